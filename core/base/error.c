@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread-local error stack. Fixed storage, no locks; a frame that does not fit is cut, and when all
+ * frames are taken the newest context replaces the previous newest, so the cause survives.
+ */
+#include "core/base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FRAMES = 6, FRAME_SIZE = 1024 };
+
+struct error_stack {
+    gyre_status status;
+    int depth;
+    char frames[FRAMES][FRAME_SIZE];
+    char joined[FRAMES * FRAME_SIZE];
+};
+
+static _Thread_local struct error_stack stack;
+
+static void write_frame(int index, const char *format, va_list args)
+{
+    vsnprintf(stack.frames[index], FRAME_SIZE, format, args);
+}
+
+gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
+{
+    stack.status = status;
+    stack.depth = 1;
+    write_frame(0, format, args);
+    return status;
+}
+
+gyre_status gyre_error_set(gyre_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    gyre_error_set_va(status, format, args);
+    va_end(args);
+    return status;
+}
+
+gyre_status gyre_error_add(gyre_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (stack.depth < FRAMES)
+        stack.depth++;
+    write_frame(stack.depth - 1, format, args);
+    va_end(args);
+    stack.status = status;
+    return status;
+}
+
+void gyre_error_clear(void)
+{
+    stack.status = GYRE_OK;
+    stack.depth = 0;
+}
+
+gyre_status gyre_error_status(void)
+{
+    return stack.status;
+}
+
+const char *gyre_error_text(void)
+{
+    size_t used = 0;
+    stack.joined[0] = '\0';
+    for (int i = stack.depth - 1; i >= 0; i--) {
+        int n =
+            snprintf(stack.joined + used, sizeof stack.joined - used, "%s%s", stack.frames[i], i ? ": " : "");
+        if (n < 0 || (size_t)n >= sizeof stack.joined - used)
+            break;
+        used += (size_t)n;
+    }
+    return stack.joined;
+}
+
+const char *gyre_error_cause(void)
+{
+    return stack.depth ? stack.frames[0] : "";
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The thread-local error stack: every status that is not GYRE_OK leaves a sentence here.
+ *
+ * The place that detects an error calls gyre_error_set (what, where, expected, found, what to do); a layer
+ * that passes it on may put a frame on top with gyre_error_add ("while opening backend 'cuda'"). Storage is
+ * fixed: no allocation on the error path, long texts are cut. Threads: each has its own stack. None of it
+ * blocks.
+ */
+#ifndef GYRE_CORE_BASE_ERROR_H
+#define GYRE_CORE_BASE_ERROR_H
+
+#include <stdarg.h>
+#include "gyre/status.h"
+
+/** Starts a new error with one frame; returns `status`, so that callers can `return gyre_error_set(...)`. */
+gyre_status gyre_error_set(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/** Adds context above what is there; returns `status`. The innermost (first) frame is never lost. */
+gyre_status gyre_error_add(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Forgets the thread's error. */
+void gyre_error_clear(void);
+
+/** The status of the thread's error, GYRE_OK when none. */
+gyre_status gyre_error_status(void);
+
+/** The whole story as one line, outermost frame first, joined by ": ". Valid until the thread's next call. */
+const char *gyre_error_text(void);
+
+/** The innermost sentence alone. Valid until the thread's next call. */
+const char *gyre_error_cause(void);
+
+#endif

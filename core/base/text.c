@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Status names and typo hints. Pure functions. */
+#include "core/base/text.h"
+
+#include <string.h>
+
+enum { LONGEST = 63 };
+
+const char *gyre_status_word(gyre_status status)
+{
+    static const char *const words[] = {"ok",          "invalid",       "not found",    "configuration",
+                                        "unavailable", "unimplemented", "incompatible", "exhausted",
+                                        "again",       "timeout",       "closed",       "failed",
+                                        "lost",        "dropped",       "internal"};
+    size_t index = (size_t)status;
+    return index < sizeof words / sizeof words[0] ? words[index] : "unknown";
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edit distance with adjacent transpositions; both lengths are at most LONGEST. */
+static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][LONGEST + 1];
+    for (size_t j = 0; j <= b_length; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *now = rows[i % 3];
+        const size_t *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            now[j] = smaller(smaller(before[j], now[j - 1]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = smaller(now[j], earlier[j - 2] + 1);
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count)
+{
+    size_t typed_length = strlen(typed);
+    const char *best = NULL;
+    size_t best_distance = 0;
+    if (typed_length > LONGEST)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(candidates[i]);
+        if (length > LONGEST)
+            continue;
+        size_t distance = edit_distance(typed, typed_length, candidates[i], length);
+        size_t allowed = length / 3 > 0 ? length / 3 : 1;
+        if (distance <= allowed && (!best || distance < best_distance)) {
+            best = candidates[i];
+            best_distance = distance;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Small text helpers: status names and the nearest name for a typo. No state, any thread. */
+#ifndef GYRE_CORE_BASE_TEXT_H
+#define GYRE_CORE_BASE_TEXT_H
+
+#include <stddef.h>
+#include "gyre/status.h"
+
+/** "ok", "invalid", ...: the status as a lower-case word; "unknown" for a number that is none. */
+const char *gyre_status_word(gyre_status status);
+
+/**
+ * The candidate closest to `typed` by edit distance (with transpositions), or NULL when none is close enough
+ * to be what was meant (at most a third of its letters differ, at least one is allowed).
+ */
+const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The error stack and the text helpers. */
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "unit/unit.h"
+
+#include <string.h>
+
+START_TEST(error_text_reads_outermost_first)
+{
+    gyre_error_set(GYRE_NOT_FOUND, "file '%s' does not exist", "a.ini");
+    gyre_error_add(GYRE_CONFIG, "reading the configuration");
+    ck_assert_str_eq(gyre_error_text(), "reading the configuration: file 'a.ini' does not exist");
+    ck_assert_str_eq(gyre_error_cause(), "file 'a.ini' does not exist");
+    ck_assert_int_eq(gyre_error_status(), GYRE_CONFIG);
+}
+END_TEST
+
+START_TEST(error_cause_survives_more_frames_than_fit)
+{
+    gyre_error_set(GYRE_FAILED, "the cause");
+    for (int i = 0; i < 100; i++)
+        gyre_error_add(GYRE_FAILED, "frame %d", i);
+    ck_assert_str_eq(gyre_error_cause(), "the cause");
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "frame 99"));
+}
+END_TEST
+
+START_TEST(error_longer_than_a_frame_is_cut)
+{
+    char text[5000];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    gyre_error_set(GYRE_FAILED, "%s", text);
+    ck_assert_uint_lt(strlen(gyre_error_text()), sizeof text);
+}
+END_TEST
+
+START_TEST(nearest_name_finds_typos_and_refuses_strangers)
+{
+    const char *const names[] = {"backends", "bench", "cache", "call", "compile", "config"};
+    ck_assert_str_eq(gyre_text_nearest("bakends", names, 6), "backends");
+    ck_assert_str_eq(gyre_text_nearest("cofnig", names, 6), "config");
+    ck_assert_ptr_null(gyre_text_nearest("zebra", names, 6));
+}
+END_TEST
+
+START_TEST(status_words_cover_every_status)
+{
+    ck_assert_str_eq(gyre_status_word(GYRE_OK), "ok");
+    ck_assert_str_eq(gyre_status_word(GYRE_INTERNAL), "internal");
+    ck_assert_str_eq(gyre_status_word((gyre_status)99), "unknown");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *tcase = tcase_create("base");
+    tcase_add_test(tcase, error_text_reads_outermost_first);
+    tcase_add_test(tcase, error_cause_survives_more_frames_than_fit);
+    tcase_add_test(tcase, error_longer_than_a_frame_is_cut);
+    tcase_add_test(tcase, nearest_name_finds_typos_and_refuses_strangers);
+    tcase_add_test(tcase, status_words_cover_every_status);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every unit-test program shares: run a suite, refuse to pass when nothing ran.
+ *
+ * A mistyped CK_RUN_CASE makes Check run nothing and exit 0; unit_run turns that into a failure.
+ */
+#ifndef GYRE_TESTS_UNIT_H
+#define GYRE_TESTS_UNIT_H
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline int unit_run(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int ran = srunner_ntests_run(runner), failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    if (ran == 0)
+        fprintf(stderr, "no test ran: is CK_RUN_CASE or CK_RUN_SUITE mistyped?\n");
+    return ran > 0 && failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+#endif
