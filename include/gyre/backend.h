@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The backend ABI: what a plugin `gyre-<name>.so` exports and what the core gives it. For backend authors.
+ *
+ * A plugin exports one symbol, `gyre_backend_plugin`, a constant. The core reads and judges it before it
+ * calls any code of the plugin. The table is flat and typed; slots are in life-cycle order.
+ *
+ * Vocabulary of the contract line above each slot:
+ *   required | optional since MAJOR.MINOR (and what the core does when it is absent: NULL, or beyond `size`)
+ *   threads: any | one per device | one per object. The core serialises what is not `any`.
+ *   blocks: no | bounded (by the deadline given, or by the work itself).
+ * Rules for all: an operation that fails returns a status and has said why through host->error; its `*out` is
+ * NULL. A destroy operation accepts NULL. Strings and descriptors are borrowed for the call. Every struct
+ * that crosses the boundary starts with its size, set by the side that fills it; the other side ignores what
+ * it does not know. Deadlines are absolute nanoseconds of CLOCK_MONOTONIC; UINT64_MAX is none.
+ *
+ * Stability: additions bump GYRE_ABI_MINOR, everything else GYRE_ABI_MAJOR. A plugin runs with a core of the
+ * same major version and the same or a newer minor version.
+ */
+#ifndef GYRE_BACKEND_H
+#define GYRE_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gyre/message.h"
+#include "gyre/ring_layout.h"
+#include "gyre/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
+#define GYRE_ABI_MAJOR 1
+#define GYRE_ABI_MINOR 0
+
+typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
+typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
+typedef struct gyre_queue_memory gyre_queue_memory; /* a backend's: a queue's region, visible to a device */
+typedef struct gyre_memory gyre_memory;             /* a backend's: a device buffer */
+typedef struct gyre_resident gyre_resident;         /* a backend's: a launched kernel */
+
+/* ---- what the core gives a plugin
+ * -------------------------------------------------------------------------- */
+
+typedef enum gyre_log_level {
+    GYRE_LOG_ERROR = 1,
+    GYRE_LOG_WARNING = 2,
+    GYRE_LOG_INFO = 3,
+    GYRE_LOG_DEBUG = 4
+} gyre_log_level;
+
+/** A program to run as a child: no shell, standard input is empty. */
+typedef struct gyre_program_desc {
+    size_t size;
+    const char *const *arguments; /* NULL-terminated; [0] is looked up in PATH */
+    const char *directory;        /* working directory, NULL: the caller's */
+    uint64_t deadline_ns;         /* the child and its process group are killed then */
+    char *output;                 /* receives stdout and stderr, NUL-terminated and cut; NULL: discarded */
+    size_t output_size;
+} gyre_program_desc;
+
+/** The core's services. Threads: any, for all of them. Valid until the plugin's last device is closed. */
+typedef struct gyre_host {
+    size_t size;
+    void *context;
+    /** Puts a sentence on the calling thread's error stack; returns `status`. */
+    gyre_status (*error)(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    /** Sends a line to the application's log. `context` is the host's. */
+    void (*log)(void *context, gyre_log_level level, const char *text);
+    /**
+     * Runs a program to its end. OK and its exit code in *exit_code; NOT_FOUND when there is no such program;
+     * TIMEOUT when it was killed at the deadline; FAILED when a signal ended it.
+     */
+    gyre_status (*run_program)(const gyre_program_desc *desc, int *exit_code);
+    /** dlopen with RTLD_NOW | RTLD_LOCAL, and the loader's words on failure. */
+    gyre_status (*library_open)(const char *path, void **out);
+    gyre_status (*library_symbol)(void *library, const char *name, void **out);
+    void (*library_close)(void *library);
+    /** The nearest of `names` to a mistyped one, or NULL. */
+    const char *(*nearest)(const char *typed, const char *const *names, size_t count);
+    uint64_t (*now_ns)(void);
+} gyre_host;
+
+/** A key of the backend's section of the configuration. */
+typedef struct gyre_parameter {
+    const char *key, *value;
+    const char *origin; /* file:line, variable or "default": for messages */
+} gyre_parameter;
+
+/* ---- descriptors
+ * ------------------------------------------------------------------------------------------- */
+
+typedef struct gyre_probe_desc {
+    size_t size;
+    const gyre_host *host;
+    const gyre_parameter *parameters;
+    size_t parameter_count;
+} gyre_probe_desc;
+
+typedef struct gyre_probe_info {
+    size_t size;
+    int score; /* how good this backend is on this machine; higher wins among `auto` candidates. cpu: 10 */
+    uint32_t device_count; /* at least 1 when OK */
+    char library[256];     /* the vendor's library in use and its version; "" when none */
+    char summary[256];     /* one line for people */
+    char fingerprint[128]; /* changes when a remembered verdict must be forgotten (driver version, ...) */
+} gyre_probe_info;
+
+typedef struct gyre_device_desc {
+    size_t size;
+    const gyre_host *host; /* outlives the device */
+    const gyre_parameter *parameters;
+    size_t parameter_count;
+    uint32_t ordinal;
+} gyre_device_desc;
+
+typedef struct gyre_device_info {
+    size_t size;
+    char name[128];
+    char architecture[64]; /* part of the key of compiled kernels: equal strings run each other's artifacts */
+    char compiler[256];    /* what `compile` would use, with its identity; "" when there is none */
+    uint64_t memory_size;
+    uint32_t unit_count;                    /* cores, multiprocessors, compute units */
+    uint32_t lanes_max, blocks_max;         /* of one launch */
+    uint32_t lanes_default, blocks_default; /* what 0 in a launch becomes for block handlers */
+    uint32_t block_lane_multiple;           /* lanes are best a multiple of this */
+    uint64_t scratch_max;                   /* bytes of block scratch memory */
+    uint32_t can_wake; /* the device rings futex bells itself; else waiting clients poll */
+} gyre_device_info;
+
+/** From one source unit to one artifact. */
+typedef struct gyre_compile_desc {
+    size_t size;
+    const char *unit_path; /* the generated translation unit; #line directives point to the user's file */
+    const char *const *include_directories; /* NULL-terminated; the user's folder and Gyre's headers */
+    const char *options;                    /* extra compiler options, separated by spaces; may be "" */
+    const char *architecture;               /* NULL: the device's own */
+    const char *artifact_path;   /* where the result goes; the backend writes it whole or not at all */
+    const char *dependency_path; /* where to write the files read, one path a line */
+    uint64_t deadline_ns;
+    char *messages; /* receives the compiler's own words, cut */
+    size_t messages_size;
+} gyre_compile_desc;
+
+typedef struct gyre_module_desc {
+    size_t size;
+    const char *artifact_path;
+    const void *artifact; /* the same bytes, mapped: for backends that load from memory */
+    size_t artifact_size;
+} gyre_module_desc;
+
+/** How a kernel wants its messages handed out. */
+typedef enum gyre_form {
+    GYRE_FORM_LANE = 1,  /* one message a lane; lanes are independent */
+    GYRE_FORM_BLOCK = 2, /* all lanes of a block work on one message */
+    GYRE_FORM_ACTOR = 3  /* one lane, one block: messages one after the other, state needs no atomics */
+} gyre_form;
+
+/** A kernel inside a module, as its compiler saw it. Pointers live as long as the module. */
+typedef struct gyre_kernel_record {
+    size_t size;
+    const char *name;
+    gyre_form form;
+    const gyre_type *request, *reply; /* never NULL; a reply of gyre_none: the kernel never replies */
+    const gyre_type *state;           /* gyre_none when there is none */
+    uint64_t scratch_size;            /* bytes of block scratch memory; 0 when there is none */
+    const char *buffers; /* "in f32 weights;inout f32 ranks;" in binding order; "" when there are none */
+    const gyre_type *const *buffer_types; /* the element type of each, then NULL */
+    uint32_t registers, spill_bytes;      /* 0 where the notion does not apply */
+} gyre_kernel_record;
+
+/** A queue's region: allocated and owned by the core, shared by descriptor. */
+typedef struct gyre_queue_memory_desc {
+    size_t size;
+    void *address; /* of the region in this process */
+    size_t region_size;
+    int descriptor; /* of the memfd that holds it */
+} gyre_queue_memory_desc;
+
+typedef enum gyre_transfer_kind {
+    GYRE_TRANSFER_UPLOAD = 1,   /* host -> device */
+    GYRE_TRANSFER_DOWNLOAD = 2, /* device -> host */
+    GYRE_TRANSFER_FILL = 3      /* the byte `fill` -> device */
+} gyre_transfer_kind;
+
+/** Bounds were checked by the core. */
+typedef struct gyre_transfer_desc {
+    size_t size;
+    gyre_transfer_kind kind;
+    gyre_memory *memory;
+    uint64_t offset, byte_count;
+    const void *source; /* of an upload */
+    void *target;       /* of a download */
+    uint8_t fill;
+} gyre_transfer_desc;
+
+typedef struct gyre_binding_desc {
+    gyre_memory *memory;
+    uint64_t offset, element_count;
+} gyre_binding_desc;
+
+typedef enum gyre_idle {
+    GYRE_IDLE_ADAPTIVE = 0, /* spin, then yield, then park */
+    GYRE_IDLE_SPIN = 1,
+    GYRE_IDLE_YIELD = 2,
+    GYRE_IDLE_PARK = 3
+} gyre_idle;
+
+typedef struct gyre_resident_desc {
+    size_t size;
+    gyre_control_region *control; /* owned by the core, zeroed but for `command` and the queue table */
+    size_t control_size;
+    int control_descriptor;
+    const char *kernel_name;
+    uint32_t lanes, blocks;            /* already chosen and checked against device_info */
+    gyre_memory *state;                /* the actor state, initialised; NULL when the kernel has none */
+    const gyre_binding_desc *bindings; /* in the order of gyre_kernel_record.buffers */
+    uint32_t binding_count;
+    gyre_idle idle;
+    uint32_t spin_turns; /* of GYRE_IDLE_ADAPTIVE before it yields */
+    /** Called by the device side of `gyre_log`; any thread; must not block. */
+    void (*kernel_log)(void *context, const char *text, int64_t value);
+    void *kernel_log_context;
+} gyre_resident_desc;
+
+/* ---- the table
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct gyre_backend_ops {
+    size_t size;
+
+    /*
+     * required   threads: one per plugin   blocks: bounded
+     * Says whether this backend can start here, without leaving anything behind. The core calls it in a child
+     * process, so it may crash. UNAVAILABLE with a sentence (what was looked for, where, what to install)
+     * when not.
+     */
+    gyre_status (*probe)(const gyre_probe_desc *desc, gyre_probe_info *info);
+
+    /* required   threads: one per plugin   blocks: bounded   owner of *out: core, until device_close */
+    gyre_status (*device_open)(const gyre_device_desc *desc, gyre_device **out);
+
+    /* required   threads: one per device   blocks: bounded. All objects of the device were released before.
+     */
+    void (*device_close)(gyre_device *device);
+
+    /* required   threads: any   blocks: no */
+    gyre_status (*device_info)(gyre_device *device, gyre_device_info *info);
+
+    /*
+     * required   threads: any   blocks: until desc->deadline_ns
+     * Compiles one unit. FAILED with the compiler's first error (file:line: text) when the source is wrong,
+     * UNAVAILABLE when there is no compiler, TIMEOUT at the deadline.
+     */
+    gyre_status (*compile)(gyre_device *device, const gyre_compile_desc *desc);
+
+    /* required   threads: one per device   blocks: bounded   owner of *out: core, until module_release */
+    gyre_status (*module_load)(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
+
+    /* required   threads: any   blocks: no. NOT_FOUND past the last kernel: how the core counts them. */
+    gyre_status (*module_kernel)(gyre_module *module, uint32_t index, gyre_kernel_record *record);
+
+    /* required   threads: one per device   blocks: bounded */
+    void (*module_release)(gyre_module *module);
+
+    /*
+     * required   threads: one per device   blocks: bounded   owner of *out: core, until queue_release
+     * Makes a queue's region visible to the device and says at which address the device sees it.
+     */
+    gyre_status (*queue_alloc)(gyre_device *device, const gyre_queue_memory_desc *desc,
+                               gyre_queue_memory **out, uint64_t *device_address);
+
+    /* required   threads: one per device   blocks: bounded. No resident kernel's table names it any more. */
+    void (*queue_release)(gyre_queue_memory *memory);
+
+    /* required   threads: one per device   blocks: bounded   owner of *out: core, until memory_release. Not
+     * zeroed. */
+    gyre_status (*memory_alloc)(gyre_device *device, uint64_t byte_count, gyre_memory **out);
+
+    /* required   threads: one per device   blocks: bounded */
+    void (*memory_release)(gyre_memory *memory);
+
+    /* required   threads: one per device   blocks: until the data is there */
+    gyre_status (*transfer)(gyre_device *device, const gyre_transfer_desc *desc);
+
+    /*
+     * required   threads: one per device   blocks: bounded   owner of *out: core, until `release`
+     * Makes a kernel resident: it obeys desc->control from now on, and acknowledges the command it finds
+     * there.
+     */
+    gyre_status (*launch)(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);
+
+    /*
+     * required   threads: any   blocks: until deadline_ns
+     * Waits until the kernel has left (after VERB_STOP or VERB_YIELD in its control region). TIMEOUT when it
+     * has not; LOST with the reason when the device died.
+     */
+    gyre_status (*wait)(gyre_resident *resident, uint64_t deadline_ns);
+
+    /*
+     * optional since 1.0   threads: any   blocks: no
+     * Called after every change of the control word, for devices that do not watch it. Absent: nothing is
+     * done.
+     */
+    gyre_status (*notify)(gyre_resident *resident);
+
+    /* required   threads: one per device   blocks: bounded. `wait` returned OK or LOST before. */
+    void (*release)(gyre_resident *resident);
+
+    /*
+     * optional since 1.0   threads: any   blocks: no
+     * A named table of further operations, or UNIMPLEMENTED. Absent: UNIMPLEMENTED.
+     */
+    gyre_status (*get_extension)(gyre_device *device, const char *name, uint32_t version, const void **out);
+} gyre_backend_ops;
+
+/** The exported constant. The first five members never move, in any version. */
+typedef struct gyre_backend_plugin {
+    uint32_t magic; /* GYRE_ABI_MAGIC */
+    uint16_t abi_major, abi_minor;
+    size_t size;       /* sizeof(gyre_backend_plugin) as the plugin was compiled */
+    const char *name;  /* "cpu" */
+    const char *build; /* version and build of the plugin, for people */
+    const gyre_backend_ops *ops;
+} gyre_backend_plugin;
+
+#define GYRE_BACKEND_SYMBOL "gyre_backend_plugin"
+#if defined(__GNUC__)
+#define GYRE_BACKEND_EXPORT __attribute__((visibility("default")))
+#else
+#define GYRE_BACKEND_EXPORT
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

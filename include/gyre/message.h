@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Message declarations: included by the host program and by the kernel, so both see one layout.
+ *
+ *     #define ADD_REQUEST(FIELD) FIELD(f32, a[25]) FIELD(f32, b[25])
+ *     GYRE_MESSAGE(add_request, ADD_REQUEST)
+ *
+ * declares `typedef struct add_request { f32 a[25]; f32 b[25]; } add_request;` and, on the host and in
+ * kernels compiled for the CPU, a `gyre_type` that describes it: GYRE_TYPE(add_request). A field's type is
+ * one of i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 or the name of a message declared before. Array lengths are
+ * integer literals or macros that expand to them, in one or more dimensions. Fields keep C's natural
+ * alignment; layouts are equal on all compilers, and every backend reports the sizes that its compiler saw,
+ * which the core compares at launch.
+ *
+ * Stability: declarations compile unchanged within a major version.
+ */
+#ifndef GYRE_MESSAGE_H
+#define GYRE_MESSAGE_H
+
+#include "gyre/types.h"
+
+#ifndef GYRE_NO_SHORT_TYPES
+typedef gyre_i8 i8;
+typedef gyre_i16 i16;
+typedef gyre_i32 i32;
+typedef gyre_i64 i64;
+typedef gyre_u8 u8;
+typedef gyre_u16 u16;
+typedef gyre_u32 u32;
+typedef gyre_u64 u64;
+typedef gyre_f32 f32;
+#ifdef GYRE_HAS_F64
+typedef gyre_f64 f64;
+#endif
+#endif
+
+/* The text of a field list, "f32 a[25];f32 b[25];": what reflection reads. */
+#define GYRE_TEXT_1_(text)                    #text
+#define GYRE_TEXT_(text)                      GYRE_TEXT_1_(text)
+#define GYRE_FIELD_TEXT_(type, declarator)    GYRE_TEXT_(type declarator;)
+#define GYRE_FIELD_DECLARE_(type, declarator) type declarator;
+#define GYRE_FIELD_TYPE_(type, declarator)    &gyre_type_##type,
+
+#if defined(GYRE_DIALECT_C)
+
+#ifdef __cplusplus
+#define GYRE_ALIGNOF_ alignof
+#else
+#define GYRE_ALIGNOF_ _Alignof
+#endif
+#if defined(__GNUC__)
+#define GYRE_UNUSED_ __attribute__((unused))
+#else
+#define GYRE_UNUSED_
+#endif
+
+/** What is known of a message type at compile time. Offsets are computed from `fields` by the library. */
+typedef struct gyre_type {
+    const char *name;
+    const char *fields; /**< "type declarator;" for each field in order; "" for a scalar */
+    gyre_u64 size;      /**< sizeof, as the compiler that built this description saw it */
+    gyre_u64 alignment;
+    const struct gyre_type *const *field_types; /**< one for each field, then NULL; NULL for a scalar */
+} gyre_type;
+
+#define GYRE_SCALAR_(type)                                                                                   \
+    static const gyre_type gyre_type_##type GYRE_UNUSED_ = {#type, "", sizeof(gyre_##type),                  \
+                                                            GYRE_ALIGNOF_(gyre_##type), 0};
+GYRE_SCALAR_(i8)
+GYRE_SCALAR_(i16)
+GYRE_SCALAR_(i32)
+GYRE_SCALAR_(i64)
+GYRE_SCALAR_(u8)
+GYRE_SCALAR_(u16)
+GYRE_SCALAR_(u32)
+GYRE_SCALAR_(u64)
+GYRE_SCALAR_(f32)
+GYRE_SCALAR_(f64)
+
+#define GYRE_MESSAGE(name_, LIST_)                                                                           \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
+    } name_;                                                                                                 \
+    static const gyre_type *const gyre_fields_##name_[] GYRE_UNUSED_ = {LIST_(GYRE_FIELD_TYPE_) 0};          \
+    static const gyre_type gyre_type_##name_ GYRE_UNUSED_ = {#name_, LIST_(GYRE_FIELD_TEXT_), sizeof(name_), \
+                                                             GYRE_ALIGNOF_(name_), gyre_fields_##name_};
+
+/** The description of a declared message: const gyre_type *. */
+#define GYRE_TYPE(name_) (&gyre_type_##name_)
+
+#elif defined(GYRE_DIALECT_CUDA)
+
+/* The loader finds the text by its symbol and computes the layout from it. */
+#define GYRE_MESSAGE(name_, LIST_)                                                                           \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
+    } name_;                                                                                                 \
+    extern "C" __device__ const char gyre_text_##name_[] = LIST_(GYRE_FIELD_TEXT_);
+
+#else /* OpenCL C */
+
+#define GYRE_MESSAGE(name_, LIST_)                                                                           \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
+    } name_;                                                                                                 \
+    __constant char gyre_text_##name_[] = LIST_(GYRE_FIELD_TEXT_);
+
+#endif
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared-memory layouts of kernels and queues: one text for host C and all kernel dialects, so that they
+ * cannot drift. Included by the core, by backends and by device code; applications never need it.
+ *
+ * The protocol in short. A queue has `capacity` (a power of two) request slots and as many reply slots. The
+ * client alone keeps the credit: it sends index i only while i - received < capacity. It fills request slot i
+ * & mask and stores sequence i + 1 last (release). A device worker that sees sequence i + 1 (acquire) runs
+ * the handler and completes the request in the reply slot of the same index, again storing sequence i + 1
+ * last. Every request has exactly one completion. No index word crosses from one side to the other and no
+ * slot is ever reset.
+ *
+ * One writer per cache line: each struct below is one line and names its writer. "host" is any thread of the
+ * client side (serialised by the core where a word is read-modify-written), "device" any worker of the
+ * backend.
+ *
+ * Stability: part of the backend ABI; a change bumps GYRE_ABI_MAJOR.
+ */
+#ifndef GYRE_RING_LAYOUT_H
+#define GYRE_RING_LAYOUT_H
+
+#include "gyre/types.h"
+
+#define GYRE_LINE_SIZE          64
+#define GYRE_SLOT_HEADER_SIZE   16
+#define GYRE_SLOT_SMALL_PAYLOAD 48 /* what shares the line with the sequence: one transfer each way */
+#define GYRE_PAYLOAD_MAX        65536
+#define GYRE_QUEUES_MAX         64 /* queues of one kernel */
+
+/** The header of a slot; the payload follows it. Written last: `sequence`. */
+typedef struct gyre_slot {
+    gyre_u64 sequence; /* index + 1 when filled */
+    gyre_u32 length;   /* bytes of payload */
+    gyre_u32 info;     /* replies: an outcome; requests: 0 */
+} gyre_slot;
+
+/** How a request was completed: `info` of its reply slot. */
+enum gyre_outcome {
+    GYRE_OUTCOME_REPLY = 1,    /* the handler replied; the payload is the reply */
+    GYRE_OUTCOME_NO_REPLY = 2, /* the handler ran and did not reply */
+    GYRE_OUTCOME_FAILED = 3,   /* the handler failed it; the payload is a gyre_failure */
+    GYRE_OUTCOME_DROPPED = 4,  /* discarded before it was handled (policy drop_oldest) */
+    GYRE_OUTCOME_UNHANDLED = 5 /* the kernel was terminated before it was handled */
+};
+
+/** The payload of a failed completion; fits the smallest slot. */
+typedef struct gyre_failure {
+    gyre_i32 code;
+    char text[44]; /* NUL-terminated, cut */
+} gyre_failure;
+
+/* ---- a queue's region -------------------------------------------------------------------------------------
+ */
+
+#define GYRE_QUEUE_MAGIC 0x51455247u /* "GREQ" */
+
+/** Line 0, written once by the host before the queue is attached. */
+typedef struct gyre_queue_shape {
+    gyre_u32 magic;
+    gyre_u32 version;
+    gyre_u64 capacity;                     /* slots, a power of two */
+    gyre_u32 request_stride, reply_stride; /* bytes from slot to slot, multiples of a line */
+    gyre_u32 request_size, reply_size;     /* largest payloads */
+    gyre_u64 request_offset, reply_offset; /* of slot 0 from the region's start */
+    gyre_u64 region_size;
+    gyre_u64 reserved;
+} gyre_queue_shape;
+
+/** Line 1, written by the host. */
+typedef struct gyre_queue_host {
+    gyre_u64 drop_before; /* requests below this index are completed as DROPPED without running the handler */
+    gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
+    gyre_u32 reserved[13];
+} gyre_queue_host;
+
+/** Line 2, written by the device. */
+typedef struct gyre_queue_device {
+    gyre_u32 bell; /* futex word: incremented before a wake */
+    gyre_u32 reserved[15];
+} gyre_queue_device;
+
+/** Line 3, written by the device's workers among themselves: tickets of a queue that several blocks serve. */
+typedef struct gyre_queue_claim {
+    gyre_u64 next; /* the first index that no worker has claimed */
+    gyre_u64 reserved[7];
+} gyre_queue_claim;
+
+typedef struct gyre_queue_region {
+    gyre_queue_shape shape;
+    gyre_queue_host host;
+    gyre_queue_device device;
+    gyre_queue_claim claim;
+    /* then, at the offsets of `shape`: request slots, reply slots */
+} gyre_queue_region;
+
+/* ---- a kernel's control region ----------------------------------------------------------------------------
+ */
+
+/** What the host wants; the low byte of `command`. The rest is an epoch that grows with every change. */
+enum gyre_verb {
+    GYRE_VERB_RUN = 1,   /* serve the queues of the table */
+    GYRE_VERB_PAUSE = 2, /* touch no queue; keep everything queued */
+    GYRE_VERB_STOP = 3,  /* leave for good at the next message boundary */
+    GYRE_VERB_YIELD = 4  /* leave now with all state in memory; the host launches again */
+};
+#define GYRE_COMMAND_VERB(command) ((command)&0xffu)
+
+/** Line 0, written by the host. A worker obeys a new command at a message boundary and acknowledges it. */
+typedef struct gyre_control_command {
+    gyre_u64 command;     /* epoch << 8 | verb; also bumped when the queue table changed */
+    gyre_u32 queue_count; /* entries of the table in use */
+    gyre_u32 reserved[13];
+} gyre_control_command;
+
+/** Line 1, written by the host. */
+typedef struct gyre_control_doorbell {
+    gyre_u32 bell; /* futex word of parked workers: incremented before a wake */
+    gyre_u32 reserved[15];
+} gyre_control_doorbell;
+
+/** Line 2, written by the device. */
+typedef struct gyre_control_device {
+    gyre_u32 parked; /* workers about to park or parked on the doorbell; a sender rings while it is not 0 */
+    gyre_u32 acknowledge_bell; /* futex word: incremented and woken when a block acknowledged a command */
+    gyre_u32 lost;             /* not 0: the device died; its waiters give up */
+    gyre_u32 reserved[13];
+} gyre_control_device;
+
+/** One entry of the queue table, written by the host; changes are announced by a new command. */
+typedef struct gyre_control_queue {
+    gyre_u64 address; /* of the queue's region as the device sees it; 0: no queue here */
+    gyre_u64 first;   /* the first index that the device has to handle when it sees this entry first */
+    gyre_u64 serial;  /* tells a new queue in a reused entry from the old one */
+    gyre_u64 reserved[5];
+} gyre_control_queue;
+
+/** One line a block, written by that block alone. */
+typedef struct gyre_control_block {
+    gyre_u64 acknowledged; /* the last command obeyed */
+    gyre_u64 handled;      /* messages completed, whatever the outcome */
+    gyre_u64 failed;       /* of these, failed by the handler */
+    gyre_u64 heartbeat;    /* grows while the block is alive and awake */
+    gyre_u64 reserved[4];
+} gyre_control_block;
+
+typedef struct gyre_control_region {
+    gyre_control_command command;
+    gyre_control_doorbell doorbell;
+    gyre_control_device device;
+    gyre_u64 reserved[8];
+    gyre_control_queue queues[GYRE_QUEUES_MAX];
+    /* then one gyre_control_block for each block */
+} gyre_control_region;
+
+#define GYRE_CONTROL_SIZE(blocks) (sizeof(gyre_control_region) + (blocks) * sizeof(gyre_control_block))
+
+#if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
+_Static_assert(sizeof(gyre_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
+_Static_assert(sizeof(gyre_failure) == GYRE_SLOT_SMALL_PAYLOAD, "a failure fits the smallest slot");
+_Static_assert(sizeof(gyre_queue_shape) == 64 && sizeof(gyre_queue_host) == 64, "one line each");
+_Static_assert(sizeof(gyre_queue_device) == 64 && sizeof(gyre_queue_claim) == 64, "one line each");
+_Static_assert(sizeof(gyre_control_command) == 64 && sizeof(gyre_control_doorbell) == 64, "one line each");
+_Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 64, "one line each");
+_Static_assert(sizeof(gyre_control_block) == 64, "one line each");
+_Static_assert(sizeof(gyre_control_region) == 256 + 64 * GYRE_QUEUES_MAX, "control region");
+#endif
+
+#endif
