@@ -85,6 +85,12 @@ GYRE_SCALAR_(f64)
     static const gyre_type gyre_type_##name_ GYRE_UNUSED_ = {#name_, LIST_(GYRE_FIELD_TEXT_), sizeof(name_), \
                                                              GYRE_ALIGNOF_(name_), gyre_fields_##name_};
 
+/** "Nothing": a kernel without replies, state, scratch memory or buffers names this type there. */
+typedef struct gyre_none {
+    gyre_u8 nothing;
+} gyre_none;
+static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1, 0};
+
 /** The description of a declared message: const gyre_type *. */
 #define GYRE_TYPE(name_) (&gyre_type_##name_)
 

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The dialect as C11: kernels on the CPU backend. Included by kernel.h.
+ *
+ * GYRE_KERNEL and its kin declare the handler, a runner that feeds it from a ring, and a descriptor in the
+ * section "gyre_kernels", which the generated unit exports.
+ */
+#ifndef GYRE_DIALECT_C11_H
+#define GYRE_DIALECT_C11_H
+
+#include <math.h>
+#include <string.h>
+
+#include "gyre/dialect/cpu_module.h"
+
+/* The check stage compiles this file with address spaces, so that a missing qualifier is found on every
+ * backend. */
+#ifdef GYRE_CHECK
+#define GYRE_GLOBAL __attribute__((address_space(1)))
+#define GYRE_SHARED __attribute__((address_space(3)))
+#else
+#define GYRE_GLOBAL
+#define GYRE_SHARED
+#endif
+#define GYRE_CONSTANT static const
+#define GYRE_HELPER   static inline __attribute__((unused))
+#define GYRE_INLINE_  static inline __attribute__((always_inline, unused))
+
+/* ---- buffers
+ * ----------------------------------------------------------------------------------------------- */
+
+#define GYRE_BUFFER_IN_(type, name)                                                                          \
+    const GYRE_GLOBAL type *name;                                                                            \
+    gyre_u64 name##_count;
+#define GYRE_BUFFER_INOUT_(type, name)                                                                       \
+    GYRE_GLOBAL type *name;                                                                                  \
+    gyre_u64 name##_count;
+#define GYRE_BUFFER_IN_TEXT_(type, name)    GYRE_TEXT_(in type name;)
+#define GYRE_BUFFER_INOUT_TEXT_(type, name) GYRE_TEXT_(inout type name;)
+#define GYRE_BUFFER_TYPE_(type, name)       &gyre_type_##type,
+
+#define GYRE_BUFFERS(name_, LIST_)                                                                           \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_INOUT_)                                                           \
+    } name_;                                                                                                 \
+    static const char gyre_buffers_text_##name_[] = LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_);    \
+    static const gyre_type *const gyre_buffers_types_##name_[] = {                                           \
+        LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};
+static const char gyre_buffers_text_gyre_none[] GYRE_UNUSED_ = "";
+static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
+
+/* ---- running a ring
+ * ---------------------------------------------------------------------------------------- */
+
+GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char *text)
+{
+    gyre_failure failure = {code, {0}};
+    strncpy(failure.text, text, sizeof failure.text - 1);
+    memcpy(out + 1, &failure, sizeof failure);
+    out->length = sizeof failure;
+    out->info = GYRE_OUTCOME_FAILED;
+}
+
+/*
+ * Completes one request in `out`, all but the sequence. A small reply is built beside the ring and copied in
+ * one go: the client polls the line it goes to, and would steal it between two stores of the handler.
+ */
+GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_slot *out,
+                                 gyre_u32 request_size, gyre_u32 reply_size, gyre_cpu_handle handle)
+{
+    gyre_context *context = run->context;
+    union {
+        gyre_u64 aligned[GYRE_SLOT_SMALL_PAYLOAD / 8];
+        unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
+    } small;
+    void *reply = reply_size <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)small.bytes : (void *)(out + 1);
+    if (in->length != request_size) {
+        gyre_write_failure_(out, -1, "the request has not the size of its type");
+        run->failed++;
+        return;
+    }
+    int result = handle(in + 1, reply, run->state, 0, run->buffers, context);
+    if (context->failed) {
+        gyre_write_failure_(out, context->fail_code, context->fail_text);
+        context->failed = 0;
+        run->failed++;
+        return;
+    }
+    if (result == GYRE_OUTCOME_REPLY && reply_size) {
+        if (reply_size <= GYRE_SLOT_SMALL_PAYLOAD)
+            memcpy(out + 1, small.bytes, reply_size);
+        out->length = reply_size;
+        out->info = GYRE_OUTCOME_REPLY;
+    } else {
+        out->length = 0;
+        out->info = GYRE_OUTCOME_NO_REPLY;
+    }
+}
+
+GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u32 reply_size,
+                                gyre_cpu_handle handle)
+{
+    const gyre_u64 first = run->first, end = first + run->limit;
+    gyre_u64 index = first;
+    while (index != end) {
+        const gyre_slot *in = (const gyre_slot *)(run->requests + (index & run->mask) * run->request_stride);
+        gyre_slot *out = (gyre_slot *)(run->replies + (index & run->mask) * run->reply_stride);
+        /* pairs with the client's release of the request's sequence */
+        if (__atomic_load_n(&in->sequence, __ATOMIC_ACQUIRE) != index + 1)
+            break;
+        if (__builtin_expect(index < __atomic_load_n(&run->host->drop_before, __ATOMIC_RELAXED), 0)) {
+            out->length = 0;
+            out->info = GYRE_OUTCOME_DROPPED;
+        } else {
+            gyre_complete_(run, in, out, request_size, reply_size, handle);
+        }
+        /* pairs with the client's acquire of the reply's sequence */
+        __atomic_store_n(&out->sequence, ++index, __ATOMIC_RELEASE);
+        /* relaxed: both only say "come back soon"; whoever set them waits with a barrier of its own */
+        if (__atomic_load_n(run->command, __ATOMIC_RELAXED) != run->expected ||
+            __atomic_load_n(&run->host->waiting, __ATOMIC_RELAXED))
+            break;
+    }
+    return index - first;
+}
+
+/* ---- declaring kernels
+ * ------------------------------------------------------------------------------------- */
+
+#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
+    static inline gyre_result gyre_handler_##name_(                                                          \
+        const GYRE_GLOBAL request_ *restrict request GYRE_UNUSED_,                                           \
+        GYRE_GLOBAL reply_ *restrict reply GYRE_UNUSED_, GYRE_GLOBAL state_ *state GYRE_UNUSED_,             \
+        GYRE_SHARED scratch_ *scratch GYRE_UNUSED_, const buffers_ *buffers GYRE_UNUSED_,                    \
+        gyre_context *gyre GYRE_UNUSED_)
+
+/* The typed handler behind the untyped signature that the backend calls. */
+#define GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                    \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
+    static inline int gyre_handle_##name_(const void *request, void *reply, void *state, void *scratch,      \
+                                          const gyre_binding *buffers, gyre_context *gyre)                   \
+    {                                                                                                        \
+        return gyre_handler_##name_(request, reply, state, scratch, (const buffers_ *)(const void *)buffers, \
+                                    gyre);                                                                   \
+    }
+
+#define GYRE_RUNNER_(name_, request_, reply_)                                                                \
+    static gyre_u64 gyre_runner_##name_(gyre_cpu_run *run)                                                   \
+    {                                                                                                        \
+        return gyre_run_(run, (gyre_u32)gyre_type_##request_.size, (gyre_u32)gyre_type_##reply_.size,        \
+                         gyre_handle_##name_);                                                               \
+    }
+
+#define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_)                  \
+    static const gyre_cpu_kernel gyre_kernel_##name_ = {.version = GYRE_CPU_MODULE_VERSION,                  \
+                                                        .form = form_,                                       \
+                                                        .name = #name_,                                      \
+                                                        .request = &gyre_type_##request_,                    \
+                                                        .reply = &gyre_type_##reply_,                        \
+                                                        .state = &gyre_type_##state_,                        \
+                                                        .scratch_size = sizeof(scratch_),                    \
+                                                        .scratch_alignment = _Alignof(scratch_),             \
+                                                        .buffers = gyre_buffers_text_##buffers_,             \
+                                                        .buffer_types = gyre_buffers_types_##buffers_,       \
+                                                        .handle = gyre_handle_##name_,                       \
+                                                        .run = runner_,                                      \
+                                                        .file = __FILE__,                                    \
+                                                        .line = __LINE__};                                   \
+    static const gyre_cpu_kernel *const gyre_kernel_pointer_##name_                                          \
+        __attribute__((section("gyre_kernels"), used)) = &gyre_kernel_##name_;
+
+#ifdef GYRE_CHECK
+#define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)
+#else
+#define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                        \
+    GYRE_RUNNER_(name_, request_, reply_)                                                                    \
+    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_runner_##name_)
+#define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
+    GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                        \
+    GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0)
+#endif
+
+/* the numbers are gyre_form of backend.h, which kernels do not include */
+#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
+    GYRE_DECLARE_RUN_(1, name_, request_, reply_, gyre_none, state_, buffers_)                               \
+    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, buffers_)
+#define GYRE_KERNEL(name_, request_, reply_) GYRE_KERNEL_WITH(name_, request_, reply_, gyre_none, gyre_none)
+
+#define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
+    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, state_, buffers_)                              \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
+    GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, gyre_none, gyre_none)
+
+#define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
+    GYRE_DECLARE_RUN_(3, name_, request_, reply_, gyre_none, state_, buffers_)                               \
+    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, buffers_)
+#define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
+    GYRE_ACTOR_WITH(name_, request_, reply_, state_, gyre_none)
+
+/** Ends the generated unit: exports the kernels of the file. */
+#define GYRE_EXPORT_KERNELS_                                                                                 \
+    extern const gyre_cpu_kernel *const __start_gyre_kernels[] __attribute__((weak, visibility("hidden")));                        \
+    extern const gyre_cpu_kernel *const __stop_gyre_kernels[] __attribute__((weak, visibility("hidden")));                         \
+    const gyre_cpu_module *gyre_cpu_module_table(void);                                                      \
+    __attribute__((visibility("default"))) const gyre_cpu_module *gyre_cpu_module_table(void)                \
+    {                                                                                                        \
+        static gyre_cpu_module module;                                                                       \
+        module.version = GYRE_CPU_MODULE_VERSION;                                                            \
+        module.first = __start_gyre_kernels;                                                                 \
+        module.end = __stop_gyre_kernels;                                                                    \
+        return &module;                                                                                      \
+    }
+
+/* ---- what handlers call
+ * ------------------------------------------------------------------------------------ */
+
+GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
+{
+    if (!gyre->failed) {
+        gyre->failed = 1;
+        gyre->fail_code = code;
+        gyre->fail_text = text;
+    }
+    return GYRE_FAILED;
+}
+
+GYRE_INLINE_ int gyre_assert_(gyre_context *gyre, int holds, const char *text)
+{
+    if (!holds)
+        gyre_fail(gyre, GYRE_FAILURE_ASSERT, text);
+    return holds;
+}
+#define gyre_assert(gyre, condition)                                                                         \
+    gyre_assert_(gyre, !!(condition), __FILE__ ":" GYRE_TEXT_(__LINE__) ": " #condition)
+
+GYRE_INLINE_ void gyre_log(gyre_context *gyre, const char *text, gyre_i64 value)
+{
+    gyre->services->log(gyre, text, value);
+}
+
+GYRE_INLINE_ gyre_u64 gyre_time_ns(gyre_context *gyre)
+{
+    return gyre->services->time_ns();
+}
+
+#define gyre_lane(gyre)        ((gyre)->lane)
+#define gyre_lane_count(gyre)  ((gyre)->lane_count)
+#define gyre_block(gyre)       ((gyre)->block)
+#define gyre_block_count(gyre) ((gyre)->block_count)
+
+#define gyre_barrier(gyre) ((gyre)->services->barrier((gyre), __FILE__ ":" GYRE_TEXT_(__LINE__)))
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kernel file compiled for the CPU and the CPU backend tell each other. Included by dialect/c11.h (so
+ * by every kernel compiled as C11) and by backends/cpu; nobody else needs it.
+ *
+ * Stability: private to the pair; both sides compare GYRE_CPU_MODULE_VERSION, which is part of the cache key.
+ */
+#ifndef GYRE_DIALECT_CPU_MODULE_H
+#define GYRE_DIALECT_CPU_MODULE_H
+
+#include "gyre/message.h"
+#include "gyre/ring_layout.h"
+
+#define GYRE_CPU_MODULE_VERSION 1
+
+struct gyre_context;
+
+/** What the backend does for a running handler. */
+typedef struct gyre_cpu_services {
+    /** Returns when all lanes of the block arrived; `place` (file:line) tells divergent barriers apart. */
+    void (*barrier)(struct gyre_context *context, const char *place);
+    /** Memory shared by the lanes of a block: one 8-byte cell a lane and one more. */
+    gyre_u64 *(*cells)(struct gyre_context *context);
+    void (*log)(struct gyre_context *context, const char *text, gyre_i64 value);
+    gyre_u64 (*time_ns)(void);
+} gyre_cpu_services;
+
+/** One lane's view of its launch. The handler reaches it as `gyre`. */
+typedef struct gyre_context {
+    gyre_u32 lane, lane_count, block, block_count;
+    gyre_i32 fail_code;
+    gyre_u32 failed;
+    const char *fail_text;
+    const gyre_cpu_services *services;
+    void *owner; /* the backend's */
+} gyre_context;
+
+/** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
+typedef struct gyre_binding {
+    void *data;
+    gyre_u64 count;
+} gyre_binding;
+
+/** One message, for any form. Returns an outcome. */
+typedef int (*gyre_cpu_handle)(const void *request, void *reply, void *state, void *scratch,
+                               const gyre_binding *buffers, gyre_context *context);
+
+/** A call into the batch runner of a lane or actor kernel: it handles consecutive requests that are ready. */
+typedef struct gyre_cpu_run {
+    const unsigned char *requests;
+    unsigned char *replies;
+    gyre_u64 mask;
+    gyre_u64 first, limit; /* at most `limit` requests from index `first` on */
+    gyre_u32 request_stride, reply_stride;
+    const gyre_queue_host *host;
+    const gyre_u64 *command; /* the runner returns after a message when it is not `expected` any more */
+    gyre_u64 expected;
+    void *state;
+    const gyre_binding *buffers;
+    gyre_context *context;
+    gyre_u64 failed; /* incremented for each failed message */
+} gyre_cpu_run;
+
+/** Returns how many requests were completed. */
+typedef gyre_u64 (*gyre_cpu_runner)(gyre_cpu_run *run);
+
+/** One kernel of the file; pointers to these fill the section "gyre_kernels". */
+typedef struct gyre_cpu_kernel {
+    gyre_u32 version;
+    gyre_u32 form; /* gyre_form */
+    const char *name;
+    const gyre_type *request, *reply, *state;
+    gyre_u64 scratch_size, scratch_alignment;
+    const char *buffers;
+    const gyre_type *const *buffer_types;
+    gyre_cpu_handle handle;
+    gyre_cpu_runner run; /* NULL for block kernels */
+    const char *file;
+    gyre_u32 line;
+} gyre_cpu_kernel;
+
+/** What the exported function GYRE_CPU_MODULE_SYMBOL returns: the bounds of the section. */
+typedef struct gyre_cpu_module {
+    gyre_u32 version;
+    const gyre_cpu_kernel *const *first, *const *end;
+} gyre_cpu_module;
+#define GYRE_CPU_MODULE_SYMBOL "gyre_cpu_module_table"
+
+#endif

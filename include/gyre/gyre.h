@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gyre for applications: open a runtime, launch kernels, exchange messages with them.
+ *
+ *     gyre_runtime *runtime;
+ *     gyre_kernel *kernel;
+ *     gyre_open(NULL, &runtime);
+ *     gyre_launch(runtime, &(gyre_launch_desc){.size = sizeof(gyre_launch_desc), .source = "add.gyre.c"},
+ * &kernel); gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+ * gyre_in_ms(100)); gyre_close(runtime);
+ *
+ * Every function that returns a gyre_status leaves a sentence for the calling thread when it is not GYRE_OK:
+ * gyre_error_text(). Deadlines are absolute nanoseconds of CLOCK_MONOTONIC (gyre_in_ms makes one);
+ * GYRE_NO_WAIT never waits, GYRE_FOREVER never gives up. Threads: any function from any thread, unless it
+ * says otherwise; an object must not be used after, or concurrently with, the call that destroys it.
+ * Destroying a runtime destroys what it owns.
+ *
+ * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which
+ * come from the configuration. Stability: source-compatible within a major version.
+ */
+#ifndef GYRE_GYRE_H
+#define GYRE_GYRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gyre/message.h"
+#include "gyre/status.h"
+
+#if defined(__GNUC__)
+#define GYRE_API __attribute__((visibility("default")))
+#else
+#define GYRE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GYRE_VERSION_MAJOR 0
+#define GYRE_VERSION_MINOR 1
+#define GYRE_VERSION_PATCH 0
+
+typedef struct gyre_runtime gyre_runtime; /* configuration, backends, devices */
+typedef struct gyre_kernel gyre_kernel;   /* a launched kernel */
+typedef struct gyre_queue gyre_queue;     /* a request/reply queue of a kernel */
+typedef struct gyre_buffer gyre_buffer;   /* memory on a device */
+
+#define GYRE_NO_WAIT UINT64_C(0)
+#define GYRE_FOREVER UINT64_MAX
+
+/** "0.1.0", of the library in use. */
+GYRE_API const char *gyre_version(void);
+
+/** The deadline that lies this far in the future. */
+GYRE_API uint64_t gyre_in_ms(uint64_t milliseconds);
+/** Now, on the clock of deadlines. */
+GYRE_API uint64_t gyre_now_ns(void);
+
+/** Why the calling thread's last failing call failed; "" when none did. Valid until the thread's next call.
+ */
+GYRE_API const char *gyre_error_text(void);
+/** "timeout" for GYRE_TIMEOUT, and so on. */
+GYRE_API const char *gyre_status_word(gyre_status status);
+
+/* ---- runtime
+ * ----------------------------------------------------------------------------------------------- */
+
+typedef struct gyre_open_desc {
+    size_t size;
+    const char *config_path; /* as --config; NULL: GYRE_CONFIG, else none beyond the usual places */
+    const char *const
+        *settings;       /* NULL-terminated "section.key=value" or "key=value" of [gyre]; beat everything */
+    const char *backend; /* shorthand for the setting gyre.backend */
+    /** Receives log lines; NULL: discarded. May be called from any thread; must not call Gyre. level: 1 error
+     * .. 4 debug */
+    void (*log)(void *context, int level, const char *text);
+    void *log_context;
+} gyre_open_desc;
+
+/**
+ * Reads the configuration and finds the plugins; opens no device yet. `desc` may be NULL.
+ * CONFIG when a file or setting is wrong. Owner of *out: the caller, until gyre_close.
+ */
+GYRE_API gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out);
+
+/** Terminates every kernel without draining and frees everything that the runtime owns. Accepts NULL. */
+GYRE_API void gyre_close(gyre_runtime *runtime);
+
+/* ---- kernels
+ * ----------------------------------------------------------------------------------------------- */
+
+/** A device buffer bound to a kernel by the name that the kernel's GYRE_BUFFERS gave it. */
+typedef struct gyre_binding_name {
+    const char *name;
+    gyre_buffer *buffer;
+} gyre_binding_name;
+
+typedef struct gyre_launch_desc {
+    size_t size;
+    const char *source;  /* "FILE.gyre.c", "FILE.gyre.c:KERNEL" or a file that `gyre compile -o` wrote */
+    const char *kernel;  /* which kernel of the file; NULL: the only one, or as `source` says */
+    const char *name;    /* under which it is listed and configured ([kernel.NAME]); NULL: the kernel's own */
+    const char *backend; /* NULL: as configured */
+    uint32_t device;     /* ordinal on the backend */
+    uint32_t lanes, blocks; /* 0: as configured, else the backend's choice */
+    int start_inactive;     /* 1: launched, but serves its queues only after gyre_kernel_activate */
+    const gyre_type *request,
+        *reply;        /* GYRE_TYPE(...) of what the caller will send and receive; NULL: unchecked */
+    const void *state; /* initial actor state, NULL: zero bytes */
+    size_t state_size; /* must be the size of the kernel's state type */
+    const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
+    size_t binding_count;
+} gyre_launch_desc;
+
+/**
+ * Compiles (or takes from the cache), loads and launches a kernel, with one queue (gyre_kernel_queue).
+ * Owner of *out: the caller, until gyre_kernel_release, or gyre_close.
+ */
+GYRE_API gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out);
+
+/** Serves its queues again. Returns when all blocks do, or TIMEOUT. No effect on an active kernel. */
+GYRE_API gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns);
+
+/**
+ * Stops at the next message boundary and keeps what is queued. Sends are accepted while there is room.
+ * Returns when all blocks stopped, or TIMEOUT (they still will).
+ */
+GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns);
+
+/**
+ * Refuses further sends, lets the kernel work off what is queued until `drain_deadline_ns` (GYRE_NO_WAIT: not
+ * at all), then stops it at the next message boundary. Requests left over are completed as
+ * GYRE_OUTCOME_UNHANDLED and counted in *unhandled (may be NULL); receivers still get every completion.
+ * TIMEOUT when a handler did not come back within the configured stop_timeout_ms after that: the kernel then
+ * stays in the state "stopping".
+ */
+GYRE_API gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns,
+                                           uint64_t *unhandled);
+
+/** Launches a terminated kernel again, with its initial state, its queues and their unread completions. */
+GYRE_API gyre_status gyre_kernel_relaunch(gyre_kernel *kernel);
+
+/** Terminates without draining when needed, closes its queues, frees it. Accepts NULL. */
+GYRE_API void gyre_kernel_release(gyre_kernel *kernel);
+
+typedef enum gyre_kernel_state {
+    GYRE_KERNEL_ACTIVE = 1,
+    GYRE_KERNEL_INACTIVE = 2,
+    GYRE_KERNEL_STOPPING = 3,
+    GYRE_KERNEL_TERMINATED = 4,
+    GYRE_KERNEL_LOST = 5
+} gyre_kernel_state;
+
+typedef struct gyre_kernel_info {
+    size_t size;
+    char name[64], kernel[64], backend[32], device[128];
+    gyre_kernel_state state;
+    uint32_t lanes, blocks, queues;
+    uint64_t handled, failed; /* messages completed by the device since launch; of these, failed */
+    uint64_t queued;          /* accepted and not completed */
+    uint64_t launched_ns;     /* when, on the clock of deadlines */
+    uint32_t cache_hit;       /* 1: the compiled kernel came from the disk cache */
+    const gyre_type *request, *reply, *state_type; /* valid until the kernel is released */
+} gyre_kernel_info;
+
+GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
+/** Fills up to `capacity` handles, in order of launch, and returns how many kernels there are. */
+GYRE_API size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity);
+/** The kernel of that name, or NULL. */
+GYRE_API gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name);
+/** "active", "inactive", ... */
+GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
+/** Copies the actor state out. INVALID unless the kernel is inactive or terminated and `size` is the state's
+ * size. */
+GYRE_API gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size);
+
+/* ---- queues
+ * ------------------------------------------------------------------------------------------------ */
+
+typedef enum gyre_full_policy {
+    GYRE_FULL_DEFAULT = 0,     /* as configured; built in: block */
+    GYRE_FULL_BLOCK = 1,       /* wait for room until the deadline */
+    GYRE_FULL_REJECT = 2,      /* GYRE_AGAIN at once */
+    GYRE_FULL_DROP_OLDEST = 3, /* discard the oldest message that was not received yet; it is counted */
+    GYRE_FULL_DROP_NEWEST = 4  /* GYRE_DROPPED: this message is discarded; it is counted */
+} gyre_full_policy;
+
+typedef enum gyre_idle_strategy {
+    GYRE_WAIT_DEFAULT = 0, /* as configured; built in: adaptive */
+    GYRE_WAIT_SPIN = 1,
+    GYRE_WAIT_YIELD = 2,
+    GYRE_WAIT_ADAPTIVE = 3, /* spin, then yield, then park */
+    GYRE_WAIT_PARK = 4
+} gyre_idle_strategy;
+
+typedef struct gyre_queue_desc {
+    size_t size;
+    const char *name;  /* [queue.NAME] configures it; NULL: unnamed, [queue.default] */
+    uint64_t capacity; /* slots, a power of two; 0: as configured */
+    gyre_full_policy policy;
+    gyre_idle_strategy idle;          /* of this side's waits */
+    uint64_t first_sequence;          /* where indices start; for tests near a wrap */
+    const gyre_type *request, *reply; /* what the caller will send and receive; NULL: unchecked */
+} gyre_queue_desc;
+
+/**
+ * One more queue into a kernel, also while it runs. For several producers the fastest is a queue each.
+ * Owner of *out: the caller, until gyre_queue_close, or the kernel's release.
+ */
+GYRE_API gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
+
+/** Detaches it from the kernel. What was queued is lost to this caller, who closed it. Accepts NULL. */
+GYRE_API void gyre_queue_close(gyre_queue *queue);
+
+/** The queue that gyre_launch opened. */
+GYRE_API gyre_queue *gyre_kernel_queue(gyre_kernel *kernel);
+/** An open queue by its name, or NULL. */
+GYRE_API gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name);
+
+/** How a request ended; numbers as in ring_layout.h. */
+typedef enum gyre_completion_outcome {
+    GYRE_REPLIED = 1,
+    GYRE_NOT_REPLIED = 2,
+    GYRE_HANDLER_FAILED = 3,
+    GYRE_WAS_DROPPED = 4,
+    GYRE_WAS_UNHANDLED = 5
+} gyre_completion_outcome;
+
+/** What came back for one request. */
+typedef struct gyre_completion {
+    uint64_t index; /* as gyre_send reported it */
+    gyre_completion_outcome outcome;
+    int32_t failure_code;  /* of GYRE_HANDLER_FAILED */
+    uint32_t length;       /* bytes of reply */
+    char failure_text[44]; /* of GYRE_HANDLER_FAILED; else "" */
+} gyre_completion;
+
+/**
+ * Sends one request; `size` must be the size of the kernel's request type. Returns when it is in the queue;
+ * *index (may be NULL) is its number. When the queue is full, its policy decides: AGAIN, TIMEOUT or DROPPED.
+ * CLOSED after terminate.
+ */
+GYRE_API gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                               uint64_t deadline_ns);
+
+/**
+ * Sends up to `count` requests that lie `size` bytes apart; *sent tells how many were accepted, also on
+ * failure. Returns as soon as some were accepted and there is no room for more; waits only while none was.
+ */
+GYRE_API gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size, size_t count,
+                                     size_t *sent, uint64_t deadline_ns);
+
+/**
+ * Receives the next completion, in the order of the sends. The reply, if any, is copied to `reply`; INVALID
+ * when it is longer than `size` (nothing is consumed then). AGAIN or TIMEOUT when none came. `completion` may
+ * be NULL only if every request is replied to: a failure then returns FAILED with the handler's text.
+ */
+GYRE_API gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
+                                  uint64_t deadline_ns);
+
+/**
+ * Receives up to `count` completions: replies `size` bytes apart, completions in an array (may be NULL as
+ * above). Never waits for the batch to fill: returns as soon as one is there.
+ */
+GYRE_API gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
+                                        gyre_completion *completions, size_t *received, uint64_t deadline_ns);
+
+/**
+ * Request and reply in one: sends, waits for this request's own completion and copies the reply. Any number
+ * of threads may call on one queue at once, beside senders and receivers. `completion` may be NULL: then
+ * FAILED tells a failure. After a TIMEOUT the reply is discarded when it comes.
+ */
+GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
+                               size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
+
+/**
+ * Zero-copy send: gives the address where the next `*count` (in: wanted, out: granted, at least 1) requests
+ * are to be written, `*stride` bytes apart; other senders wait until gyre_commit publishes the first `count`
+ * of them.
+ */
+GYRE_API gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
+                                  uint64_t deadline_ns);
+/** Publishes the first `count` (0: none) reserved requests and ends the reservation. By the thread that
+ * reserved. */
+GYRE_API gyre_status gyre_commit(gyre_queue *queue, size_t count);
+
+/** A completion in place. */
+typedef struct gyre_view {
+    const void *reply; /* valid until gyre_release_views; aligned to 16 bytes */
+    uint64_t index;
+    gyre_completion_outcome outcome;
+    uint32_t length;
+} gyre_view;
+
+/**
+ * Zero-copy receive: up to `count` completions that are there, in order; *found tells how many. Other
+ * receivers wait until gyre_release_views returns the first `count` of them to the queue. For failures
+ * `reply` is a gyre_failure (ring_layout.h).
+ */
+GYRE_API gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t *found,
+                               uint64_t deadline_ns);
+/** Gives back the first `count` (0: none) peeked completions and ends the peek. By the thread that peeked. */
+GYRE_API gyre_status gyre_release_views(gyre_queue *queue, size_t count);
+
+/**
+ * A descriptor that polls readable while completions wait; for event loops. It is the queue's: do not close
+ * or read it. The first call starts one thread that watches the queue.
+ */
+GYRE_API gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor);
+
+typedef struct gyre_queue_stats {
+    size_t size;
+    uint64_t capacity, request_size, reply_size, region_size;
+    uint64_t sent, received; /* messages accepted; completions taken by receivers and callers */
+    uint64_t rejected;       /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
+    uint64_t dropped;        /* messages discarded by a policy, either end */
+    uint64_t abandoned;      /* replies that came after their caller's deadline */
+    uint64_t high_water;     /* most messages ever between send and receive */
+    uint64_t send_waits, receive_waits; /* calls that had to wait */
+} gyre_queue_stats;
+
+GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats);
+
+/* ---- device buffers
+ * ---------------------------------------------------------------------------------------- */
+
+/** Memory on the device that launches with this backend (NULL: as configured) and ordinal would use. Zeroed.
+ */
+GYRE_API gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device,
+                                       uint64_t size, gyre_buffer **out);
+/** INVALID (and nothing happens) while a kernel that is not terminated has it bound. Accepts NULL. */
+GYRE_API gyre_status gyre_buffer_free(gyre_buffer *buffer);
+GYRE_API gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source,
+                                        uint64_t size);
+GYRE_API gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, void *target,
+                                          uint64_t size);
+GYRE_API gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size);
+GYRE_API uint64_t gyre_buffer_size(const gyre_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
