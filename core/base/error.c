@@ -19,7 +19,7 @@ struct error_stack {
 
 static _Thread_local struct error_stack stack;
 
-static void write_frame(int index, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void write_frame(int index, const char *format, va_list args)
 {
     vsnprintf(stack.frames[index], FRAME_SIZE, format, args);
 }

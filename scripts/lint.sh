@@ -1,0 +1,83 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# The static checks of ./dev lint and of the end of ./dev test. Sourced; runs nothing by itself.
+
+# The formatting differs between versions of clang-format; this is the one of Debian 12.
+readonly CLANG_FORMAT_VERSION=14
+
+c_files()
+{
+    git ls-files '*.c' '*.h'
+}
+
+clang_format_command()
+{
+    local command
+    for command in "clang-format-$CLANG_FORMAT_VERSION" clang-format; do
+        if have "$command" && "$command" --version | grep -q "version $CLANG_FORMAT_VERSION\."; then
+            echo "$command"
+            return
+        fi
+    done
+}
+
+# The compiled files of the dev preset; generated files and fuzz targets have no say.
+tidy_files()
+{
+    c_files | grep '\.c$' | while read -r file; do
+        if grep -q "\"file\": \"$PWD/$file\"" build/dev/compile_commands.json; then
+            echo "$file"
+        fi
+    done
+}
+
+lint_format()
+{
+    c_files | xargs "$(clang_format_command)" --dry-run -Werror
+}
+
+lint_tidy()
+{
+    tidy_files | xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
+}
+
+lint_cppcheck()
+{
+    cppcheck --project=build/dev/compile_commands.json --enable=warning,performance,portability \
+        --inline-suppr --suppressions-list=.cppcheck-suppressions --quiet --error-exitcode=1 -j "$(nproc)"
+}
+
+lint_shell()
+{
+    git ls-files | xargs grep -lE '^#!.*\b(ba)?sh$|^# shellcheck shell=' | xargs shellcheck -x
+}
+
+# lint_one NAME TOOL FUNCTION: runs a check, or says that its tool is not there.
+lint_one()
+{
+    local name="$1" tool="$2" check="$3"
+    if [[ -z "$tool" ]] || ! have "$tool"; then
+        record lint skipped "lint/$name" "$name (of the version that is used here) is not on this machine"
+    elif "$check"; then
+        record lint passed "lint/$name"
+    else
+        record lint failed "lint/$name" "see above; ./dev lint runs it alone"
+    fi
+}
+
+stage_lint()
+{
+    say "== static checks"
+    lint_one clang-format "$(clang_format_command)" lint_format
+    lint_one shellcheck shellcheck lint_shell
+}
+
+lint_run()
+{
+    local failed=0 check
+    for check in "clang-format lint_format" "shellcheck lint_shell" "clang-tidy lint_tidy" "cppcheck lint_cppcheck"; do
+        say "${check% *}"
+        "${check#* }" || failed=1
+    done
+    return "$failed"
+}

@@ -1,0 +1,122 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# ./dev test: all stages, what was skipped and why, one line of totals. Sourced; runs nothing by itself.
+#
+# A stage is a preset and the tests to run in it. Every result is a line of build/test-results.tsv, also those
+# that are no ctest test (a build, a formatting check), so that the totals are counted in one place.
+
+# shellcheck source=scripts/lint.sh
+source scripts/lint.sh
+
+readonly RESULTS=build/test-results.tsv
+readonly BUDGET_S=1440 # the whole run, installation and builds included
+
+# record STAGE passed|failed|skipped NAME [REASON]
+record()
+{
+    printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:-}" >>"$RESULTS"
+}
+
+# ThreadSanitizer of older compilers cannot cope with the address randomisation of newer kernels.
+fixed_addresses()
+{
+    local machine
+    machine="$(uname -m)"
+    if setarch "$machine" -R true 2>/dev/null; then
+        setarch "$machine" -R "$@"
+    else
+        "$@"
+    fi
+}
+
+# stage_tests STAGE CTEST-ARGUMENT...: runs the tests of a built preset and records them.
+stage_tests()
+{
+    local stage="$1" folder="build/$1" rc=0 left=$((BUDGET_S - SECONDS))
+    shift
+    rm -f "$folder/junit.xml"
+    if ((left > 0)); then
+        fixed_addresses timeout "$left" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
+            --no-tests=error --timeout 300 "$@" || rc=$?
+    fi
+    if [[ ! -f "$folder/junit.xml" ]]; then
+        record "$stage" failed "$stage/tests" "did not finish within the run's $BUDGET_S s (exit status $rc)"
+        return
+    fi
+    awk -v stage="$stage" -f scripts/junit.awk "$folder/junit.xml" >"$folder/results.tsv"
+    [[ -s "$folder/results.tsv" ]] || record "$stage" failed "$stage/tests" "no test ran"
+    cat "$folder/results.tsv" >>"$RESULTS"
+}
+
+# stage STAGE TEXT CMAKE-ARGUMENT... -- CTEST-ARGUMENT...
+stage()
+{
+    local stage="$1" cmake_arguments=()
+    say "== $2"
+    shift 2
+    while [[ "$1" != "--" ]]; do
+        cmake_arguments+=("$1")
+        shift
+    done
+    shift
+    if build_preset "$stage" "${cmake_arguments[@]}"; then
+        record "$stage" passed "$stage/build"
+        stage_tests "$stage" "$@"
+    else
+        record "$stage" failed "$stage/build" "see build/$stage/build.log"
+    fi
+}
+
+# With GYRE_REQUIRE a named thing has to have passed somewhere, and no test of it may have been skipped.
+apply_requirements()
+{
+    local word words
+    IFS=', ' read -ra words <<<"${GYRE_REQUIRE:-}"
+    for word in "${words[@]}"; do
+        awk -F '\t' -v OFS='\t' -v word="$word" '
+            function about(text) { return tolower(text) ~ "(^|[^a-z])" tolower(word) "([^a-z]|$)" }
+            $2 == "passed" && about($3) { proven = 1 }
+            $2 == "skipped" && (word == "all" || about($3) || about($4)) {
+                $2 = "failed"
+                $4 = "required by GYRE_REQUIRE, but skipped: " $4
+            }
+            { print }
+            END {
+                if (word != "all" && !proven)
+                    print "require", "failed", "require/" word, "GYRE_REQUIRE names " word ", but no test of it passed"
+            }' "$RESULTS" >"$RESULTS.new"
+        mv "$RESULTS.new" "$RESULTS"
+    done
+}
+
+print_results()
+{
+    local kind
+    for kind in skipped failed; do
+        grep -q $'\t'"$kind"$'\t' "$RESULTS" || continue
+        printf '\n%s:\n' "$kind"
+        awk -F '\t' -v kind="$kind" '$2 == kind { printf "  %-6s %-44s %s\n", $1, $3, $4 }' "$RESULTS"
+    done
+    printf '\n'
+    awk -F '\t' '{ count[$2]++ }
+        END { printf "%d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"]
+              exit count["failed"] > 0 || count["passed"] == 0 }' "$RESULTS"
+}
+
+suite_run()
+{
+    local compiler=()
+    need_packages build test clang
+    mkdir -p build
+    : >"$RESULTS"
+    if have clang; then
+        compiler=(-DCMAKE_C_COMPILER=clang)
+    fi
+    stage dev "everything, warnings are errors" -- -j "$(nproc)"
+    stage asan "unit and plugin tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
+        -- -j "$(nproc)" -R '^(unit|plugins)/'
+    stage tsan "unit and stress tests under ThreadSanitizer" -- -R '^(unit|stress)/'
+    stage_lint
+    apply_requirements
+    print_results
+}
