@@ -3,7 +3,7 @@
  * The thread-local error stack: every status that is not GYRE_OK leaves a sentence here.
  *
  * The place that detects an error calls gyre_error_set (what, where, expected, found, what to do); a layer
- * that passes it on may put a frame on top with gyre_error_add ("while opening backend 'cuda'"). Storage is
+ * that passes it on may put a frame on top with gyre_error_add ("while opening backend 'cpu'"). Storage is
  * fixed: no allocation on the error path, long texts are cut. Threads: each has its own stack. None of it
  * blocks.
  */

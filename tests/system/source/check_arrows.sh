@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The architecture, checked: who may include whom, and which library has a single caller.
+# usage: check_arrows.sh [TREE]; prints every violation with its rule, exits 1 when there is one.
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+cd "${1:-.}"
+violations=0
+
+# Lines of FILE:LINE:CODE on stdin break the rule that is named.
+report()
+{
+    local line
+    while IFS= read -r line; do
+        printf '%s\n    rule: %s\n' "$line" "$1"
+        violations=$((violations + 1))
+    done
+}
+
+# c_files FOLDER...: every C file below those folders that exist.
+c_files()
+{
+    local folder
+    for folder in "$@"; do
+        [[ ! -d "$folder" ]] || find "$folder" -name '*.c' -o -name '*.h'
+    done | sort
+}
+
+code()
+{
+    c_files "$@" | xargs -r awk -f "$here/code_view.awk"
+}
+
+includes()
+{
+    code "$@" | grep -E '^[^:]*:[0-9]+:[[:space:]]*#[[:space:]]*include' || true
+}
+
+except()
+{
+    grep -vE "$1" || true
+}
+
+only()
+{
+    grep -E "$1" || true
+}
+
+report "the core includes only itself and the public headers" \
+    < <(includes core | only 'include[[:space:]]*"' | except 'include[[:space:]]*"(core|gyre)/')
+report "the core contains no vendor's word, not even in a comment" \
+    < <(c_files core | xargs -r grep -inE 'cuda|nvidia|nvrtc|opencl|pocl' || true)
+report "a header of the public interface includes only public headers" \
+    < <(includes include | only 'include[[:space:]]*"' | except 'include[[:space:]]*"gyre/')
+
+for backend in backends/*/; do
+    [[ -d "$backend" ]] || continue
+    name="$(basename "$backend")"
+    report "backend $name includes only itself and the public headers: never the core, never another backend" \
+        < <(includes "$backend" | only 'include[[:space:]]*"' |
+            except "include[[:space:]]*\"(gyre/|backends/$name/|[a-z0-9_]+\\.h\")")
+done
+
+report "conformance tests know Gyre through its public headers alone" \
+    < <(includes tests/conformance | only 'include[[:space:]]*"' |
+        except 'include[[:space:]]*"(gyre/|conformance/|[a-z0-9_]+\.h")')
+report "only core/loader calls dlopen" \
+    < <(code core backends cli | only '[^a-z_](dlopen|dlmopen)[[:space:]]*\(' | except '^core/loader/')
+report "only one file of core/loader calls dlopen" \
+    < <(code core/loader | only '[^a-z_](dlopen|dlmopen)[[:space:]]*\(' | cut -d: -f1 | sort -u | tail -n +2)
+report "only core/config includes ini.h" \
+    < <(includes core backends cli include | only '[<"]ini\.h' | except '^core/config/')
+report "only one file of core/config includes ini.h" \
+    < <(includes core/config | only '[<"]ini\.h' | cut -d: -f1 | sort -u | tail -n +2)
+report "the library never prints, exits or aborts: errors are returned" \
+    < <(code core backends |
+        only '[^a-z_](printf|vprintf|puts|putchar|perror|exit|quick_exit|abort|assert)[[:space:]]*\(|[^a-z_](stdout|stderr)[^a-z_]')
+
+# A loop between the core's folders is an arrow that goes both ways.
+loop="$(includes core | sed -nE 's,^core/([a-z]+)/.*"core/([a-z]+)/.*,\1 \2,p' | sort -u | awk '$1 != $2' |
+    tsort 2>&1 >/dev/null | tr '\n' ' ' || true)"
+[[ -z "$loop" ]] || report "arrows between the core's folders go one way" <<<"core: $loop"
+
+if ((violations > 0)); then
+    echo "$violations violations"
+    exit 1
+fi
+echo "all arrows go the right way"

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every rule of check_arrows.sh and check_text.sh must catch a tree that breaks it, and let a clean one pass.
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+tree="$(mktemp -d)"
+trap 'rm -rf "$tree"' EXIT
+failed=0
+spdx='/* SPDX-License-Identifier: Apache-2.0 */'
+
+clean_tree()
+{
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree"/core/{base,config,loader} "$tree"/backends/{one,two} "$tree"/include/gyre \
+        "$tree"/tests/conformance
+    printf '#include "core/base/b.h"\n/* dlopen( is called here */\nint f(void) { return g("stderr"); }\n' \
+        >"$tree/core/config/a.c"
+    printf '#include <dlfcn.h>\nvoid *h(void) { return dlopen("x", 0); }\n' >"$tree/core/loader/l.c"
+    printf '#include <ini.h>\n' >"$tree/core/config/ini.c"
+    printf '#include "gyre/backend.h"\n#include "own.h"\n' >"$tree/backends/one/one.c"
+}
+
+# caught_text NAME TEXT: a header or source of this text must be reported, with its name.
+caught_text()
+{
+    clean_text
+    printf '%b\n' "$2" >"$tree/core/base/$1"
+    if bash "$here/check_text.sh" "$tree" >"$tree/out" || ! grep -q "core/base/$1" "$tree/out"; then
+        echo "not caught: $1: $2"
+        failed=1
+    fi
+}
+
+clean_text()
+{
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree/core/base"
+    printf '%s\n#ifndef A_H\n#define A_H\n#define U "http://x"\n#endif\n' "$spdx" >"$tree/core/base/a.h"
+}
+
+# caught FILE TEXT: adding this text to this file of a clean tree must be reported.
+caught()
+{
+    clean_tree
+    mkdir -p "$(dirname "$tree/$1")"
+    printf '%b\n' "$2" >>"$tree/$1"
+    if bash "$here/check_arrows.sh" "$tree" >"$tree/out" || ! grep -q 'rule:' "$tree/out"; then
+        echo "not caught: $1: $2"
+        failed=1
+    fi
+}
+
+clean_tree
+bash "$here/check_arrows.sh" "$tree" || failed=1
+caught core/base/x.c '#include "backends/one/one.h"'
+caught core/base/x.c '#include "cli/x.h"'
+caught core/base/x.c '/* as on CUDA */'
+caught core/base/x.c 'enum { OPENCL_THING };'
+caught backends/one/x.c '#include "core/base/b.h"'
+caught backends/one/x.c '#include "backends/two/x.h"'
+caught tests/conformance/x.c '#include "core/base/b.h"'
+caught include/gyre/x.h '#include "core/base/b.h"'
+caught cli/x.c 'void *p(void) { return dlopen("x", 1); }'
+caught backends/one/x.c 'void *p(void) { return dlopen("x", 1); }'
+caught core/loader/x.c 'void *p(void) { return dlopen("x", 1); }'
+caught core/base/x.c '#include <ini.h>'
+caught core/config/x.c '#include <ini.h>'
+caught core/base/x.c 'void p(void) { abort(); }'
+caught core/base/x.c 'void p(void) { fprintf(stderr, "x"); }'
+caught core/base/b.h '#include "core/config/a.h"'
+
+clean_text
+bash "$here/check_text.sh" "$tree" || failed=1
+caught_text x.c 'int x;'
+caught_text x.c "$spdx\nint x; // why"
+caught_text x.c "$spdx\n/* TODO: more */"
+caught_text x.c "$spdx\n$(yes '\n' | head -n 801 | tr -d '\n')"
+caught_text x.h "$spdx\n#pragma once"
+caught_text x.h "$spdx\n#ifndef X_H\n#define Y_H\n#endif"
+exit "$failed"

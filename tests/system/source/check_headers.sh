@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every public header compiles alone, as C11 and as C++17, with every compiler that is there, without a warning.
+set -euo pipefail
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+failed=0
+ran=0
+
+# alone COMPILER LANGUAGE STANDARD HEADER
+alone()
+{
+    command -v "$1" >/dev/null || return 0
+    printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$work/alone.$2"
+    ran=$((ran + 1))
+    "$1" "-std=$3" -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only "$work/alone.$2" || {
+        echo "$4 does not compile alone: $1 -std=$3"
+        failed=1
+    }
+}
+
+# The texts in dialect/ are parts of kernel.h, which chooses one of them.
+for header in include/gyre/*.h; do
+    name="${header#include/}"
+    alone gcc c c11 "$name"
+    alone clang c c11 "$name"
+    alone g++ cpp c++17 "$name"
+    alone clang++ cpp c++17 "$name"
+done
+if ((ran == 0)); then
+    echo "no compiler was found under its usual name"
+    exit 1
+fi
+echo "$ran compilations"
+exit "$failed"
