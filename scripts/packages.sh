@@ -64,7 +64,7 @@ missing_packages()
 
 as_root()
 {
-    if ((EUID == 0)); then
+    if [[ "$(id -u)" == 0 ]]; then
         "$@"
     else
         sudo "$@"
@@ -83,7 +83,7 @@ apt_obstacle()
         echo "GYRE_NO_INSTALL is set"
     elif ! have apt-get; then
         echo "this system has no apt-get"
-    elif ((EUID != 0)) && ! have sudo; then
+    elif [[ "$(id -u)" != 0 ]] && ! have sudo; then
         echo "installing needs root, and there is no sudo"
     fi
 }
