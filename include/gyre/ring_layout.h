@@ -63,7 +63,7 @@ typedef struct gyre_queue_shape {
     gyre_u32 request_size, reply_size;     /* largest payloads */
     gyre_u64 request_offset, reply_offset; /* of slot 0 from the region's start */
     gyre_u64 region_size;
-    gyre_u64 reserved;
+    gyre_u64 first; /* the index of the first request ever */
 } gyre_queue_shape;
 
 /** Line 1, written by the host. */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues: creation, end, and what the runtime asks of them. The paths of messages are in queue_send.c,
+ * queue_receive.c and queue_call.c.
+ */
+#include "core/ring/queue.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+static uint32_t stride_of(uint32_t payload)
+{
+    uint32_t room = payload > GYRE_SLOT_SMALL_PAYLOAD ? payload : GYRE_SLOT_SMALL_PAYLOAD;
+    return (room + GYRE_SLOT_HEADER_SIZE + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+}
+
+const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size)
+{
+    snprintf(text, size, queue->name[0] ? "queue '%s'" : "the queue%s", queue->name);
+    return text;
+}
+
+static gyre_status check_options(const struct gyre_queue_options *options)
+{
+    uint64_t capacity = options->capacity;
+    if (capacity == 0 || (capacity & (capacity - 1)))
+        return gyre_error_set(
+            GYRE_INVALID, "queue '%s': capacity must be a power of two (1, 2, 4, ..., 1024, ...), found %llu",
+            options->name, (unsigned long long)capacity);
+    if (options->request_size > GYRE_PAYLOAD_MAX || options->reply_size > GYRE_PAYLOAD_MAX)
+        return gyre_error_set(
+            GYRE_INVALID, "queue '%s': a message holds at most %d bytes, found %u (request) and %u (reply)",
+            options->name, GYRE_PAYLOAD_MAX, options->request_size, options->reply_size);
+    return GYRE_OK;
+}
+
+static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options *options)
+{
+    shape->magic = GYRE_QUEUE_MAGIC;
+    shape->version = 1;
+    shape->capacity = options->capacity;
+    shape->first = options->first_sequence;
+    shape->request_size = options->request_size;
+    shape->reply_size = options->reply_size;
+    shape->request_stride = stride_of(options->request_size);
+    shape->reply_stride = stride_of(options->reply_size);
+    shape->request_offset = sizeof(gyre_queue_region);
+    shape->reply_offset = shape->request_offset + options->capacity * shape->request_stride;
+    shape->region_size = shape->reply_offset + options->capacity * shape->reply_stride;
+}
+
+static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
+{
+    snprintf(queue->name, sizeof queue->name, "%s", options->name);
+    queue->control = options->control;
+    queue->capacity = options->capacity;
+    queue->mask = options->capacity - 1;
+    queue->request_size = options->request_size;
+    queue->reply_size = options->reply_size;
+    queue->policy = options->policy;
+    queue->idle = options->idle;
+    queue->spin_turns = options->spin_turns;
+    queue->many_threads = options->many_threads;
+    queue->device_wakes = options->device_wakes;
+    queue->light_barriers = gyre_barrier_register();
+    queue->producer.sent = queue->producer.received_seen = options->first_sequence;
+    queue->consumer.received = options->first_sequence;
+}
+
+static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
+{
+    unsigned char *base = queue->region.address;
+    queue->shared = queue->region.address;
+    queue->shared->shape = *shape;
+    queue->shared->host.drop_before = queue->producer.sent;
+    queue->shared->claim.next = queue->producer.sent;
+    queue->requests = base + shape->request_offset;
+    queue->replies = base + shape->reply_offset;
+    queue->request_stride = shape->request_stride;
+    queue->reply_stride = shape->reply_stride;
+}
+
+gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
+{
+    gyre_queue_shape shape = {0};
+    *out = NULL;
+    gyre_status status = check_options(options);
+    if (status != GYRE_OK)
+        return status;
+    gyre_queue *queue = aligned_alloc(GYRE_LINE_SIZE, sizeof *queue);
+    if (!queue)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for queue '%s'", options->name);
+    memset(queue, 0, sizeof *queue);
+    queue->region = GYRE_REGION_NONE;
+    adopt_options(queue, options);
+    if (options->capacity > SIZE_MAX / (2 * (GYRE_PAYLOAD_MAX + (uint64_t)GYRE_LINE_SIZE))) {
+        status = gyre_error_set(GYRE_EXHAUSTED,
+                                "queue '%s': a capacity of %llu slots is more than any machine holds",
+                                options->name, (unsigned long long)options->capacity);
+        goto done;
+    }
+    write_shape(&shape, options);
+    char label[96];
+    snprintf(label, sizeof label, "gyre queue '%s'", options->name);
+    status = gyre_region_create(label, shape.region_size, &queue->region);
+    if (status != GYRE_OK)
+        goto done;
+    adopt_region(queue, &shape);
+    queue->marks = calloc(options->capacity, 1);
+    if (!queue->marks) {
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for queue '%s'", options->name);
+        goto done;
+    }
+    *out = queue;
+    queue = NULL;
+done:
+    gyre_queue_destroy(queue);
+    return status;
+}
+
+void gyre_queue_destroy(gyre_queue *queue)
+{
+    if (!queue)
+        return;
+    if (queue->region.address)
+        gyre_queue_close_sends(queue);
+    gyre_queue_watch_destroy(queue);
+    while (__atomic_load_n(&queue->state.inside, __ATOMIC_ACQUIRE)) {
+        gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+        gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+        sched_yield();
+    }
+    gyre_region_destroy(&queue->region);
+    free(queue->marks);
+    free(queue);
+}
+
+void gyre_queue_close_sends(gyre_queue *queue)
+{
+    /* under the lock: a send that saw "open" has published before anybody counts what is outstanding */
+    gyre_producer_take(queue);
+    __atomic_store_n(&queue->state.closed, 1, __ATOMIC_SEQ_CST);
+    gyre_producer_give(queue);
+    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+}
+
+void gyre_queue_reopen(gyre_queue *queue)
+{
+    __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
+}
+
+uint64_t gyre_queue_next_index(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->producer.sent, __ATOMIC_ACQUIRE);
+}
+
+uint64_t gyre_queue_outstanding(const gyre_queue *queue)
+{
+    uint64_t count = 0, end = gyre_queue_next_index(queue);
+    for (uint64_t index = gyre_received(queue); index < end; index++)
+        count += !gyre_reply_ready(queue, index);
+    return count;
+}
+
+uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
+{
+    uint64_t count = 0, end = gyre_queue_next_index(queue);
+    for (uint64_t index = gyre_received(queue); index < end; index++) {
+        gyre_slot *slot = gyre_reply_slot(queue, index);
+        if (gyre_reply_ready(queue, index))
+            continue;
+        slot->length = 0;
+        slot->info = GYRE_OUTCOME_UNHANDLED;
+        __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+        count++;
+    }
+    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    return count;
+}
+
+gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats)
+{
+    gyre_queue_stats now = {.size = sizeof now};
+    if (!queue || !stats || stats->size < sizeof stats->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_queue_stats_get needs a queue and stats with their size set");
+    now.capacity = queue->capacity;
+    now.request_size = queue->request_size;
+    now.reply_size = queue->reply_size;
+    now.region_size = queue->region.size;
+    now.sent = gyre_queue_next_index(queue) - queue->shared->shape.first;
+    now.received = gyre_received(queue) - queue->shared->shape.first;
+    now.rejected = __atomic_load_n(&queue->producer.rejected, __ATOMIC_RELAXED);
+    now.abandoned = __atomic_load_n(&queue->consumer.abandoned, __ATOMIC_RELAXED);
+    uint64_t dropped_unread = __atomic_load_n(&queue->consumer.dropped, __ATOMIC_RELAXED);
+    now.dropped = __atomic_load_n(&queue->producer.dropped, __ATOMIC_RELAXED) + dropped_unread;
+    now.received -= dropped_unread + now.abandoned;
+    now.high_water = __atomic_load_n(&queue->producer.high_water, __ATOMIC_RELAXED);
+    now.send_waits = __atomic_load_n(&queue->producer.waits, __ATOMIC_RELAXED);
+    now.receive_waits = __atomic_load_n(&queue->consumer.waits, __ATOMIC_RELAXED);
+    memcpy(stats, &now, stats->size < sizeof now ? stats->size : sizeof now);
+    return GYRE_OK;
+}

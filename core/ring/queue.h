@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The client side of a queue: what stands behind gyre_queue in gyre.h. Backend-neutral; no call goes through
+ * a table.
+ *
+ * Producers share `producer.lock`, consumers share `consumer.lock`; neither is held across a wait or while
+ * user code runs (a reservation or a peek is a flag, not a lock). When a thread takes both, the consumer's
+ * comes second. With threads = one in the configuration both are skipped.
+ *
+ * The indices `sent` and `received` belong to the client alone; the device sees only slots. A call (request
+ * and reply in one) marks its slot, so that receivers leave its reply to it: see queue_call.c.
+ */
+#ifndef GYRE_CORE_RING_QUEUE_H
+#define GYRE_CORE_RING_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/lock.h"
+#include "core/ring/region.h"
+#include "gyre/gyre.h"
+#include "gyre/ring_layout.h"
+
+/** How to make a queue; everything decided and checked, nothing defaulted. */
+struct gyre_queue_options {
+    const char *name; /* copied */
+    uint64_t capacity;
+    uint32_t request_size, reply_size; /* largest payloads */
+    gyre_full_policy policy;
+    gyre_idle_strategy idle;
+    uint32_t spin_turns;
+    uint64_t first_sequence;
+    bool many_threads;
+    bool device_wakes;            /* the device rings bells; else waits poll with short sleeps */
+    gyre_control_region *control; /* of the kernel; outlives the queue */
+};
+
+/** What a slot's request was sent by, while it is under way. */
+enum gyre_mark {
+    GYRE_MARK_SEND = 0,
+    GYRE_MARK_CALL = 1,      /* its caller waits for it: receivers stop here */
+    GYRE_MARK_DONE = 2,      /* its caller took the reply: whoever holds the consumer lock steps over it */
+    GYRE_MARK_ABANDONED = 3, /* its caller gave up: stepped over once the reply is there */
+};
+
+struct gyre_queue {
+    /* constant after creation */
+    char name[64];
+    struct gyre_region region;
+    gyre_queue_region *shared;
+    gyre_control_region *control;
+    unsigned char *requests, *replies;
+    uint8_t *marks; /* one a slot */
+    uint64_t capacity, mask;
+    uint32_t request_stride, reply_stride, request_size, reply_size;
+    gyre_full_policy policy;
+    gyre_idle_strategy idle;
+    uint32_t spin_turns;
+    bool many_threads, device_wakes;
+    int light_barriers; /* what gyre_barrier_register said */
+
+    /* the runtime's, not touched here */
+    struct gyre_kernel *kernel;
+    struct gyre_queue *next;
+    void *device_memory;
+    uint32_t table_entry;
+
+    struct {
+        _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        bool reserving;
+        uint64_t reserved;      /* slots granted by the open reservation */
+        uint64_t sent;          /* next index to send; read by others with relaxed loads */
+        uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
+        uint64_t high_water, rejected, dropped, waits;
+    } producer;
+
+    struct {
+        _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        bool peeking;
+        uint64_t received; /* next index to receive; released after its slot was read */
+        uint64_t dropped, abandoned, waits;
+    } consumer;
+
+    struct {
+        _Alignas(GYRE_LINE_SIZE) uint32_t closed;
+        uint32_t
+            credit_bell; /* futex word: the cursor moved, a reservation or a peek ended, a caller gave up */
+        uint32_t credit_waiters; /* threads about to sleep or asleep on it */
+        uint32_t inside;         /* threads in a slow path; destroy waits for them */
+    } state;
+
+    struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */
+};
+
+/** INVALID for a capacity that is no power of two or sizes out of range, EXHAUSTED for want of memory. */
+gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);
+
+/** Closes, waits for threads that are inside a slow path, frees. Accepts NULL. */
+void gyre_queue_destroy(gyre_queue *queue);
+
+/** Refuses sends from now on and wakes everybody who waits. */
+void gyre_queue_close_sends(gyre_queue *queue);
+
+/** Accepts sends again after gyre_queue_close_sends. */
+void gyre_queue_reopen(gyre_queue *queue);
+
+/** Requests accepted and not completed yet. */
+uint64_t gyre_queue_outstanding(const gyre_queue *queue);
+
+/**
+ * Completes every request that has no completion as UNHANDLED and returns how many there were. Sends are
+ * closed and the device has left: the caller is the only writer of replies.
+ */
+uint64_t gyre_queue_complete_unhandled(gyre_queue *queue);
+
+/** The index that the next send will take. */
+uint64_t gyre_queue_next_index(const gyre_queue *queue);
+
+/* ---- shared by the files of this folder
+ * ---------------------------------------------------------------------- */
+
+static inline gyre_slot *gyre_request_slot(const gyre_queue *queue, uint64_t index)
+{
+    return (gyre_slot *)(void *)(queue->requests + (index & queue->mask) * queue->request_stride);
+}
+
+static inline gyre_slot *gyre_reply_slot(const gyre_queue *queue, uint64_t index)
+{
+    return (gyre_slot *)(void *)(queue->replies + (index & queue->mask) * queue->reply_stride);
+}
+
+/** The completion of `index` is there; what it says may be read. Pairs with the device's release of the
+ * sequence. */
+static inline bool gyre_reply_ready(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&gyre_reply_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+static inline uint8_t gyre_mark_get(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&queue->marks[index & queue->mask], __ATOMIC_SEQ_CST);
+}
+
+static inline void gyre_mark_set(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
+{
+    __atomic_store_n(&queue->marks[index & queue->mask], (uint8_t)mark, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t gyre_received(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->consumer.received, __ATOMIC_ACQUIRE);
+}
+
+static inline bool gyre_queue_closed(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->state.closed, __ATOMIC_ACQUIRE) != 0;
+}
+
+static inline void gyre_producer_take(gyre_queue *queue)
+{
+    if (queue->many_threads)
+        gyre_lock_take(&queue->producer.lock);
+}
+
+static inline void gyre_producer_give(gyre_queue *queue)
+{
+    if (queue->many_threads)
+        gyre_lock_give(&queue->producer.lock);
+}
+
+static inline void gyre_consumer_take(gyre_queue *queue)
+{
+    if (queue->many_threads)
+        gyre_lock_take(&queue->consumer.lock);
+}
+
+/** Ends a consumer's section: steps over finished calls, unlocks, and tells those who wait for room. */
+void gyre_consumer_give(gyre_queue *queue);
+
+/** Under the producer lock: sends up to `count` requests as far as there is room; returns how many. */
+uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                        enum gyre_mark mark);
+
+/** Tells parked workers that `count` requests were published. */
+void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count);
+
+/** Tells threads that sleep on the credit bell that something changed. */
+void gyre_queue_ring_credit(gyre_queue *queue);
+
+/** Fills a completion (NULL: nothing) and copies the reply; INVALID when it does not fit, nothing is written
+ * then. */
+gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void *reply, size_t size,
+                                  gyre_completion *completion);
+
+/** What a wait is for: 1 it is there, 0 not yet, -1 it will never come (CLOSED). Called often; must be quick.
+ */
+typedef int (*gyre_wait_condition)(const gyre_queue *queue, uint64_t argument);
+
+enum gyre_wait_bell { GYRE_BELL_DEVICE, GYRE_BELL_CREDIT };
+
+/**
+ * Waits with the queue's idle strategy until the condition holds. `bell` is what rings when it may have
+ * changed. OK, TIMEOUT, CLOSED, LOST; the sentence is set for the latter three.
+ */
+gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
+                            enum gyre_wait_bell bell, uint64_t deadline_ns);
+
+/** Conditions. The completion of index `argument` is there. */
+int gyre_wait_reply(const gyre_queue *queue, uint64_t argument);
+/** A receiver at cursor `argument` is not held up by another's peek or by a call that did not take its reply.
+ */
+int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
+
+/** Waits until a send may find room, or the policy made some. AGAIN, TIMEOUT, DROPPED, CLOSED, LOST. */
+gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns);
+
+/** "queue 'orders'" or "the queue": for sentences. */
+const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size);
+
+/* queue_descriptor.c */
+void gyre_queue_watch_settle(gyre_queue *queue);
+void gyre_queue_watch_destroy(gyre_queue *queue);
+
+#endif

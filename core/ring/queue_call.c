@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls: request and reply in one, from any number of threads, beside senders and receivers of the same
+ * queue.
+ *
+ * The reply of index i is always in reply slot i, so a caller waits for its own slot and needs no table. Its
+ * mark keeps receivers off the slot; when it took the reply, or gave up, whoever holds the consumer lock
+ * steps over the slot in its turn (gyre_consumer_give).
+ */
+#include "core/ring/queue.h"
+
+#include "core/base/error.h"
+
+/* Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. */
+static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
+{
+    gyre_mark_set(queue, index, mark);
+    if (!queue->many_threads || gyre_lock_try(&queue->consumer.lock))
+        gyre_consumer_give(queue);
+    else
+        gyre_queue_ring_credit(queue);
+}
+
+static gyre_status send_call(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                             uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t granted = 0;
+        gyre_producer_take(queue);
+        bool is_closed = gyre_queue_closed(queue);
+        if (!is_closed && !queue->producer.reserving) {
+            *index = queue->producer.sent;
+            granted = gyre_queue_put(queue, request, size, 1, GYRE_MARK_CALL);
+        }
+        gyre_producer_give(queue);
+        if (granted) {
+            gyre_queue_ring_doorbell(queue, 1);
+            return GYRE_OK;
+        }
+        if (is_closed)
+            return gyre_error_set(GYRE_CLOSED,
+                                  "the kernel of this queue was terminated; relaunch it to call again");
+        gyre_status status = gyre_queue_make_room(queue, deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
+gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
+                      size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
+{
+    uint64_t index = 0;
+    gyre_status status;
+    if (!queue || !request || (!reply && reply_size))
+        return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
+    if (request_size != queue->request_size || reply_size < queue->reply_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "this queue takes requests of %u bytes and gives replies of up to %u, found %zu and room for %zu",
+            queue->request_size, queue->reply_size, request_size, reply_size);
+    status = send_call(queue, request, request_size, &index, deadline_ns);
+    if (status != GYRE_OK)
+        return status;
+    if (!gyre_reply_ready(queue, index))
+        status = gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
+    if (status != GYRE_OK) {
+        leave_slot(queue, index, GYRE_MARK_ABANDONED);
+        return gyre_error_add(status, "request %llu was sent and not answered in time",
+                              (unsigned long long)index);
+    }
+    status = gyre_queue_read_reply(queue, index, reply, reply_size, completion);
+    leave_slot(queue, index, GYRE_MARK_DONE);
+    return status;
+}

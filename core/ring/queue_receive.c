@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Receiving: completions in the order of the sends, copied or in place.
+ *
+ * Locks: consumer.lock while slots are read; never across a wait. The cursor `received` moves only under it.
+ */
+#include "core/ring/queue.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+
+/* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
+ * visible. */
+enum cursor_state {
+    CURSOR_EMPTY,   /* nothing is complete there yet */
+    CURSOR_READY,   /* a completion for a receiver */
+    CURSOR_CALL,    /* a caller's, who did not take it yet */
+    CURSOR_FINISHED /* to be stepped over */
+};
+
+static enum cursor_state cursor_state(const gyre_queue *queue, uint64_t index)
+{
+    if (!gyre_reply_ready(queue, index))
+        return CURSOR_EMPTY;
+    switch (gyre_mark_get(queue, index)) {
+    case GYRE_MARK_SEND:
+        return CURSOR_READY;
+    case GYRE_MARK_CALL:
+        return CURSOR_CALL;
+    default:
+        return CURSOR_FINISHED;
+    }
+}
+
+static void step_over_finished_calls(gyre_queue *queue)
+{
+    uint64_t index = queue->consumer.received;
+    while (cursor_state(queue, index) == CURSOR_FINISHED) {
+        if (gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED)
+            __atomic_fetch_add(&queue->consumer.abandoned, 1, __ATOMIC_RELAXED);
+        gyre_mark_set(queue, index, GYRE_MARK_SEND);
+        index++;
+    }
+    if (index != queue->consumer.received)
+        __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
+}
+
+void gyre_consumer_give(gyre_queue *queue)
+{
+    for (;;) {
+        step_over_finished_calls(queue);
+        if (queue->watch)
+            gyre_queue_watch_settle(queue);
+        if (!queue->many_threads)
+            break;
+        gyre_lock_give(&queue->consumer.lock);
+        /*
+         * A caller that finished meanwhile found the lock taken and left its slot to us. Giving the lock is a
+         * full barrier, and so is its store of the mark: one of us sees the other.
+         */
+        if (cursor_state(queue, gyre_received(queue)) != CURSOR_FINISHED ||
+            !gyre_lock_try(&queue->consumer.lock))
+            break;
+    }
+    gyre_queue_ring_credit(queue);
+}
+
+/* The fields of a completion, with the shared memory's values checked before they are believed. */
+static void read_completion(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
+{
+    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    completion->index = index;
+    completion->outcome = (gyre_completion_outcome)slot->info;
+    completion->failure_code = 0;
+    completion->length = slot->length;
+    completion->failure_text[0] = '\0';
+    if (slot->info == GYRE_OUTCOME_FAILED) {
+        gyre_failure failure;
+        memcpy(&failure, slot + 1, sizeof failure);
+        failure.text[sizeof failure.text - 1] = '\0';
+        memcpy(completion->failure_text, failure.text, sizeof failure.text);
+        completion->failure_code = failure.code;
+        completion->length = 0;
+    }
+}
+
+static gyre_status outcome_error(const gyre_queue *queue, uint64_t index)
+{
+    gyre_completion completion;
+    read_completion(queue, index, &completion);
+    switch (completion.outcome) {
+    case GYRE_HANDLER_FAILED:
+        return gyre_error_set(GYRE_FAILED, "the handler failed request %llu with code %d: %s",
+                              (unsigned long long)index, completion.failure_code, completion.failure_text);
+    case GYRE_NOT_REPLIED:
+        return gyre_error_set(GYRE_FAILED, "the handler did not reply to request %llu",
+                              (unsigned long long)index);
+    default:
+        return gyre_error_set(GYRE_CLOSED,
+                              "request %llu was not handled: its kernel was terminated or dropped it",
+                              (unsigned long long)index);
+    }
+}
+
+gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void *reply, size_t size,
+                                  gyre_completion *completion)
+{
+    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    uint32_t length = slot->info == GYRE_OUTCOME_REPLY ? slot->length : 0;
+    if (length > queue->reply_size)
+        return gyre_error_set(GYRE_INTERNAL,
+                              "reply %llu claims %u bytes in a slot for %u: the backend wrote nonsense",
+                              (unsigned long long)index, length, queue->reply_size);
+    if (length > size)
+        return gyre_error_set(GYRE_INVALID,
+                              "the reply has %u bytes and the caller's buffer %zu: pass a larger one", length,
+                              size);
+    if (length)
+        memcpy(reply, slot + 1, length);
+    if (completion)
+        read_completion(queue, index, completion);
+    else if (slot->info != GYRE_OUTCOME_REPLY)
+        return outcome_error(queue, index);
+    return GYRE_OK;
+}
+
+/* Takes what is there, up to `count`; the lock is held. A failure ends the batch, and stands alone if it is
+ * first. */
+static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t size, size_t count,
+                              gyre_completion *completions, size_t *received)
+{
+    gyre_status status = GYRE_OK;
+    uint64_t index = queue->consumer.received;
+    size_t taken = 0;
+    while (taken < count && cursor_state(queue, index) == CURSOR_READY) {
+        bool last = !completions && gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_REPLY;
+        if (last && taken)
+            break;
+        status = gyre_queue_read_reply(queue, index, replies + taken * size, size,
+                                       completions ? &completions[taken] : NULL);
+        if (status == GYRE_INVALID || status == GYRE_INTERNAL) {
+            status = taken ? GYRE_OK : status; /* it is not consumed and stands first in the next batch */
+            break;
+        }
+        index++;
+        taken++;
+        if (status != GYRE_OK)
+            break;
+    }
+    __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
+    *received = taken;
+    return status;
+}
+
+/* Waits until the cursor is worth another look. */
+static gyre_status wait_at_cursor(gyre_queue *queue, uint64_t index, uint64_t deadline_ns)
+{
+    if (deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set(GYRE_AGAIN, "no completion is there");
+    __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
+    if (!gyre_wait_turn(queue, index))
+        return gyre_queue_wait(queue, gyre_wait_turn, index, GYRE_BELL_CREDIT, deadline_ns);
+    return gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
+}
+
+gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
+                               gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+{
+    if (!queue || !received || (!replies && size))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_receive_batch needs a queue, room for replies and for their number");
+    *received = 0;
+    if (count == 0)
+        return GYRE_OK;
+    for (;;) {
+        gyre_status status = GYRE_OK;
+        gyre_consumer_take(queue);
+        if (!queue->consumer.peeking)
+            status = take_ready(queue, replies, size, count, completions, received);
+        gyre_consumer_give(queue);
+        if (*received || status != GYRE_OK)
+            return status;
+        status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
+gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
+                         uint64_t deadline_ns)
+{
+    size_t received = 0;
+    return gyre_receive_batch(queue, reply, size, 1, completion, &received, deadline_ns);
+}
+
+/* Views of what is there; the lock is held. */
+static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
+{
+    size_t found = 0;
+    uint64_t index = queue->consumer.received;
+    for (; found < count && cursor_state(queue, index) == CURSOR_READY; found++, index++) {
+        const gyre_slot *slot = gyre_reply_slot(queue, index);
+        views[found] =
+            (gyre_view){.reply = slot + 1,
+                        .index = index,
+                        .outcome = (gyre_completion_outcome)slot->info,
+                        .length = slot->length <= queue->reply_size ? slot->length : queue->reply_size};
+    }
+    queue->consumer.peeking = found > 0;
+    return found;
+}
+
+gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t *found, uint64_t deadline_ns)
+{
+    if (!queue || !views || !found || count == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_peek needs a queue, views, their number and a place for the answer");
+    *found = 0;
+    for (;;) {
+        gyre_consumer_take(queue);
+        if (!queue->consumer.peeking)
+            *found = view_ready(queue, views, count);
+        gyre_consumer_give(queue);
+        if (*found)
+            return GYRE_OK;
+        gyre_status status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
+gyre_status gyre_release_views(gyre_queue *queue, size_t count)
+{
+    gyre_status status = GYRE_OK;
+    if (!queue)
+        return gyre_error_set(GYRE_INVALID, "gyre_release_views needs a queue");
+    gyre_consumer_take(queue);
+    uint64_t index = queue->consumer.received, end = index + count;
+    while (queue->consumer.peeking && index != end && cursor_state(queue, index) == CURSOR_READY)
+        index++;
+    if (!queue->consumer.peeking || index != end) {
+        status =
+            gyre_error_set(GYRE_INVALID, "asked to release %zu views, which is more than were peeked", count);
+    } else {
+        queue->consumer.peeking = false;
+        __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
+    }
+    gyre_consumer_give(queue);
+    return status;
+}

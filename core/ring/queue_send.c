@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sending: copy or reserve, publish, ring. What happens when the queue is full is decided in
+ * gyre_queue_make_room.
+ *
+ * Locks: producer.lock for the copy alone; never across a wait.
+ */
+#include "core/ring/queue.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+
+static uint64_t room(gyre_queue *queue)
+{
+    return queue->capacity - (queue->producer.sent - queue->producer.received_seen);
+}
+
+/*
+ * Keeps the exact maximum of sent - received without reading the consumer's line for each message: the known
+ * past value gives an upper bound, and only a bound above the maximum is worth a look at the real value.
+ */
+static void note_depth(gyre_queue *queue, uint64_t sent)
+{
+    if (sent - queue->producer.received_seen <= queue->producer.high_water)
+        return;
+    queue->producer.received_seen = gyre_received(queue);
+    uint64_t depth = sent - queue->producer.received_seen;
+    if (depth > queue->producer.high_water)
+        __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
+}
+
+static void publish(gyre_slot *slot, uint64_t index, uint32_t length)
+{
+    slot->length = length;
+    slot->info = 0;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+}
+
+/* A copy of a small message in at most three vector moves; memcpy's call would cost as much as the rest of a
+ * send. */
+static inline void copy_message(void *to, const void *from, size_t size)
+{
+    if (size == GYRE_SLOT_SMALL_PAYLOAD)
+        memcpy(to, from, GYRE_SLOT_SMALL_PAYLOAD);
+    else
+        memcpy(to, from, size);
+}
+
+uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                        enum gyre_mark mark)
+{
+    const unsigned char *from = requests;
+    if (room(queue) < count)
+        queue->producer.received_seen =
+            gyre_received(queue); /* acquire: the slots were read before they are reused */
+    uint64_t granted = room(queue) < count ? room(queue) : count;
+    uint64_t index = queue->producer.sent, end = index + granted;
+    for (; index != end; index++, from += size) {
+        gyre_slot *slot = gyre_request_slot(queue, index);
+        if (mark != GYRE_MARK_SEND)
+            gyre_mark_set(queue, index, mark);
+        copy_message(slot + 1, from, size);
+        publish(slot, index, (uint32_t)size);
+    }
+    __atomic_store_n(&queue->producer.sent, end,
+                     __ATOMIC_RELEASE); /* for those who count; the device never looks */
+    note_depth(queue, end);
+    return granted;
+}
+
+void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
+{
+    gyre_control_region *control = queue->control;
+    gyre_barrier_light(queue->light_barriers); /* pairs with the worker's heavy barrier before it parks */
+    if (__builtin_expect(__atomic_load_n(&control->device.parked, __ATOMIC_RELAXED) != 0, 0))
+        gyre_bell_ring(&control->doorbell.bell, count < INT_MAX ? (int)count : INT_MAX);
+}
+
+void gyre_queue_ring_credit(gyre_queue *queue)
+{
+    gyre_barrier_light(queue->light_barriers); /* pairs with the heavy barrier in queue_wait.c */
+    if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) != 0, 0))
+        gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+}
+
+static gyre_status check_size(const gyre_queue *queue, size_t size)
+{
+    char label[96];
+    if (size == queue->request_size)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID,
+                          "%s takes requests of %u bytes, found one of %zu: send the kernel's request type",
+                          gyre_queue_label(queue, label, sizeof label), queue->request_size, size);
+}
+
+static gyre_status closed(const gyre_queue *queue)
+{
+    char label[96];
+    return gyre_error_set(GYRE_CLOSED,
+                          "%s is closed: its kernel was terminated; relaunch the kernel to send again",
+                          gyre_queue_label(queue, label, sizeof label));
+}
+
+/* Sends what there is room for, waiting while there is none; *sent is at least 1 when OK. */
+static gyre_status send_some(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                             uint64_t *first, uint64_t *sent, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t granted = 0;
+        gyre_producer_take(queue);
+        bool is_closed = gyre_queue_closed(queue);
+        if (!is_closed && !queue->producer.reserving) {
+            *first = queue->producer.sent;
+            granted = gyre_queue_put(queue, requests, size, count, GYRE_MARK_SEND);
+        }
+        gyre_producer_give(queue);
+        if (granted) {
+            gyre_queue_ring_doorbell(queue, granted);
+            *sent = granted;
+            return GYRE_OK;
+        }
+        gyre_status status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
+gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                      uint64_t deadline_ns)
+{
+    uint64_t first = 0, sent = 0;
+    gyre_status status;
+    if (!queue || !request)
+        return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
+    status = check_size(queue, size);
+    if (status == GYRE_OK)
+        status = send_some(queue, request, size, 1, &first, &sent, deadline_ns);
+    if (index)
+        *index = first;
+    return status;
+}
+
+gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size, size_t count, size_t *sent,
+                            uint64_t deadline_ns)
+{
+    uint64_t first = 0, granted = 0;
+    gyre_status status;
+    if (!queue || !sent || (!requests && count))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_send_batch needs a queue, requests and a place for the number sent");
+    *sent = 0;
+    status = check_size(queue, size);
+    if (status == GYRE_OK && count)
+        status = send_some(queue, requests, size, count, &first, &granted, deadline_ns);
+    *sent = (size_t)granted;
+    return status;
+}
+
+/* Opens a reservation of what lies together in memory; 0 when there is no room or another one is open. */
+static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
+{
+    uint64_t granted = 0;
+    gyre_producer_take(queue);
+    *is_closed = gyre_queue_closed(queue);
+    if (!*is_closed && !queue->producer.reserving) {
+        queue->producer.received_seen = gyre_received(queue);
+        uint64_t together = queue->capacity - (queue->producer.sent & queue->mask);
+        granted = room(queue) < wanted ? room(queue) : wanted;
+        granted = together < granted ? together : granted;
+        queue->producer.reserving = granted > 0;
+        queue->producer.reserved = granted;
+    }
+    gyre_producer_give(queue);
+    return granted;
+}
+
+gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
+                         uint64_t deadline_ns)
+{
+    bool is_closed = false;
+    if (!queue || !requests || !stride || !count || *count == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_reserve needs a queue, places for the answer and a count of at least 1");
+    for (;;) {
+        uint64_t granted = try_reserve(queue, *count, &is_closed);
+        if (granted) {
+            *requests = gyre_request_slot(queue, queue->producer.sent) + 1;
+            *stride = queue->request_stride;
+            *count = (size_t)granted;
+            return GYRE_OK;
+        }
+        gyre_status status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
+gyre_status gyre_commit(gyre_queue *queue, size_t count)
+{
+    gyre_status status = GYRE_OK;
+    char label[96];
+    if (!queue)
+        return gyre_error_set(GYRE_INVALID, "gyre_commit needs a queue");
+    gyre_producer_take(queue);
+    bool is_closed = gyre_queue_closed(queue);
+    if (!queue->producer.reserving || count > queue->producer.reserved) {
+        status = gyre_error_set(
+            GYRE_INVALID, "%s has %llu reserved requests, asked to commit %zu",
+            gyre_queue_label(queue, label, sizeof label),
+            (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
+    } else {
+        uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
+        for (; index != end; index++)
+            publish(gyre_request_slot(queue, index), index, queue->request_size);
+        __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
+        note_depth(queue, end);
+        queue->producer.reserving = false;
+        queue->producer.reserved = 0;
+    }
+    gyre_producer_give(queue);
+    if (status != GYRE_OK)
+        return status;
+    gyre_queue_ring_credit(queue);
+    if (is_closed && count)
+        return closed(queue);
+    gyre_queue_ring_doorbell(queue, count);
+    return GYRE_OK;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting: spin, yield, park, as the queue is configured, and what a full queue does to a sender.
+ *
+ * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
+ * path of the other side needs no fence: see waiting.h.
+ */
+#include "core/ring/queue.h"
+
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/error.h"
+
+enum {
+    TURNS_PER_CLOCK = 64, /* a look at the clock costs as much as a few looks at the slot */
+    YIELDS = 16,          /* between spinning and parking */
+};
+/* How long a wait for a device that rings no bell sleeps between two looks. */
+#define POLL_NS UINT64_C(50000)
+
+int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
+{
+    if (gyre_reply_ready(queue, argument) || gyre_received(queue) > argument)
+        return 1;
+    if (gyre_queue_closed(queue) && argument >= gyre_queue_next_index(queue))
+        return -1;
+    return 0;
+}
+
+int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
+{
+    if (gyre_received(queue) != argument)
+        return 1;
+    if (__atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE))
+        return 0;
+    return gyre_mark_get(queue, argument) != GYRE_MARK_CALL;
+}
+
+/* A send may find room, or the slot that holds it up is nobody's and can be stepped over once its reply came.
+ */
+static int wait_room(const gyre_queue *queue, uint64_t cursor)
+{
+    if (gyre_queue_closed(queue))
+        return -1;
+    if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+        return 0;
+    if (gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity ||
+        gyre_received(queue) != cursor)
+        return 1;
+    return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
+}
+
+static gyre_status give_up(const gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(status, "the deadline passed while waiting for %s", label);
+    if (status == GYRE_LOST)
+        return gyre_error_set(status, "the device behind %s died", label);
+    return gyre_error_set(status, "%s is closed and nothing is under way", label);
+}
+
+struct waiter {
+    gyre_queue *queue;
+    gyre_wait_condition condition;
+    uint64_t argument;
+    uint64_t deadline_ns;
+    uint32_t *bell, *announce;
+};
+
+/* OK: it is there. AGAIN: go on waiting. */
+static gyre_status look(const struct waiter *waiter)
+{
+    int answer = waiter->condition(waiter->queue, waiter->argument);
+    if (answer)
+        return answer > 0 ? GYRE_OK : GYRE_CLOSED;
+    return __atomic_load_n(&waiter->queue->control->device.lost, __ATOMIC_ACQUIRE) ? GYRE_LOST : GYRE_AGAIN;
+}
+
+static gyre_status spin(const struct waiter *waiter, uint64_t turns)
+{
+    gyre_status status = GYRE_AGAIN;
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        status = look(waiter);
+        if (status != GYRE_AGAIN)
+            return status;
+        if (turn % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1 && gyre_clock_ns() >= waiter->deadline_ns)
+            return GYRE_TIMEOUT;
+        gyre_spin_pause();
+    }
+    return status;
+}
+
+static gyre_status yield(const struct waiter *waiter, uint64_t turns)
+{
+    gyre_status status = GYRE_AGAIN;
+    for (uint64_t turn = 0; turn < turns && status == GYRE_AGAIN; turn++) {
+        sched_yield();
+        status = look(waiter);
+        if (status == GYRE_AGAIN && gyre_clock_ns() >= waiter->deadline_ns)
+            status = GYRE_TIMEOUT;
+    }
+    return status;
+}
+
+/* For devices that ring no bell. */
+static void nap(uint64_t deadline_ns)
+{
+    uint64_t now = gyre_clock_ns();
+    uint64_t length = deadline_ns - now < POLL_NS ? deadline_ns - now : POLL_NS;
+    struct timespec duration = {0, (long)length};
+    if (deadline_ns > now)
+        nanosleep(&duration, NULL);
+}
+
+static gyre_status park(const struct waiter *waiter)
+{
+    gyre_queue *queue = waiter->queue;
+    gyre_status status = GYRE_AGAIN;
+    __atomic_fetch_add(waiter->announce, 1, __ATOMIC_SEQ_CST);
+    gyre_barrier_heavy(queue->light_barriers);
+    while (status == GYRE_AGAIN) {
+        uint32_t seen =
+            __atomic_load_n(waiter->bell, __ATOMIC_ACQUIRE); /* before the look: pairs with the ringer */
+        status = look(waiter);
+        if (status != GYRE_AGAIN)
+            break;
+        if (gyre_clock_ns() >= waiter->deadline_ns)
+            status = GYRE_TIMEOUT;
+        else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
+            gyre_futex_wait(waiter->bell, seen, waiter->deadline_ns);
+        else
+            nap(waiter->deadline_ns);
+    }
+    __atomic_fetch_sub(waiter->announce, 1, __ATOMIC_SEQ_CST);
+    return status;
+}
+
+static gyre_status wait_by_strategy(const struct waiter *waiter)
+{
+    gyre_status status = GYRE_AGAIN;
+    switch (waiter->queue->idle) {
+    case GYRE_WAIT_SPIN:
+        return spin(waiter, UINT64_MAX);
+    case GYRE_WAIT_YIELD:
+        return yield(waiter, UINT64_MAX);
+    case GYRE_WAIT_PARK:
+        break;
+    default:
+        status = spin(waiter, waiter->queue->spin_turns);
+        if (status == GYRE_AGAIN)
+            status = yield(waiter, YIELDS);
+    }
+    return status == GYRE_AGAIN ? park(waiter) : status;
+}
+
+gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
+                            enum gyre_wait_bell bell, uint64_t deadline_ns)
+{
+    struct waiter waiter = {
+        .queue = queue, .condition = condition, .argument = argument, .deadline_ns = deadline_ns};
+    bool device = bell == GYRE_BELL_DEVICE;
+    waiter.bell = device ? &queue->shared->device.bell : &queue->state.credit_bell;
+    waiter.announce = device ? &queue->shared->host.waiting : &queue->state.credit_waiters;
+    __atomic_fetch_add(&queue->state.inside, 1, __ATOMIC_ACQ_REL);
+    gyre_status status = wait_by_strategy(&waiter);
+    if (status != GYRE_OK)
+        status = give_up(queue, status);
+    __atomic_fetch_sub(&queue->state.inside, 1, __ATOMIC_RELEASE); /* the queue may be gone after this */
+    return status;
+}
+
+/* ---- a full queue
+ * ------------------------------------------------------------------------------------------ */
+
+static gyre_status full(gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
+    return gyre_error_set(
+        status, "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
+        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity);
+}
+
+/* Steps over finished calls; true when that made room. */
+static bool tidy_up(gyre_queue *queue)
+{
+    gyre_consumer_take(queue);
+    gyre_consumer_give(queue);
+    return gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity;
+}
+
+static gyre_status block(gyre_queue *queue, uint64_t deadline_ns)
+{
+    gyre_status status;
+    if (deadline_ns == GYRE_NO_WAIT)
+        return full(queue, GYRE_AGAIN);
+    __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
+    uint64_t cursor = gyre_received(queue);
+    if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)
+        status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
+    else
+        status = gyre_queue_wait(queue, wait_room, cursor, GYRE_BELL_CREDIT, deadline_ns);
+    return status == GYRE_TIMEOUT ? full(queue, GYRE_TIMEOUT) : status;
+}
+
+/*
+ * Discards the message at the cursor: its unread completion, or, by way of the device, the request itself if
+ * it was not handled yet. One that is being handled has to finish first. A caller's message is never taken
+ * away from it.
+ */
+static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    uint64_t cursor = gyre_received(queue);
+    if (gyre_mark_get(queue, cursor) != GYRE_MARK_SEND ||
+        __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE))
+        return block(queue, deadline_ns);
+    gyre_producer_take(queue);
+    if (queue->shared->host.drop_before < cursor + 1)
+        __atomic_store_n(&queue->shared->host.drop_before, cursor + 1,
+                         __ATOMIC_RELEASE); /* the worker's relaxed load */
+    gyre_producer_give(queue);
+    if (!gyre_reply_ready(queue, cursor)) {
+        if (deadline_ns == GYRE_NO_WAIT)
+            return full(queue, GYRE_AGAIN);
+        status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
+    }
+    if (status != GYRE_OK)
+        return status == GYRE_TIMEOUT ? full(queue, GYRE_TIMEOUT) : status;
+    gyre_consumer_take(queue);
+    if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
+        __atomic_store_n(&queue->consumer.received, cursor + 1,
+                         __ATOMIC_RELEASE); /* pairs with gyre_received */
+        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELAXED);
+    }
+    gyre_consumer_give(queue);
+    return GYRE_OK;
+}
+
+gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns)
+{
+    char label[96];
+    if (tidy_up(queue) && !__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+        return GYRE_OK;
+    if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+        return block(
+            queue, deadline_ns); /* no policy applies: the room is there, another sender is about to use it */
+    switch (queue->policy) {
+    case GYRE_FULL_REJECT:
+        return full(queue, GYRE_AGAIN);
+    case GYRE_FULL_DROP_NEWEST:
+        __atomic_fetch_add(&queue->producer.dropped, 1, __ATOMIC_RELAXED);
+        return gyre_error_set(GYRE_DROPPED, "%s is full and drops the newest message",
+                              gyre_queue_label(queue, label, sizeof label));
+    case GYRE_FULL_DROP_OLDEST:
+        return drop_oldest(queue, deadline_ns);
+    default:
+        return block(queue, deadline_ns);
+    }
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memfd regions. Pages are allocated up front (fallocate): a page fault that finds no memory would be a
+ * SIGBUS in the middle of a send. Because the kernel would rather kill somebody than refuse, sizes beyond
+ * what is available are refused here.
+ */
+#include "core/ring/region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+/* MemAvailable in bytes, UINT64_MAX when /proc does not tell. */
+static uint64_t memory_available(void)
+{
+    unsigned long long kibibytes = 0;
+    char line[128];
+    int found = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (!file)
+        return UINT64_MAX;
+    while (!found && fgets(line, sizeof line, file))
+        found = sscanf(line, "MemAvailable: %llu kB", &kibibytes) == 1;
+    fclose(file);
+    return found ? (uint64_t)kibibytes * 1024 : UINT64_MAX;
+}
+
+static gyre_status exhausted(const char *name, size_t size, const char *call)
+{
+    return gyre_error_set(GYRE_EXHAUSTED,
+                          "%s needs %zu bytes of shared memory, %s says: %s; use a smaller capacity", name,
+                          size, call, strerror(errno));
+}
+
+gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out)
+{
+    struct gyre_region region = GYRE_REGION_NONE;
+    gyre_status status = GYRE_OK;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint64_t available = memory_available();
+    *out = region;
+    region.size = (size + page - 1) / page * page;
+    if (region.size > available)
+        return gyre_error_set(
+            GYRE_EXHAUSTED,
+            "%s needs %zu bytes of shared memory, the machine has %llu available; use a smaller "
+            "capacity or smaller messages",
+            name, size, (unsigned long long)available);
+    region.descriptor = memfd_create(name, MFD_CLOEXEC);
+    if (region.descriptor < 0)
+        return exhausted(name, size, "memfd_create");
+    if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||
+        fallocate(region.descriptor, 0, 0, (off_t)region.size) != 0) {
+        status = exhausted(name, size, "fallocate");
+        goto done;
+    }
+    void *address =
+        mmap(NULL, region.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, region.descriptor, 0);
+    if (address == MAP_FAILED) {
+        status = exhausted(name, size, "mmap");
+        goto done;
+    }
+    region.address = address;
+    *out = region;
+    region.descriptor = -1;
+done:
+    if (region.descriptor >= 0)
+        close(region.descriptor);
+    return status;
+}
+
+void gyre_region_destroy(struct gyre_region *region)
+{
+    if (region->address)
+        munmap(region->address, region->size);
+    if (region->descriptor >= 0)
+        close(region->descriptor);
+    *region = GYRE_REGION_NONE;
+}

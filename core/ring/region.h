@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared-memory regions (memfd): what queues and control words live in, so that they outlive a crashed
+ * backend. */
+#ifndef GYRE_CORE_RING_REGION_H
+#define GYRE_CORE_RING_REGION_H
+
+#include <stddef.h>
+#include "gyre/status.h"
+
+struct gyre_region {
+    void *address;
+    size_t size;
+    int descriptor; /* -1: no region */
+};
+
+#define GYRE_REGION_NONE ((struct gyre_region){NULL, 0, -1})
+
+/**
+ * Creates and maps zeroed memory of `size` bytes (rounded up to pages), all of it reserved, so that a later
+ * store cannot fail. EXHAUSTED with the numbers when the machine or a limit does not allow it. `name` is for
+ * /proc and messages.
+ */
+gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out);
+
+/** Unmaps and closes; a region that is GYRE_REGION_NONE is accepted. */
+void gyre_region_destroy(struct gyre_region *region);
+
+#endif

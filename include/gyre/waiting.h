@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting on shared memory: futexes, spinning, and the asymmetric barrier behind parking. For the core and
+ * for backends whose workers are threads; header-only, Linux, C11 and C++17.
+ *
+ * Parking without a fence on the fast path: the side that parks announces itself (a plain store), calls
+ * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,
+ * calls gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier
+ * on every core that runs a registered process, so either the sleeper sees what was published or the
+ * publisher sees the sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence.
+ *
+ * Stability: like backend.h.
+ */
+#ifndef GYRE_WAITING_H
+#define GYRE_WAITING_H
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline uint64_t gyre_clock_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/** Tells the core that this is a spin loop. */
+static inline void gyre_spin_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+/**
+ * Registers the process for heavy barriers; call it before the first use on either side. Returns 1 when light
+ * barriers are free, 0 when they have to be fences: the value to hand to gyre_barrier_light.
+ */
+static inline int gyre_barrier_register(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+}
+
+/** The publisher's side, between "publish" and "is anybody parked?". */
+static inline void gyre_barrier_light(int heavy_works)
+{
+    if (heavy_works)
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    else
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/** The sleeper's side, between "announce" and "look once more". */
+static inline void gyre_barrier_heavy(int heavy_works)
+{
+    if (!heavy_works || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/**
+ * Sleeps while *word == expected, until woken or the absolute CLOCK_MONOTONIC deadline (UINT64_MAX: none).
+ * Works between processes. May return early; the caller looks again.
+ */
+static inline void gyre_futex_wait(const uint32_t *word, uint32_t expected, uint64_t deadline_ns)
+{
+    struct timespec until, *timeout = NULL;
+    if (deadline_ns != UINT64_MAX) {
+        until.tv_sec = (time_t)(deadline_ns / UINT64_C(1000000000));
+        until.tv_nsec = (long)(deadline_ns % UINT64_C(1000000000));
+        timeout = &until;
+    }
+    /* the BITSET form takes an absolute time */
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET, expected, timeout, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+/** Wakes up to `count` sleepers. */
+static inline void gyre_futex_wake(const uint32_t *word, int count)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, count, NULL, NULL, 0);
+}
+
+/** Increments a bell and wakes up to `count` of its sleepers. */
+static inline void gyre_bell_ring(uint32_t *bell, int count)
+{
+    __atomic_fetch_add(bell, 1, __ATOMIC_RELEASE); /* pairs with the sleeper's load before its last look */
+    gyre_futex_wake(bell, count);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
