@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tells two layouts apart: the first field that differs, in words. Reads layouts only.
+ */
+#include "core/types/types.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+enum { PATH_MAX_SIZE = 256, DESCRIPTION_SIZE = 400 };
+
+/* Two layouts side by side, and how the walk got there: "p.x." */
+typedef struct difference {
+    char path[PATH_MAX_SIZE];
+    char a[DESCRIPTION_SIZE], b[DESCRIPTION_SIZE];
+} difference;
+
+char *gyre_field_type_text(const gyre_field *field, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", field->type->name);
+    for (uint32_t d = 0; d < field->dimension_count && used < size; d++)
+        used += (size_t)snprintf(text + used, size - used, "[%" PRIu64 "]", field->dimensions[d]);
+    return text;
+}
+
+/* `other` is what the other side has in this place; at least one of both is there. */
+static void describe(char *text, const char *path, const gyre_field *field, const gyre_field *other)
+{
+    char type[120];
+    if (field)
+        snprintf(text, DESCRIPTION_SIZE, "field '%s%s' of type %s at offset %" PRIu64, path, field->name,
+                 gyre_field_type_text(field, type, sizeof type), field->offset);
+    else
+        snprintf(text, DESCRIPTION_SIZE, "no field '%s%s'", path, other->name);
+}
+
+static bool same_place(const gyre_field *a, const gyre_field *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->offset == b->offset &&
+           a->dimension_count == b->dimension_count &&
+           memcmp(a->dimensions, b->dimensions, sizeof a->dimensions) == 0 &&
+           a->type->scalar == b->type->scalar;
+}
+
+static void find_difference(const gyre_layout *a, const gyre_layout *b, difference *found)
+{
+    uint32_t most = a->field_count > b->field_count ? a->field_count : b->field_count;
+    for (uint32_t i = 0; i < most; i++) {
+        const gyre_field *left = i < a->field_count ? &a->fields[i] : NULL;
+        const gyre_field *right = i < b->field_count ? &b->fields[i] : NULL;
+        if (left && right && same_place(left, right)) {
+            if (strcmp(left->type->text, right->type->text) == 0)
+                continue;
+            size_t used = strlen(found->path);
+            snprintf(found->path + used, sizeof found->path - used, "%s.", left->name);
+            find_difference(left->type, right->type, found);
+            return;
+        }
+        describe(found->a, found->path, left, right);
+        describe(found->b, found->path, right, left);
+        return;
+    }
+    snprintf(found->a, sizeof found->a, "%" PRIu64 " bytes (%s)", a->size, a->text);
+    snprintf(found->b, sizeof found->b, "%" PRIu64 " bytes (%s)", b->size, b->text);
+}
+
+gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
+                                const char *b_owner)
+{
+    if (a->hash == b->hash && strcmp(a->text, b->text) == 0)
+        return GYRE_OK;
+    difference found = {.path = ""};
+    find_difference(a, b, &found);
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "message type mismatch: '%s' of %s has %s, '%s' of %s has %s (layout hashes %016" PRIx64
+        " and %016" PRIx64 "); include the same message header in both",
+        a->name, a_owner, found.a, b->name, b_owner, found.b, a->hash, b->hash);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Array lengths: integer expressions as the preprocessor leaves them behind, "25", "(4 + 1) * 2", "1u << 4".
+ * A recursive descent over C's precedences, with a depth limit because the text may be anybody's.
+ */
+#include "core/types/internal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { EXPRESSION_DEPTH_MAX = 64 };
+
+typedef struct expression {
+    gyre_span rest;
+    const char *problem; /* the first one; parsing goes on without effect */
+    unsigned depth;
+} expression;
+
+void gyre_span_skip_spaces(gyre_span *span)
+{
+    while (span->at < span->end && isspace((unsigned char)*span->at))
+        span->at++;
+}
+
+gyre_span gyre_span_word(gyre_span *span)
+{
+    gyre_span_skip_spaces(span);
+    const char *at = span->at;
+    if (at < span->end && isdigit((unsigned char)*at))
+        return (gyre_span){at, at};
+    while (at < span->end && (isalnum((unsigned char)*at) || *at == '_'))
+        at++;
+    gyre_span word = {span->at, at};
+    span->at = at;
+    return word;
+}
+
+bool gyre_span_is(gyre_span span, const char *text)
+{
+    size_t length = (size_t)(span.end - span.at);
+    return strlen(text) == length && memcmp(span.at, text, length) == 0;
+}
+
+static void fail(expression *e, const char *problem)
+{
+    if (!e->problem)
+        e->problem = problem;
+}
+
+/* Takes an operator when it is next. */
+static bool take(expression *e, const char *symbol)
+{
+    size_t length = strlen(symbol);
+    gyre_span_skip_spaces(&e->rest);
+    if ((size_t)(e->rest.end - e->rest.at) < length || memcmp(e->rest.at, symbol, length) != 0)
+        return false;
+    e->rest.at += length;
+    return true;
+}
+
+static int digit_value(int character)
+{
+    if (isdigit(character))
+        return character - '0';
+    return isxdigit(character) ? tolower(character) - 'a' + 10 : 99;
+}
+
+static int literal_base(expression *e)
+{
+    if (take(e, "0x") || take(e, "0X"))
+        return 16;
+    if (take(e, "0b") || take(e, "0B"))
+        return 2;
+    return e->rest.at < e->rest.end && *e->rest.at == '0' ? 8 : 10;
+}
+
+static int64_t literal(expression *e)
+{
+    gyre_span_skip_spaces(&e->rest);
+    if (e->rest.at == e->rest.end || !isdigit((unsigned char)*e->rest.at)) {
+        fail(e, "is not an integer literal expression (numbers, + - * / % << >> and parentheses)");
+        return 0;
+    }
+    int base = literal_base(e), digits = 0;
+    int64_t value = 0;
+    for (; e->rest.at < e->rest.end && digit_value((unsigned char)*e->rest.at) < base; e->rest.at++, digits++)
+        if (__builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, digit_value((unsigned char)*e->rest.at), &value))
+            fail(e, "is too large");
+    while (digits && e->rest.at < e->rest.end && strchr("uUlL", *e->rest.at))
+        e->rest.at++;
+    if (!digits || (e->rest.at < e->rest.end && (isalnum((unsigned char)*e->rest.at) || *e->rest.at == '.')))
+        fail(e, "holds a malformed number");
+    return value;
+}
+
+static int64_t shift(expression *e);
+
+static int64_t unary(expression *e)
+{
+    int64_t value = 0;
+    if (++e->depth > EXPRESSION_DEPTH_MAX) {
+        fail(e, "is nested too deeply");
+    } else if (take(e, "-")) {
+        if (__builtin_sub_overflow((int64_t)0, unary(e), &value))
+            fail(e, "overflows");
+    } else if (take(e, "+")) {
+        value = unary(e);
+    } else if (take(e, "(")) {
+        value = shift(e);
+        if (!take(e, ")"))
+            fail(e, "has a parenthesis that is not closed");
+    } else {
+        value = literal(e);
+    }
+    e->depth--;
+    return value;
+}
+
+static int64_t divide(expression *e, int64_t a, int64_t b, bool remainder)
+{
+    if (b == 0) {
+        fail(e, "divides by zero");
+        return 0;
+    }
+    if (a == INT64_MIN && b == -1) {
+        fail(e, "overflows");
+        return 0;
+    }
+    return remainder ? a % b : a / b;
+}
+
+static int64_t product(expression *e)
+{
+    int64_t value = unary(e);
+    while (!e->problem) {
+        if (take(e, "*")) {
+            if (__builtin_mul_overflow(value, unary(e), &value))
+                fail(e, "overflows");
+        } else if (take(e, "/")) {
+            value = divide(e, value, unary(e), false);
+        } else if (take(e, "%")) {
+            value = divide(e, value, unary(e), true);
+        } else {
+            break;
+        }
+    }
+    return value;
+}
+
+static int64_t sum(expression *e)
+{
+    int64_t value = product(e);
+    while (!e->problem) {
+        bool overflow;
+        if (take(e, "+"))
+            overflow = __builtin_add_overflow(value, product(e), &value);
+        else if (take(e, "-"))
+            overflow = __builtin_sub_overflow(value, product(e), &value);
+        else
+            break;
+        if (overflow)
+            fail(e, "overflows");
+    }
+    return value;
+}
+
+static int64_t shift_by(expression *e, int64_t value, int64_t bits, bool left)
+{
+    if (bits < 0 || bits > 62 || value < 0 || (left && value > (INT64_MAX >> bits))) {
+        fail(e, "shifts out of range");
+        return 0;
+    }
+    return left ? value << bits : value >> bits;
+}
+
+static int64_t shift(expression *e)
+{
+    int64_t value = sum(e);
+    while (!e->problem) {
+        if (take(e, "<<"))
+            value = shift_by(e, value, sum(e), true);
+        else if (take(e, ">>"))
+            value = shift_by(e, value, sum(e), false);
+        else
+            break;
+    }
+    return value;
+}
+
+const char *gyre_expression_evaluate(gyre_span text, int64_t *value)
+{
+    expression e = {.rest = text};
+    *value = shift(&e);
+    gyre_span_skip_spaces(&e.rest);
+    if (!e.problem && e.rest.at != e.rest.end)
+        fail(&e, "is not an integer literal expression (numbers, + - * / % << >> and parentheses)");
+    return e.problem;
+}

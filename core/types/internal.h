@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of core/types share; nobody else includes it. */
+#ifndef GYRE_CORE_TYPES_INTERNAL_H
+#define GYRE_CORE_TYPES_INTERNAL_H
+
+#include "core/types/types.h"
+
+/** Memory that is freed as a whole. */
+typedef struct gyre_arena gyre_arena;
+
+gyre_arena *gyre_arena_create(void);
+void gyre_arena_destroy(gyre_arena *arena);
+/** Zeroed, aligned for any type; NULL without memory. */
+void *gyre_arena_alloc(gyre_arena *arena, size_t size);
+/** A NUL-terminated copy of the first `length` bytes; NULL without memory. */
+char *gyre_arena_text(gyre_arena *arena, const char *text, size_t length);
+
+/** A piece of text that is read from the front. */
+typedef struct gyre_span {
+    const char *at, *end;
+} gyre_span;
+
+void gyre_span_skip_spaces(gyre_span *span);
+/** Takes the identifier at the front, after spaces; an empty span when there is none. */
+gyre_span gyre_span_word(gyre_span *span);
+/** True when `span` is exactly `text`. */
+bool gyre_span_is(gyre_span span, const char *text);
+
+/**
+ * Evaluates a whole span as an integer expression of literals (decimal, octal, hexadecimal, with u and l
+ * suffixes), + - * / % << >> and parentheses. NULL when it worked, else what is wrong with it, as the end of
+ * a sentence.
+ */
+const char *gyre_expression_evaluate(gyre_span text, int64_t *value);
+
+/** Layouts under construction in one arena. */
+typedef struct gyre_layout_builder {
+    gyre_arena *arena;
+    uint64_t size_max;
+    struct gyre_layout_node *nodes; /* those made so far: a type used twice has one layout */
+} gyre_layout_builder;
+
+gyre_status gyre_layout_build(gyre_layout_builder *builder, const gyre_type *type, unsigned depth,
+                              gyre_layout **out);
+gyre_status gyre_types_out_of_memory(void);
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Builds layouts from the text of GYRE_MESSAGE: fields, offsets by C's natural alignment, canonical text and
+ * hash. Everything goes into the builder's arena, so a failure leaves nothing to undo. Must not trust a text,
+ * a size or the shape of the type graph: all of it may come from a plugin.
+ */
+#include "core/types/internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "core/base/error.h"
+
+enum { TEXT_MAX = 1 << 20, STRUCT_FIELDS_MAX = 4096 };
+
+/* A type met while building; `done` is false while its own fields are being built. */
+typedef struct gyre_layout_node {
+    struct gyre_layout_node *next;
+    const gyre_type *source;
+    gyre_layout *layout;
+    uint32_t expanded_count; /* fields, those of nested types included */
+    bool done;
+} layout_node;
+
+/* The struct being built, for messages. */
+typedef struct field_place {
+    const char *type_name;
+    uint32_t number; /* from 1 */
+    gyre_span text;
+} field_place;
+
+static const struct scalar_row {
+    const char *name;
+    gyre_scalar scalar;
+    uint64_t size;
+} SCALARS[] = {
+    {"i8", GYRE_SCALAR_I8, 1},
+    {"i16", GYRE_SCALAR_I16, 2},
+    {"i32", GYRE_SCALAR_I32, 4},
+    {"i64", GYRE_SCALAR_I64, 8},
+    {"u8", GYRE_SCALAR_U8, 1},
+    {"u16", GYRE_SCALAR_U16, 2},
+    {"u32", GYRE_SCALAR_U32, 4},
+    {"u64", GYRE_SCALAR_U64, 8},
+    {"f32", GYRE_SCALAR_F32, 4},
+    {"f64", GYRE_SCALAR_F64, 8},
+    {"gyre_none", GYRE_SCALAR_NOTHING, 0},
+};
+
+gyre_status gyre_types_out_of_memory(void)
+{
+    return gyre_error_set(GYRE_EXHAUSTED, "out of memory while computing the layout of a message type");
+}
+
+static const struct scalar_row *scalar_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof SCALARS / sizeof SCALARS[0]; i++)
+        if (strcmp(SCALARS[i].name, name) == 0)
+            return &SCALARS[i];
+    return NULL;
+}
+
+static gyre_status field_error(const field_place *place, const char *what)
+{
+    int length = (int)(place->text.end - place->text.at);
+    return gyre_error_set(GYRE_INVALID, "message type '%s', field %" PRIu32 " ('%.*s'): %s", place->type_name,
+                          place->number, length > 120 ? 120 : length, place->text.at, what);
+}
+
+/* ---- one field ---------------------------------------------------------------------------------------- */
+
+static gyre_status dimension_parse(const field_place *place, gyre_span text, gyre_field *field)
+{
+    char problem[200];
+    int64_t length = 0;
+    int shown = (int)(text.end - text.at) > 60 ? 60 : (int)(text.end - text.at);
+    const char *wrong = gyre_expression_evaluate(text, &length);
+    if (!wrong && length <= 0)
+        wrong = "is not positive";
+    if (!wrong && field->dimension_count == GYRE_DIMENSIONS_MAX)
+        return field_error(place, "more than 8 dimensions");
+    if (!wrong && (uint64_t)length > GYRE_STATE_MAX / field->count)
+        wrong = "makes the type too large";
+    if (wrong) {
+        snprintf(problem, sizeof problem, "array length '%.*s' %s", shown, text.at, wrong);
+        return field_error(place, problem);
+    }
+    field->dimensions[field->dimension_count++] = (uint64_t)length;
+    field->count *= (uint64_t)length;
+    return GYRE_OK;
+}
+
+/* The "[25][2]" behind a field's name. */
+static gyre_status dimensions_parse(const field_place *place, gyre_span rest, gyre_field *field)
+{
+    field->count = 1;
+    for (;;) {
+        gyre_span_skip_spaces(&rest);
+        if (rest.at == rest.end)
+            return GYRE_OK;
+        if (*rest.at != '[')
+            return field_error(place, "expected an array length in brackets or the end of the field");
+        const char *close = memchr(rest.at, ']', (size_t)(rest.end - rest.at));
+        if (!close)
+            return field_error(place, "a bracket is not closed");
+        gyre_status status = dimension_parse(place, (gyre_span){rest.at + 1, close}, field);
+        if (status != GYRE_OK)
+            return status;
+        rest.at = close + 1;
+    }
+}
+
+/* "f32 a[25]" into name, dimensions and, through the builder, its type. */
+static gyre_status field_parse(gyre_layout_builder *builder, const field_place *place, const gyre_type *type,
+                               unsigned depth, gyre_field *field)
+{
+    gyre_span rest = place->text;
+    gyre_span type_word = gyre_span_word(&rest), name_word = gyre_span_word(&rest);
+    if (type_word.at == type_word.end || name_word.at == name_word.end)
+        return field_error(place, "expected 'type name' or 'type name[length]'");
+    if (!type || !type->name || !gyre_span_is(type_word, type->name))
+        return field_error(place, "its type is unknown; use i8..u64, f32, f64 or a message declared before");
+    gyre_status status = dimensions_parse(place, rest, field);
+    if (status != GYRE_OK)
+        return status;
+    gyre_layout *layout = NULL;
+    status = gyre_layout_build(builder, type, depth + 1, &layout);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "in message type '%s'", place->type_name);
+    if (layout->size == 0)
+        return field_error(place, "gyre_none cannot be a field");
+    field->type = layout;
+    field->name = gyre_arena_text(builder->arena, name_word.at, (size_t)(name_word.end - name_word.at));
+    return field->name ? GYRE_OK : gyre_types_out_of_memory();
+}
+
+/* Puts a parsed field behind those before it. */
+static gyre_status field_place_at(const field_place *place, uint64_t size_max, gyre_layout *layout,
+                                  gyre_field *field)
+{
+    uint64_t alignment = field->type->alignment;
+    field->offset = (layout->size + alignment - 1) / alignment * alignment;
+    if (field->offset > size_max || field->count > (size_max - field->offset) / field->type->size) {
+        char problem[120];
+        snprintf(problem, sizeof problem,
+                 "the type is too large: it ends beyond %" PRIu64 " bytes, the most that is allowed",
+                 size_max);
+        return field_error(place, problem);
+    }
+    for (uint32_t i = 0; i + 1 < place->number; i++)
+        if (strcmp(layout->fields[i].name, field->name) == 0)
+            return field_error(place, "a field of this name was declared before");
+    layout->size = field->offset + field->count * field->type->size;
+    layout->alignment = alignment > layout->alignment ? alignment : layout->alignment;
+    return GYRE_OK;
+}
+
+/* ---- a struct ----------------------------------------------------------------------------------------- */
+
+static gyre_status count_fields(const gyre_type *type, uint32_t *count)
+{
+    size_t length = strnlen(type->fields, TEXT_MAX + 1);
+    *count = 0;
+    for (size_t i = 0; i < length; i++)
+        *count += type->fields[i] == ';';
+    if (length > TEXT_MAX || *count > STRUCT_FIELDS_MAX)
+        return gyre_error_set(GYRE_INVALID, "message type '%s' has too many fields: at most %d", type->name,
+                              STRUCT_FIELDS_MAX);
+    if (*count == 0 || type->fields[length - 1] != ';')
+        return gyre_error_set(GYRE_INVALID,
+                              "message type '%s': expected fields that end with ';', found '%.80s'",
+                              type->name, type->fields);
+    if (!type->field_types)
+        return gyre_error_set(GYRE_INVALID, "message type '%s' has fields but no list of their types",
+                              type->name);
+    return GYRE_OK;
+}
+
+static uint32_t expanded_of(const gyre_layout_builder *builder, const gyre_layout *layout)
+{
+    for (const layout_node *node = builder->nodes; node; node = node->next)
+        if (node->layout == layout)
+            return node->expanded_count;
+    return 1;
+}
+
+static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node, unsigned depth)
+{
+    gyre_layout *layout = node->layout;
+    const gyre_type *type = node->source;
+    gyre_status status = count_fields(type, &layout->field_count);
+    if (status != GYRE_OK)
+        return status;
+    gyre_field *fields = gyre_arena_alloc(builder->arena, layout->field_count * sizeof *fields);
+    if (!fields)
+        return gyre_types_out_of_memory();
+    layout->fields = fields;
+    layout->alignment = 1;
+    const char *at = type->fields;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const char *end = strchr(at, ';');
+        field_place place = {type->name, i + 1, {at, end}};
+        gyre_span_skip_spaces(&place.text);
+        status = field_parse(builder, &place, type->field_types[i], depth, &fields[i]);
+        if (status == GYRE_OK)
+            status = field_place_at(&place, builder->size_max, layout, &fields[i]);
+        if (status != GYRE_OK)
+            return status;
+        node->expanded_count += expanded_of(builder, fields[i].type);
+        if (node->expanded_count > GYRE_TYPE_FIELDS_MAX)
+            return field_error(&place, "the type has too many fields, those of nested messages included");
+        at = end + 1;
+    }
+    layout->size = (layout->size + layout->alignment - 1) / layout->alignment * layout->alignment;
+    return GYRE_OK;
+}
+
+/* ---- text and hash ------------------------------------------------------------------------------------ */
+
+static void print_text(FILE *out, const gyre_layout *layout)
+{
+    if (layout->scalar != GYRE_SCALAR_NO) {
+        fputs(layout->name, out);
+        return;
+    }
+    fputc('{', out);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const gyre_field *field = &layout->fields[i];
+        fputs(field->type->text, out);
+        fprintf(out, " %s", field->name);
+        for (uint32_t d = 0; d < field->dimension_count; d++)
+            fprintf(out, "[%" PRIu64 "]", field->dimensions[d]);
+        fprintf(out, "@%" PRIu64 ";", field->offset);
+    }
+    fprintf(out, "}%" PRIu64 "/%" PRIu64, layout->size, layout->alignment);
+}
+
+static gyre_status describe(gyre_arena *arena, gyre_layout *layout)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    if (!out)
+        return gyre_types_out_of_memory();
+    print_text(out, layout);
+    bool written = !ferror(out);
+    if (fclose(out) == 0 && written) {
+        layout->text = gyre_arena_text(arena, text, length);
+        layout->hash = XXH3_64bits(text, length);
+    }
+    free(text);
+    return layout->text ? GYRE_OK : gyre_types_out_of_memory();
+}
+
+/* The deep copy that the layout hands out; nested types are those of the nested layouts. */
+static gyre_status copy_type(gyre_arena *arena, const gyre_type *source, gyre_layout *layout)
+{
+    gyre_type *copy = gyre_arena_alloc(arena, sizeof *copy);
+    const gyre_type **field_types = gyre_arena_alloc(arena, (layout->field_count + 1) * sizeof *field_types);
+    char *fields = gyre_arena_text(arena, source->fields, strlen(source->fields));
+    if (!copy || !field_types || !fields)
+        return gyre_types_out_of_memory();
+    for (uint32_t i = 0; i < layout->field_count; i++)
+        field_types[i] = layout->fields[i].type->type;
+    *copy = (gyre_type){layout->name, fields, layout->size, layout->alignment,
+                        layout->field_count ? field_types : NULL};
+    layout->type = copy;
+    return GYRE_OK;
+}
+
+/* ---- any type ----------------------------------------------------------------------------------------- */
+
+static gyre_status scalar_build(const gyre_type *type, gyre_layout *layout)
+{
+    const struct scalar_row *row = scalar_find(type->name);
+    if (!row)
+        return gyre_error_set(GYRE_INVALID, "message type '%s' has no fields and is no scalar", type->name);
+    layout->scalar = row->scalar;
+    layout->size = row->size;
+    layout->alignment = row->size ? row->size : 1;
+    return GYRE_OK;
+}
+
+static gyre_status check_compiler(const gyre_type *type, const gyre_layout *layout)
+{
+    if (type->size == layout->size && type->alignment == layout->alignment)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INCOMPATIBLE,
+                          "message type '%s': its fields make %" PRIu64 " bytes aligned to %" PRIu64
+                          ", the compiler made %" PRIu64 " aligned to %" PRIu64
+                          "; compile without packing or alignment options",
+                          type->name, layout->size, layout->alignment, (uint64_t)type->size,
+                          (uint64_t)type->alignment);
+}
+
+static gyre_status node_create(gyre_layout_builder *builder, const gyre_type *type, layout_node **out)
+{
+    layout_node *node = gyre_arena_alloc(builder->arena, sizeof *node);
+    gyre_layout *layout = gyre_arena_alloc(builder->arena, sizeof *layout);
+    char *name = gyre_arena_text(builder->arena, type->name, strlen(type->name));
+    if (!node || !layout || !name)
+        return gyre_types_out_of_memory();
+    layout->name = name;
+    *node = (layout_node){builder->nodes, type, layout, 1, false};
+    builder->nodes = node;
+    *out = node;
+    return GYRE_OK;
+}
+
+/* A type that was met before: its layout, or that it contains itself. */
+static gyre_status find_built(const gyre_layout_builder *builder, const gyre_type *type, gyre_layout **out)
+{
+    for (const layout_node *node = builder->nodes; node; node = node->next) {
+        if (node->source != type)
+            continue;
+        if (!node->done)
+            return gyre_error_set(GYRE_INVALID, "message type '%s' contains itself", type->name);
+        *out = node->layout;
+        return GYRE_OK;
+    }
+    return GYRE_OK;
+}
+
+gyre_status gyre_layout_build(gyre_layout_builder *builder, const gyre_type *type, unsigned depth,
+                              gyre_layout **out)
+{
+    *out = NULL;
+    if (!type || !type->name || !type->fields || !*type->name)
+        return gyre_error_set(GYRE_INVALID, "a message type has no name or no field text");
+    if (depth > GYRE_TYPE_DEPTH_MAX)
+        return gyre_error_set(GYRE_INVALID, "message type '%s' is nested more than %d deep", type->name,
+                              GYRE_TYPE_DEPTH_MAX);
+    gyre_status status = find_built(builder, type, out);
+    if (status != GYRE_OK || *out)
+        return status;
+    layout_node *node = NULL;
+    status = node_create(builder, type, &node);
+    if (status == GYRE_OK)
+        status = *type->fields ? struct_build(builder, node, depth) : scalar_build(type, node->layout);
+    if (status == GYRE_OK)
+        status = check_compiler(type, node->layout);
+    if (status == GYRE_OK)
+        status = describe(builder->arena, node->layout);
+    if (status == GYRE_OK)
+        status = copy_type(builder->arena, type, node->layout);
+    if (status != GYRE_OK)
+        return status;
+    node->done = true;
+    *out = node->layout;
+    return GYRE_OK;
+}
+
+gyre_status gyre_layout_create(const gyre_type *type, uint64_t size_max, gyre_layout **out)
+{
+    gyre_layout_builder builder = {.arena = gyre_arena_create(), .size_max = size_max};
+    *out = NULL;
+    if (!builder.arena)
+        return gyre_types_out_of_memory();
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_build(&builder, type, 0, &layout);
+    if (status != GYRE_OK) {
+        gyre_arena_destroy(builder.arena);
+        return status;
+    }
+    layout->arena = builder.arena;
+    *out = layout;
+    return GYRE_OK;
+}
+
+void gyre_layout_destroy(gyre_layout *layout)
+{
+    if (layout)
+        gyre_arena_destroy(layout->arena);
+}
+
+const gyre_field *gyre_layout_field(const gyre_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->field_count; i++)
+        if (strcmp(layout->fields[i].name, name) == 0)
+            return &layout->fields[i];
+    return NULL;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Layouts of message types: from the text that GYRE_MESSAGE reflects to fields, offsets, sizes and a hash.
+ *
+ * A layout is made once from a gyre_type, checked against the size and alignment that the compiler saw, and
+ * never changes. It owns everything that it points to, also a deep copy of the gyre_type, so it outlives the
+ * module that the type came from. Threads: any, once made. Nothing blocks. Texts may come from a plugin or a
+ * compiled file: whatever they hold, the answer is a layout or a sentence.
+ */
+#ifndef GYRE_CORE_TYPES_TYPES_H
+#define GYRE_CORE_TYPES_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/message.h"
+#include "gyre/ring_layout.h"
+#include "gyre/status.h"
+
+enum {
+    GYRE_DIMENSIONS_MAX = 8,            /* of one field */
+    GYRE_TYPE_DEPTH_MAX = 16,           /* of messages inside messages */
+    GYRE_TYPE_FIELDS_MAX = 64 * 1024,   /* of one type, those of nested types included */
+    GYRE_MESSAGE_MAX = GYRE_PAYLOAD_MAX /* bytes of a request or reply */
+};
+#define GYRE_STATE_MAX (UINT64_C(1) << 32) /* bytes of actor state or of a buffer's element */
+
+typedef enum gyre_scalar {
+    GYRE_SCALAR_NO = 0, /* a message with fields */
+    GYRE_SCALAR_I8,
+    GYRE_SCALAR_I16,
+    GYRE_SCALAR_I32,
+    GYRE_SCALAR_I64,
+    GYRE_SCALAR_U8,
+    GYRE_SCALAR_U16,
+    GYRE_SCALAR_U32,
+    GYRE_SCALAR_U64,
+    GYRE_SCALAR_F32,
+    GYRE_SCALAR_F64,
+    GYRE_SCALAR_NOTHING /* gyre_none: size 0 */
+} gyre_scalar;
+
+typedef struct gyre_layout gyre_layout;
+
+typedef struct gyre_field {
+    const char *name;
+    const gyre_layout *type; /* of one element */
+    uint64_t offset;         /* bytes from the start of the message */
+    uint64_t count;          /* elements in all dimensions together; 1 for a field that is no array */
+    uint32_t dimension_count;
+    uint64_t dimensions[GYRE_DIMENSIONS_MAX]; /* outermost first */
+} gyre_field;
+
+struct gyre_layout {
+    const char *name;
+    gyre_scalar scalar;
+    uint64_t size, alignment;
+    uint64_t hash; /* of `text`: equal for types whose fields have equal names, types and offsets */
+    uint32_t field_count;
+    const gyre_field *fields; /* in order of declaration */
+    const char *text;         /* canonical: "{f32 a[25]@0;{f32 x@0;}4/4 p@100;}104/4", size/alignment */
+    const gyre_type *type;    /* a deep copy of what the layout was made from */
+    struct gyre_arena *arena; /* what holds all of it; NULL in nested layouts */
+};
+
+/**
+ * Computes the layout of `type`. INVALID when a text cannot be parsed or the type is larger than `size_max`
+ * bytes (GYRE_MESSAGE_MAX, GYRE_STATE_MAX); INCOMPATIBLE when size or alignment are not what the compiler
+ * saw; EXHAUSTED without memory. Owner of *out: the caller, until gyre_layout_destroy.
+ */
+gyre_status gyre_layout_create(const gyre_type *type, uint64_t size_max, gyre_layout **out);
+
+/** Accepts NULL. */
+void gyre_layout_destroy(gyre_layout *layout);
+
+/** The field of that name, or NULL. */
+const gyre_field *gyre_layout_field(const gyre_layout *layout, const char *name);
+
+/**
+ * OK when both describe the same bytes: fields of equal names, types, offsets. The types' own names do not
+ * matter. Else INCOMPATIBLE and a sentence with the first difference and both hashes. `a_owner` and `b_owner`
+ * say whose they are ("the kernel", "the caller").
+ */
+gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
+                                const char *b_owner);
+
+/** Writes "f32[25]" or "point[2][3]", cut to `size` bytes; returns `text`. */
+char *gyre_field_type_text(const gyre_field *field, char *text, size_t size);
+
+/** One buffer that a kernel declares. */
+typedef struct gyre_buffer_slot {
+    const char *name;
+    bool writable;           /* declared INOUT */
+    const gyre_layout *type; /* of one element */
+} gyre_buffer_slot;
+
+typedef struct gyre_buffer_list {
+    uint32_t count;
+    const gyre_buffer_slot *slots; /* in binding order */
+    struct gyre_arena *arena;
+} gyre_buffer_list;
+
+/**
+ * Reads the declaration of a kernel's buffers, "in f32 weights;inout f32 ranks;" and its element types (see
+ * gyre_kernel_record). Fails as gyre_layout_create. Finish with gyre_buffer_list_finish, also after a
+ * failure.
+ */
+gyre_status gyre_buffer_list_init(gyre_buffer_list *list, const char *text, const gyre_type *const *types);
+void gyre_buffer_list_finish(gyre_buffer_list *list);
+
+#endif
