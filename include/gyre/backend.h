@@ -2,7 +2,7 @@
 /*
  * The backend ABI: what a plugin `gyre-<name>.so` exports and what the core gives it. For backend authors.
  *
- * A plugin exports one symbol, `gyre_backend_plugin`, a constant. The core reads and judges it before it
+ * A plugin exports one symbol, the constant `gyre_plugin`. The core reads and judges it before it
  * calls any code of the plugin. The table is flat and typed; slots are in life-cycle order.
  *
  * Vocabulary of the contract line above each slot:
@@ -326,12 +326,15 @@ typedef struct gyre_backend_plugin {
     const gyre_backend_ops *ops;
 } gyre_backend_plugin;
 
-#define GYRE_BACKEND_SYMBOL "gyre_backend_plugin"
+#define GYRE_BACKEND_SYMBOL "gyre_plugin"
 #if defined(__GNUC__)
 #define GYRE_BACKEND_EXPORT __attribute__((visibility("default")))
 #else
 #define GYRE_BACKEND_EXPORT
 #endif
+
+/** What a plugin defines. */
+GYRE_BACKEND_EXPORT extern const gyre_backend_plugin gyre_plugin;
 
 #ifdef __cplusplus
 }
