@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds Gyre's folders, once per process, under pthread_once. Compiled in: the library folder of the install,
+ * absolute (GYRE_FULL_LIBDIR) and relative to the prefix (GYRE_LIBDIR).
+ */
+#include "core/base/places.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    pthread_once_t once;
+    char home[PATH_MAX], plugins[PATH_MAX], dropins[PATH_MAX], helpers[PATH_MAX];
+} places = {.once = PTHREAD_ONCE_INIT};
+
+/* The folder of the shared object or program that this code is in, with links resolved. */
+static int own_folder(char folder[PATH_MAX])
+{
+    Dl_info info;
+    struct link_map *map = NULL;
+    if (!dladdr1((void *)(uintptr_t)gyre_place_home, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+        return 0;
+    const char *file = map->l_name[0] ? map->l_name : "/proc/self/exe"; /* the program itself has no name */
+    if (!realpath(file, folder))
+        return 0;
+    char *slash = strrchr(folder, '/');
+    *slash = '\0';
+    return 1;
+}
+
+/* Accepts the folder when it holds plugins or their drop-ins. */
+static int is_home(const char *folder, const char *below, char home[PATH_MAX])
+{
+    char candidate[PATH_MAX], probe[PATH_MAX];
+    int n = snprintf(candidate, sizeof candidate, "%s/%s", folder, below);
+    if (n < 0 || (size_t)n >= sizeof candidate || !realpath(candidate, home))
+        return 0;
+    n = snprintf(probe, sizeof probe, "%s/plugins", home);
+    return n > 0 && (size_t)n < sizeof probe && access(probe, F_OK) == 0;
+}
+
+static void below_home(char place[PATH_MAX], const char *name)
+{
+    int n = snprintf(place, PATH_MAX, "%s/%s", places.home, name);
+    if (n < 0 || n >= PATH_MAX)
+        place[0] = '\0';
+}
+
+static void find_places(void)
+{
+    char folder[PATH_MAX];
+    if (!own_folder(folder) ||
+        (!is_home(folder, "gyre", places.home) && !is_home(folder, "../lib/gyre", places.home) &&
+         !is_home(folder, "../" GYRE_LIBDIR "/gyre", places.home)))
+        snprintf(places.home, sizeof places.home, "%s/gyre", GYRE_FULL_LIBDIR);
+    below_home(places.plugins, "plugins");
+    below_home(places.dropins, "plugins.d");
+    below_home(places.helpers, "libexec");
+}
+
+const char *gyre_place_home(void)
+{
+    pthread_once(&places.once, find_places);
+    return places.home;
+}
+
+const char *gyre_place_plugins(void)
+{
+    pthread_once(&places.once, find_places);
+    return places.plugins;
+}
+
+const char *gyre_place_dropins(void)
+{
+    pthread_once(&places.once, find_places);
+    return places.dropins;
+}
+
+const char *gyre_place_helpers(void)
+{
+    pthread_once(&places.once, find_places);
+    return places.helpers;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where Gyre's own files are, found beside the library itself, so that a build tree, an installed tree and a
+ * moved installed tree all work without settings.
+ *
+ * Everything is in one folder, "home": plugins/, plugins.d/ (their drop-ins) and libexec/ (helper programs).
+ * It is `gyre` beside libgyre.so; for a program that contains the core, `../lib/gyre` beside the program, lib
+ * being the library folder of the build or of the install; else the folder of the configured prefix. The
+ * current directory is never looked at. Threads: any.
+ */
+#ifndef GYRE_CORE_BASE_PLACES_H
+#define GYRE_CORE_BASE_PLACES_H
+
+/** The home folder, absolute. Lives as long as the process. */
+const char *gyre_place_home(void);
+/** home/plugins: where plugins are looked for unless the setting gyre.plugin_dir says otherwise. */
+const char *gyre_place_plugins(void);
+/** home/plugins.d: the drop-ins that came with the plugins. */
+const char *gyre_place_dropins(void);
+/** home/libexec: programs that Gyre runs, people do not. */
+const char *gyre_place_helpers(void);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Child programs by posix_spawn, watched through a pidfd and two pipes. No locks, no state between calls.
+ * The child is reaped here and nowhere else, so its process group can be killed without racing a reused
+ * number. Must not fork: the caller may have threads that hold locks.
+ */
+#include "core/base/process.h"
+#include "core/base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { POLL_WITHOUT_PIDFD_MS = 5, GROUP_KILL_GRACE_MS = 2000 };
+
+/* One captured stream: where it goes, and how much came. */
+struct stream {
+    int read_end, write_end;
+    char *text;
+    size_t size, length;
+};
+
+struct child {
+    pid_t pid;
+    int pidfd;
+    struct stream output, errors;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static void close_descriptor(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+static gyre_status open_stream(struct stream *stream, char *text, size_t size)
+{
+    int ends[2];
+    stream->text = text;
+    stream->size = size;
+    if (size > 0)
+        text[0] = '\0';
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return gyre_error_set(GYRE_EXHAUSTED, "no pipe for a child process: %s", strerror(errno));
+    stream->read_end = ends[0];
+    stream->write_end = ends[1];
+    fcntl(stream->read_end, F_SETFL, O_NONBLOCK);
+    return GYRE_OK;
+}
+
+/* Takes what is there; closes the stream at its end. What does not fit is counted and dropped. */
+static void drain(struct stream *stream)
+{
+    char chunk[4096];
+    while (stream->read_end >= 0) {
+        ssize_t got = read(stream->read_end, chunk, sizeof chunk);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && errno == EAGAIN)
+            return;
+        if (got <= 0) {
+            close_descriptor(&stream->read_end);
+            return;
+        }
+        if (stream->length + 1 < stream->size) {
+            size_t room = stream->size - 1 - stream->length;
+            size_t take = (size_t)got < room ? (size_t)got : room;
+            memcpy(stream->text + stream->length, chunk, take);
+            stream->text[stream->length + take] = '\0';
+        }
+        stream->length += (size_t)got;
+    }
+}
+
+static int redirect(posix_spawn_file_actions_t *actions, const struct gyre_process_desc *desc,
+                    const struct child *child)
+{
+    int errors_end = desc->errors ? child->errors.write_end : child->output.write_end;
+    int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(actions, child->output.write_end, STDOUT_FILENO);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(actions, errors_end, STDERR_FILENO);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+    if (rc == 0 && desc->directory)
+        rc = posix_spawn_file_actions_addchdir_np(actions, desc->directory);
+    return rc;
+}
+
+static int spawn(const struct gyre_process_desc *desc, struct child *child)
+{
+    extern char **environ;
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    int rc = redirect(&actions, desc, child);
+    if (rc == 0) /* posix_spawn never writes to the arguments; its prototype is older than const */
+        rc = posix_spawnp(&child->pid, desc->arguments[0], &actions, &attributes,
+                          (char *const *)(uintptr_t)desc->arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return rc;
+}
+
+static gyre_status explain_spawn(const struct gyre_process_desc *desc, int code)
+{
+    const char *program = desc->arguments[0];
+    if (code == ENOENT && desc->directory && access(desc->directory, X_OK) != 0)
+        return gyre_error_set(GYRE_NOT_FOUND, "cannot run '%s' in the folder '%s': %s", program,
+                              desc->directory, strerror(errno));
+    if (code == ENOENT)
+        return gyre_error_set(GYRE_NOT_FOUND, "there is no program '%s'%s", program,
+                              strchr(program, '/') ? "" : " in PATH");
+    if (code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE)
+        return gyre_error_set(GYRE_EXHAUSTED, "cannot start '%s': %s", program, strerror(code));
+    return gyre_error_set(GYRE_FAILED, "cannot start '%s': %s", program, strerror(code));
+}
+
+/* How long poll may sleep: until the deadline, but only briefly where nothing tells of the child's end. */
+static int poll_timeout(const struct child *child, uint64_t deadline_ns, uint64_t now)
+{
+    uint64_t left_ms = deadline_ns <= now ? 0 : (deadline_ns - now) / 1000000 + 1;
+    uint64_t longest = child->pidfd < 0 ? POLL_WITHOUT_PIDFD_MS : 60000;
+    return (int)(left_ms < longest ? left_ms : longest);
+}
+
+/* Waits until the child is reaped (1), or the deadline passed (0), or it cannot be waited for (-1). */
+static int watch(struct child *child, uint64_t deadline_ns, int *wait_status)
+{
+    for (;;) {
+        pid_t reaped = waitpid(child->pid, wait_status, WNOHANG);
+        drain(&child->output);
+        drain(&child->errors);
+        if (reaped == child->pid)
+            return 1;
+        if (reaped < 0 && errno != EINTR)
+            return -1;
+        uint64_t now = now_ns();
+        if (now >= deadline_ns)
+            return 0;
+        struct pollfd waits[] = {{.fd = child->pidfd, .events = POLLIN},
+                                 {.fd = child->output.read_end, .events = POLLIN},
+                                 {.fd = child->errors.read_end, .events = POLLIN}};
+        poll(waits, 3, poll_timeout(child, deadline_ns, now));
+    }
+}
+
+static gyre_status follow(const struct gyre_process_desc *desc, struct child *child,
+                          struct gyre_process_end *end)
+{
+    const char *program = desc->arguments[0];
+    int wait_status = 0;
+    int ended = watch(child, desc->deadline_ns, &wait_status);
+    if (ended < 0)
+        return gyre_error_set(GYRE_FAILED,
+                              "the end of '%s' cannot be seen (%s): this program must not ignore SIGCHLD",
+                              program, strerror(errno));
+    if (ended == 0) {
+        kill(-child->pid, SIGKILL);
+        watch(child, now_ns() + GROUP_KILL_GRACE_MS * UINT64_C(1000000), &wait_status);
+        end->signal = SIGKILL;
+        return gyre_error_set(GYRE_TIMEOUT, "'%s' was killed: it did not end before its deadline", program);
+    }
+    end->signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    end->exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
+    return GYRE_OK;
+}
+
+gyre_status gyre_process_run(const struct gyre_process_desc *desc, struct gyre_process_end *end)
+{
+    struct child child = {.pidfd = -1, .output = {-1, -1, NULL, 0, 0}, .errors = {-1, -1, NULL, 0, 0}};
+    memset(end, 0, sizeof *end);
+    gyre_status status = open_stream(&child.output, desc->output, desc->output ? desc->output_size : 0);
+    if (status == GYRE_OK && desc->errors)
+        status = open_stream(&child.errors, desc->errors, desc->errors_size);
+    if (status != GYRE_OK)
+        goto done;
+    int code = spawn(desc, &child);
+    close_descriptor(&child.output.write_end);
+    close_descriptor(&child.errors.write_end);
+    if (code != 0) {
+        status = explain_spawn(desc, code);
+        goto done;
+    }
+    child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
+    status = follow(desc, &child, end);
+    end->output_length = child.output.length;
+    end->errors_length = child.errors.length;
+done:
+    close_descriptor(&child.pidfd);
+    close_descriptor(&child.output.read_end);
+    close_descriptor(&child.output.write_end);
+    close_descriptor(&child.errors.read_end);
+    close_descriptor(&child.errors.write_end);
+    return status;
+}
+
+gyre_status gyre_process_run_program(const gyre_program_desc *desc, int *exit_code)
+{
+    struct gyre_process_desc inner = {.arguments = desc->arguments,
+                                      .directory = desc->directory,
+                                      .deadline_ns = desc->deadline_ns,
+                                      .output = desc->output,
+                                      .output_size = desc->output_size};
+    struct gyre_process_end end;
+    gyre_status status = gyre_process_run(&inner, &end);
+    *exit_code = end.exit_code;
+    if (status == GYRE_OK && end.signal != 0)
+        return gyre_error_set(GYRE_FAILED, "'%s' was ended by signal %d (%s)", desc->arguments[0], end.signal,
+                              strsignal(end.signal));
+    return status;
+}
