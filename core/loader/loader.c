@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads plugins and other libraries: the only caller of dlopen in the core. One lock, for the list of loaded
+ * plugins, held over dlopen so that two threads get the same plugin. Must not call any operation of a plugin.
+ */
+#include "core/loader/loader.h"
+#include "core/base/error.h"
+#include "core/loader/elf.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gyre_plugin {
+    struct gyre_plugin *next;
+    void *library;
+    const gyre_backend_plugin *table;
+    pthread_mutex_t lock;
+    char path[];
+};
+
+/* What never moves at the start of gyre_backend_plugin, and is right in the file before relocation. */
+struct plugin_head {
+    uint32_t magic;
+    uint16_t abi_major, abi_minor;
+    size_t size;
+};
+_Static_assert(offsetof(struct plugin_head, size) == offsetof(gyre_backend_plugin, size), "same head");
+
+struct slot {
+    const char *name;
+    size_t offset;
+};
+
+#define SLOT(member)                                                                                         \
+    {                                                                                                        \
+#member, offsetof(gyre_backend_ops, member)                                                          \
+    }
+static const struct slot required_slots[] = {
+    SLOT(probe),       SLOT(device_open),   SLOT(device_close),  SLOT(device_info),
+    SLOT(compile),     SLOT(module_load),   SLOT(module_kernel), SLOT(module_release),
+    SLOT(queue_alloc), SLOT(queue_release), SLOT(memory_alloc),  SLOT(memory_release),
+    SLOT(transfer),    SLOT(launch),        SLOT(wait),          SLOT(release),
+};
+#undef SLOT
+
+static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gyre_plugin *loaded;
+
+/* ---- judging ---- */
+
+gyre_status gyre_plugin_judge_version(const char *path, uint16_t major, uint16_t minor, uint16_t core_major,
+                                      uint16_t core_minor)
+{
+    if (major == core_major && minor <= core_minor)
+        return GYRE_OK;
+    int plugin_is_newer = major > core_major || (major == core_major && minor > core_minor);
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "plugin '%s' speaks backend ABI %u.%u, which is too %s: this Gyre runs %u.0 to %u.%u: %s", path,
+        major, minor, plugin_is_newer ? "new" : "old", core_major, core_major, core_minor,
+        plugin_is_newer ? "update Gyre, or build the plugin for this one"
+                        : "build the plugin again with this Gyre's headers");
+}
+
+static gyre_status judge_head(const char *path, const struct plugin_head *head)
+{
+    if (head->magic != GYRE_ABI_MAGIC)
+        return gyre_error_set(GYRE_INCOMPATIBLE,
+                              "plugin '%s' has a wrong magic number in %s: expected 0x%08x, found 0x%08x",
+                              path, GYRE_BACKEND_SYMBOL, GYRE_ABI_MAGIC, head->magic);
+    gyre_status status =
+        gyre_plugin_judge_version(path, head->abi_major, head->abi_minor, GYRE_ABI_MAJOR, GYRE_ABI_MINOR);
+    if (status != GYRE_OK)
+        return status;
+    if (head->size < sizeof(gyre_backend_plugin))
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "plugin '%s' has a %s that is too small: expected at least %zu bytes, found %zu: "
+            "set its size to sizeof(gyre_backend_plugin)",
+            path, GYRE_BACKEND_SYMBOL, sizeof(gyre_backend_plugin), head->size);
+    return GYRE_OK;
+}
+
+static gyre_status judge_file(const char *path)
+{
+    struct plugin_head head;
+    enum gyre_elf_finding found;
+    gyre_status status = gyre_elf_read_object(path, GYRE_BACKEND_SYMBOL, &head, sizeof head, &found);
+    if (status != GYRE_OK)
+        return status;
+    if (found == GYRE_ELF_ABSENT)
+        return gyre_error_set(GYRE_INCOMPATIBLE, "'%s' is not a Gyre plugin: it exports no symbol '%s'", path,
+                              GYRE_BACKEND_SYMBOL);
+    return found == GYRE_ELF_FOUND ? judge_head(path, &head) : GYRE_OK;
+}
+
+static int is_name(const char *name)
+{
+    size_t length = name ? strlen(name) : 0;
+    return length > 0 && length < 32 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == length;
+}
+
+static gyre_status judge_slots(const char *path, const gyre_backend_ops *ops)
+{
+    for (size_t i = 0; i < sizeof required_slots / sizeof required_slots[0]; i++) {
+        void (*function)(void) = NULL;
+        const struct slot *slot = &required_slots[i];
+        if (slot->offset + sizeof function <= ops->size)
+            memcpy(&function, (const char *)ops + slot->offset, sizeof function);
+        if (!function)
+            return gyre_error_set(GYRE_INCOMPATIBLE,
+                                  "plugin '%s' lacks the required operation '%s' in its table of %zu bytes",
+                                  path, slot->name, ops->size);
+    }
+    return GYRE_OK;
+}
+
+static gyre_status judge_table(const char *path, const gyre_backend_plugin *table)
+{
+    const struct plugin_head head = {table->magic, table->abi_major, table->abi_minor, table->size};
+    gyre_status status = judge_head(path, &head);
+    if (status != GYRE_OK)
+        return status;
+    if (!is_name(table->name))
+        return gyre_error_set(GYRE_INCOMPATIBLE,
+                              "plugin '%s' has no usable name: expected 1 to 31 of a-z, 0-9, '-' and '_'",
+                              path);
+    if (!table->ops)
+        return gyre_error_set(GYRE_INCOMPATIBLE, "plugin '%s' has no table of operations", path);
+    return judge_slots(path, table->ops);
+}
+
+bool gyre_plugin_read_abi(const char *path, uint16_t *abi_major, uint16_t *abi_minor)
+{
+    struct plugin_head head;
+    enum gyre_elf_finding found;
+    if (gyre_elf_read_object(path, GYRE_BACKEND_SYMBOL, &head, sizeof head, &found) != GYRE_OK ||
+        found != GYRE_ELF_FOUND || head.magic != GYRE_ABI_MAGIC)
+        return false;
+    *abi_major = head.abi_major;
+    *abi_minor = head.abi_minor;
+    return true;
+}
+
+/* ---- libraries ---- */
+
+gyre_status gyre_library_open(const char *path, void **out)
+{
+    *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*out)
+        return GYRE_OK;
+    const char *words = dlerror();
+    return gyre_error_set(GYRE_UNAVAILABLE, "cannot load '%s': %s", path, words ? words : "no reason given");
+}
+
+gyre_status gyre_library_symbol(void *library, const char *name, void **out)
+{
+    *out = dlsym(library, name);
+    return *out ? GYRE_OK : gyre_error_set(GYRE_NOT_FOUND, "the library has no symbol '%s'", name);
+}
+
+void gyre_library_close(void *library)
+{
+    if (library)
+        dlclose(library);
+}
+
+/* ---- plugins ---- */
+
+/* Under loaded_lock. Takes over the reference to `library`. */
+static gyre_status keep(const char *path, void *library, const gyre_backend_plugin *table,
+                        struct gyre_plugin **out)
+{
+    size_t path_size = strlen(path) + 1;
+    struct gyre_plugin *plugin = calloc(1, sizeof *plugin + path_size);
+    if (!plugin) {
+        dlclose(library);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for plugin '%s'", path);
+    }
+    plugin->library = library;
+    plugin->table = table;
+    pthread_mutex_init(&plugin->lock, NULL);
+    memcpy(plugin->path, path, path_size);
+    plugin->next = loaded;
+    loaded = plugin;
+    *out = plugin;
+    return GYRE_OK;
+}
+
+/* Under loaded_lock. */
+static gyre_status load_locked(const char *path, struct gyre_plugin **out)
+{
+    void *library, *symbol;
+    gyre_status status = gyre_library_open(path, &library);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "plugin '%s'", path);
+    for (struct gyre_plugin *known = loaded; known; known = known->next)
+        if (known->library == library) {
+            dlclose(library); /* the first load keeps it */
+            *out = known;
+            return GYRE_OK;
+        }
+    status = gyre_library_symbol(library, GYRE_BACKEND_SYMBOL, &symbol);
+    if (status != GYRE_OK)
+        status = gyre_error_set(GYRE_INCOMPATIBLE, "'%s' is not a Gyre plugin: it exports no symbol '%s'",
+                                path, GYRE_BACKEND_SYMBOL);
+    else
+        status = judge_table(path, symbol);
+    if (status != GYRE_OK) {
+        dlclose(library);
+        return status;
+    }
+    return keep(path, library, symbol, out);
+}
+
+gyre_status gyre_plugin_load(const char *path, struct gyre_plugin **out)
+{
+    *out = NULL;
+    gyre_status status = judge_file(path);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&loaded_lock);
+    status = load_locked(path, out);
+    pthread_mutex_unlock(&loaded_lock);
+    return status;
+}
+
+const gyre_backend_plugin *gyre_plugin_table(const struct gyre_plugin *plugin)
+{
+    return plugin->table;
+}
+
+const char *gyre_plugin_path(const struct gyre_plugin *plugin)
+{
+    return plugin->path;
+}
+
+void gyre_plugin_lock(struct gyre_plugin *plugin)
+{
+    pthread_mutex_lock(&plugin->lock);
+}
+
+void gyre_plugin_unlock(struct gyre_plugin *plugin)
+{
+    pthread_mutex_unlock(&plugin->lock);
+}
