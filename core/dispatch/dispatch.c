@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wrappers over a backend's table. Lock: one per device, held over every operation that is not "threads:
+ * any"; the plugin's own lock over device_open. Neither is held while calling out to anything but the plugin.
+ * The only file that gives absent optional operations their default.
+ */
+#include "core/dispatch/dispatch.h"
+#include "core/base/error.h"
+#include "core/loader/loader.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gyre_dispatch {
+    atomic_uint references;
+    uint32_t ordinal;
+    struct gyre_plugin *plugin;
+    const gyre_backend_ops *ops;
+    gyre_device *device;
+    pthread_mutex_t lock;
+    struct gyre_host_services host;
+    gyre_device_info info;
+    char name[];
+};
+
+/* A slot counts as absent when it is NULL or beyond the table of a plugin built for an older minor version.
+ */
+#define HAS(ops, slot)                                                                                       \
+    ((ops)->size >= offsetof(gyre_backend_ops, slot) + sizeof(ops)->slot && (ops)->slot != NULL)
+
+/* ---- what a plugin may get wrong ---- */
+
+/* Called after each operation that can fail; the error stack was cleared before it. */
+static gyre_status settle(const char *backend, const char *operation, gyre_status status)
+{
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    if (status < GYRE_OK || status > GYRE_INTERNAL)
+        return gyre_error_set(GYRE_INTERNAL,
+                              "backend '%s': %s returned %d, which is no status: the plugin is faulty",
+                              backend, operation, (int)status);
+    if (gyre_error_cause()[0] == '\0')
+        return gyre_error_set(status, "backend '%s': %s failed and did not say why", backend, operation);
+    return gyre_error_add(status, "backend '%s': %s", backend, operation);
+}
+
+/* As above for operations that make something: `made` says whether *out was set. The caller clears it on
+ * failure. */
+static gyre_status settle_out(const char *backend, const char *operation, gyre_status status, bool made)
+{
+    if (status == GYRE_OK && !made)
+        return gyre_error_set(GYRE_INTERNAL,
+                              "backend '%s': %s succeeded without a result: the plugin is faulty", backend,
+                              operation);
+    return settle(backend, operation, status);
+}
+
+static void end_string(char *text, size_t size)
+{
+    text[size - 1] = '\0';
+}
+
+/* ---- opening and closing ---- */
+
+static gyre_status check_info(struct gyre_dispatch *dispatch)
+{
+    gyre_device_info *info = &dispatch->info;
+    end_string(info->name, sizeof info->name);
+    end_string(info->architecture, sizeof info->architecture);
+    end_string(info->compiler, sizeof info->compiler);
+    if (info->lanes_max == 0 || info->blocks_max == 0 || info->lanes_default > info->lanes_max ||
+        info->blocks_default > info->blocks_max)
+        return gyre_error_set(
+            GYRE_INTERNAL,
+            "backend '%s': device_info tells %u lanes (default %u) and %u blocks (default %u): "
+            "expected limits of at least 1 and defaults within them",
+            dispatch->name, info->lanes_max, info->lanes_default, info->blocks_max, info->blocks_default);
+    if (info->lanes_default == 0)
+        info->lanes_default = 1;
+    if (info->blocks_default == 0)
+        info->blocks_default = 1;
+    if (info->block_lane_multiple == 0)
+        info->block_lane_multiple = 1;
+    return GYRE_OK;
+}
+
+static gyre_status open_device(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)
+{
+    const gyre_device_desc desc = {.size = sizeof desc,
+                                   .host = &dispatch->host.table,
+                                   .parameters = candidate->parameters,
+                                   .parameter_count = candidate->parameter_count,
+                                   .ordinal = dispatch->ordinal};
+    gyre_error_clear();
+    gyre_plugin_lock(dispatch->plugin);
+    gyre_status status = dispatch->ops->device_open(&desc, &dispatch->device);
+    gyre_plugin_unlock(dispatch->plugin);
+    status = settle_out(dispatch->name, "device_open", status, dispatch->device != NULL);
+    if (status != GYRE_OK) {
+        dispatch->device = NULL;
+        return status;
+    }
+    dispatch->info.size = sizeof dispatch->info;
+    status =
+        settle(dispatch->name, "device_info", dispatch->ops->device_info(dispatch->device, &dispatch->info));
+    return status == GYRE_OK ? check_info(dispatch) : status;
+}
+
+gyre_status gyre_dispatch_open(const struct gyre_candidate *candidate, uint32_t ordinal,
+                               gyre_log_function *log, void *log_context, struct gyre_dispatch **out)
+{
+    size_t name_size = strlen(candidate->name) + 1;
+    struct gyre_plugin *plugin;
+    *out = NULL;
+    gyre_status status = gyre_plugin_load(candidate->library, &plugin);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "backend '%s'", candidate->name);
+    struct gyre_dispatch *dispatch = calloc(1, sizeof *dispatch + name_size);
+    if (!dispatch)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to open backend '%s'", candidate->name);
+    memcpy(dispatch->name, candidate->name, name_size);
+    atomic_init(&dispatch->references, 1);
+    dispatch->ordinal = ordinal;
+    dispatch->plugin = plugin;
+    dispatch->ops = gyre_plugin_table(plugin)->ops;
+    pthread_mutex_init(&dispatch->lock, NULL);
+    gyre_host_init(&dispatch->host, log, log_context);
+    status = open_device(dispatch, candidate);
+    if (status != GYRE_OK) {
+        gyre_dispatch_close(dispatch);
+        return status;
+    }
+    *out = dispatch;
+    return GYRE_OK;
+}
+
+struct gyre_dispatch *gyre_dispatch_retain(struct gyre_dispatch *dispatch)
+{
+    /* relaxed: the caller has a reference already, so nothing is published by this one */
+    atomic_fetch_add_explicit(&dispatch->references, 1, memory_order_relaxed);
+    return dispatch;
+}
+
+void gyre_dispatch_close(struct gyre_dispatch *dispatch)
+{
+    if (!dispatch || atomic_fetch_sub(&dispatch->references, 1) != 1)
+        return;
+    if (dispatch->device) {
+        pthread_mutex_lock(&dispatch->lock);
+        dispatch->ops->device_close(dispatch->device);
+        pthread_mutex_unlock(&dispatch->lock);
+    }
+    pthread_mutex_destroy(&dispatch->lock);
+    free(dispatch);
+}
+
+const char *gyre_dispatch_backend(const struct gyre_dispatch *dispatch)
+{
+    return dispatch->name;
+}
+
+const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch)
+{
+    const char *build = gyre_plugin_table(dispatch->plugin)->build;
+    return build ? build : "";
+}
+
+uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch)
+{
+    return dispatch->ordinal;
+}
+
+const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch)
+{
+    return &dispatch->info;
+}
+
+/* ---- compiling and loading ---- */
+
+gyre_status gyre_dispatch_compile(struct gyre_dispatch *dispatch, const gyre_compile_desc *desc)
+{
+    gyre_error_clear();
+    return settle(dispatch->name, "compile", dispatch->ops->compile(dispatch->device, desc));
+}
+
+gyre_status gyre_dispatch_module_load(struct gyre_dispatch *dispatch, const gyre_module_desc *desc,
+                                      gyre_module **out)
+{
+    *out = NULL;
+    gyre_error_clear();
+    pthread_mutex_lock(&dispatch->lock);
+    gyre_status status = dispatch->ops->module_load(dispatch->device, desc, out);
+    pthread_mutex_unlock(&dispatch->lock);
+    status = settle_out(dispatch->name, "module_load", status, *out != NULL);
+    if (status != GYRE_OK)
+        *out = NULL;
+    return status;
+}
+
+static gyre_status check_record(const char *backend, uint32_t index, const gyre_kernel_record *record)
+{
+    const char *lacking = !record->name                                 ? "name"
+                          : !record->request                            ? "request type"
+                          : !record->reply                              ? "reply type"
+                          : !record->state                              ? "state type"
+                          : !record->buffers                            ? "list of buffers"
+                          : record->buffers[0] && !record->buffer_types ? "list of buffer types"
+                                                                        : NULL;
+    if (lacking)
+        return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells no %s for kernel %u", backend,
+                              lacking, index);
+    if (record->form != GYRE_FORM_LANE && record->form != GYRE_FORM_BLOCK && record->form != GYRE_FORM_ACTOR)
+        return gyre_error_set(GYRE_INTERNAL, "backend '%s': module_kernel tells form %d for kernel '%s'",
+                              backend, (int)record->form, record->name);
+    return GYRE_OK;
+}
+
+gyre_status gyre_dispatch_module_kernel(struct gyre_dispatch *dispatch, gyre_module *module, uint32_t index,
+                                        gyre_kernel_record *record)
+{
+    memset(record, 0, sizeof *record);
+    record->size = sizeof *record;
+    gyre_error_clear();
+    gyre_status status = dispatch->ops->module_kernel(module, index, record);
+    if (status == GYRE_NOT_FOUND && gyre_error_cause()[0] == '\0')
+        return gyre_error_set(GYRE_NOT_FOUND, "the module has %u kernels", index);
+    status = settle(dispatch->name, "module_kernel", status);
+    return status == GYRE_OK ? check_record(dispatch->name, index, record) : status;
+}
+
+void gyre_dispatch_module_release(struct gyre_dispatch *dispatch, gyre_module *module)
+{
+    if (!module)
+        return;
+    pthread_mutex_lock(&dispatch->lock);
+    dispatch->ops->module_release(module);
+    pthread_mutex_unlock(&dispatch->lock);
+}
+
+/* ---- memory ---- */
+
+gyre_status gyre_dispatch_queue_alloc(struct gyre_dispatch *dispatch, const gyre_queue_memory_desc *desc,
+                                      gyre_queue_memory **out, uint64_t *device_address)
+{
+    *out = NULL;
+    *device_address = 0;
+    gyre_error_clear();
+    pthread_mutex_lock(&dispatch->lock);
+    gyre_status status = dispatch->ops->queue_alloc(dispatch->device, desc, out, device_address);
+    pthread_mutex_unlock(&dispatch->lock);
+    status = settle_out(dispatch->name, "queue_alloc", status, *out != NULL);
+    if (status != GYRE_OK)
+        *out = NULL;
+    return status;
+}
+
+void gyre_dispatch_queue_release(struct gyre_dispatch *dispatch, gyre_queue_memory *memory)
+{
+    if (!memory)
+        return;
+    pthread_mutex_lock(&dispatch->lock);
+    dispatch->ops->queue_release(memory);
+    pthread_mutex_unlock(&dispatch->lock);
+}
+
+gyre_status gyre_dispatch_memory_alloc(struct gyre_dispatch *dispatch, uint64_t byte_count, gyre_memory **out)
+{
+    *out = NULL;
+    gyre_error_clear();
+    pthread_mutex_lock(&dispatch->lock);
+    gyre_status status = dispatch->ops->memory_alloc(dispatch->device, byte_count, out);
+    pthread_mutex_unlock(&dispatch->lock);
+    status = settle_out(dispatch->name, "memory_alloc", status, *out != NULL);
+    if (status != GYRE_OK)
+        *out = NULL;
+    return status;
+}
+
+void gyre_dispatch_memory_release(struct gyre_dispatch *dispatch, gyre_memory *memory)
+{
+    if (!memory)
+        return;
+    pthread_mutex_lock(&dispatch->lock);
+    dispatch->ops->memory_release(memory);
+    pthread_mutex_unlock(&dispatch->lock);
+}
+
+gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc)
+{
+    gyre_error_clear();
+    pthread_mutex_lock(&dispatch->lock);
+    gyre_status status = dispatch->ops->transfer(dispatch->device, desc);
+    pthread_mutex_unlock(&dispatch->lock);
+    return settle(dispatch->name, "transfer", status);
+}
+
+/* ---- resident kernels ---- */
+
+gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *module,
+                                 const gyre_resident_desc *desc, gyre_resident **out)
+{
+    *out = NULL;
+    gyre_error_clear();
+    pthread_mutex_lock(&dispatch->lock);
+    gyre_status status = dispatch->ops->launch(module, desc, out);
+    pthread_mutex_unlock(&dispatch->lock);
+    status = settle_out(dispatch->name, "launch", status, *out != NULL);
+    if (status != GYRE_OK)
+        *out = NULL;
+    return status;
+}
+
+gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *resident, uint64_t deadline_ns)
+{
+    gyre_error_clear();
+    return settle(dispatch->name, "wait", dispatch->ops->wait(resident, deadline_ns));
+}
+
+gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *resident)
+{
+    if (!HAS(dispatch->ops, notify))
+        return GYRE_OK;
+    gyre_error_clear();
+    return settle(dispatch->name, "notify", dispatch->ops->notify(resident));
+}
+
+void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *resident)
+{
+    if (!resident)
+        return;
+    pthread_mutex_lock(&dispatch->lock);
+    dispatch->ops->release(resident);
+    pthread_mutex_unlock(&dispatch->lock);
+}
+
+gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const char *name, uint32_t version,
+                                        const void **out)
+{
+    *out = NULL;
+    if (!HAS(dispatch->ops, get_extension))
+        return gyre_error_set(GYRE_UNIMPLEMENTED, "backend '%s' has no extensions, so not '%s'",
+                              dispatch->name, name);
+    gyre_error_clear();
+    gyre_status status = dispatch->ops->get_extension(dispatch->device, name, version, out);
+    status = settle_out(dispatch->name, "get_extension", status, *out != NULL);
+    if (status != GYRE_OK)
+        *out = NULL;
+    return status;
+}
