@@ -6,6 +6,7 @@
  */
 #include "core/base/process.h"
 #include "core/base/error.h"
+#include "gyre/waiting.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { POLL_WITHOUT_PIDFD_MS = 5, GROUP_KILL_GRACE_MS = 2000 };
@@ -32,13 +32,6 @@ struct child {
     int pidfd;
     struct stream output, errors;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static void close_descriptor(int *descriptor)
 {
@@ -159,7 +152,7 @@ static int watch(struct child *child, uint64_t deadline_ns, int *wait_status)
             return 1;
         if (reaped < 0 && errno != EINTR)
             return -1;
-        uint64_t now = now_ns();
+        uint64_t now = gyre_clock_ns();
         if (now >= deadline_ns)
             return 0;
         struct pollfd waits[] = {{.fd = child->pidfd, .events = POLLIN},
@@ -181,7 +174,7 @@ static gyre_status follow(const struct gyre_process_desc *desc, struct child *ch
                               program, strerror(errno));
     if (ended == 0) {
         kill(-child->pid, SIGKILL);
-        watch(child, now_ns() + GROUP_KILL_GRACE_MS * UINT64_C(1000000), &wait_status);
+        watch(child, gyre_clock_ns() + GROUP_KILL_GRACE_MS * UINT64_C(1000000), &wait_status);
         end->signal = SIGKILL;
         return gyre_error_set(GYRE_TIMEOUT, "'%s' was killed: it did not end before its deadline", program);
     }

@@ -5,21 +5,13 @@
 #include "core/base/process.h"
 #include "core/base/text.h"
 #include "core/loader/loader.h"
-
-#include <time.h>
+#include "gyre/waiting.h"
 
 static void host_log(void *context, gyre_log_level level, const char *text)
 {
     const struct gyre_host_services *services = context;
     if (services->log && text)
         services->log(services->log_context, (int)level, text);
-}
-
-static uint64_t host_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 void gyre_host_init(struct gyre_host_services *services, gyre_log_function *log, void *log_context)
@@ -34,7 +26,7 @@ void gyre_host_init(struct gyre_host_services *services, gyre_log_function *log,
                   .library_symbol = gyre_library_symbol,
                   .library_close = gyre_library_close,
                   .nearest = gyre_text_nearest,
-                  .now_ns = host_now_ns},
+                  .now_ns = gyre_clock_ns},
         .log = log,
         .log_context = log_context,
     };
