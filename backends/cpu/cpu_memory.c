@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of the CPU backend: the device's memory is the host's. */
+#include "cpu_backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER_ALIGNMENT = 64 };
+
+/* A queue's region is used where the core mapped it, so there is nothing to keep: the handle is the address.
+ */
+gyre_status cpu_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
+                            uint64_t *device_address)
+{
+    (void)device;
+    *out = desc->address;
+    *device_address = (uint64_t)(uintptr_t)desc->address;
+    return GYRE_OK;
+}
+
+void cpu_queue_release(gyre_queue_memory *memory)
+{
+    (void)memory;
+}
+
+gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
+{
+    gyre_memory *memory = calloc(1, sizeof *memory);
+    size_t rounded = (size_t)(byte_count + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
+    *out = NULL;
+    if (memory && rounded >= byte_count)
+        memory->data = aligned_alloc(BUFFER_ALIGNMENT, rounded ? rounded : BUFFER_ALIGNMENT);
+    if (!memory || !memory->data) {
+        free(memory);
+        return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer of %llu bytes; use a smaller one",
+                                   (unsigned long long)byte_count);
+    }
+    memory->size = byte_count;
+    *out = memory;
+    return GYRE_OK;
+}
+
+void cpu_memory_release(gyre_memory *memory)
+{
+    if (!memory)
+        return;
+    free(memory->data);
+    free(memory);
+}
+
+gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    unsigned char *place = (unsigned char *)desc->memory->data + desc->offset;
+    switch (desc->kind) {
+    case GYRE_TRANSFER_UPLOAD:
+        memcpy(place, desc->source, desc->byte_count);
+        return GYRE_OK;
+    case GYRE_TRANSFER_DOWNLOAD:
+        memcpy(desc->target, place, desc->byte_count);
+        return GYRE_OK;
+    case GYRE_TRANSFER_FILL:
+        memset(place, desc->fill, desc->byte_count);
+        return GYRE_OK;
+    }
+    return device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
+}

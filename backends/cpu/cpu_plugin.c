@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CPU backend's table: kernels run in worker threads of the calling process. It is both the embedded
+ * default and the simulator for people without a GPU. Launching is in cpu_launch.c, the workers' loop in
+ * cpu_worker.c.
+ */
+#include "cpu_backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "gyre/gyre.h"
+
+enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
+#define SCRATCH_MAX (UINT64_C(1) << 20)
+
+static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
+{
+    struct cpu_settings settings;
+    gyre_status status = cpu_settings_read(desc->host, desc->parameters, desc->parameter_count, &settings);
+    if (status != GYRE_OK)
+        return status;
+    info->score = SCORE;
+    info->device_count = 1;
+    snprintf(info->library, sizeof info->library, "none needed");
+    snprintf(info->summary, sizeof info->summary, "worker threads on %ld processors",
+             sysconf(_SC_NPROCESSORS_ONLN));
+    info->fingerprint[0] = '\0';
+    return GYRE_OK;
+}
+
+static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **out)
+{
+    *out = NULL;
+    if (desc->ordinal != 0)
+        return desc->host->error(GYRE_INVALID, "the cpu backend has one device, 0; found device %u",
+                                 desc->ordinal);
+    gyre_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return desc->host->error(GYRE_EXHAUSTED, "no memory for the cpu device");
+    device->host = desc->host;
+    gyre_status status =
+        cpu_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
+    if (status != GYRE_OK) {
+        free(device);
+        return status;
+    }
+    *out = device;
+    return GYRE_OK;
+}
+
+static void cpu_device_close(gyre_device *device)
+{
+    free(device);
+}
+
+/* FNV-1a: which instruction sets -march=native may use, as part of the key of compiled kernels. */
+static uint64_t hash_line(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* The first processor's name, and a hash of what it can do. */
+static uint64_t read_processor(char *name, size_t size)
+{
+    char line[4096];
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    snprintf(name, size, "processor");
+    while (file && fgets(line, sizeof line, file) && line[0] != '\n') {
+        char *colon = strchr(line, ':');
+        if (!colon)
+            continue;
+        line[strcspn(line, "\n")] = '\0';
+        if (!strncmp(line, "flags", 5) || !strncmp(line, "Features", 8) || !strncmp(line, "model\t", 6) ||
+            !strncmp(line, "CPU part", 8))
+            hash = hash_line(hash, colon);
+        if (!strncmp(line, "model name", 10))
+            snprintf(name, size, "%s", colon[1] ? colon + 2 : "");
+    }
+    if (file)
+        fclose(file);
+    return hash;
+}
+
+static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
+{
+    struct utsname machine;
+    gyre_device_info now = {.size = sizeof now};
+    uint64_t features = read_processor(now.name, sizeof now.name);
+    uname(&machine);
+    snprintf(now.architecture, sizeof now.architecture, "%.32s-%016llx", machine.machine,
+             (unsigned long long)features);
+    cpu_compiler_identity(device, now.compiler, sizeof now.compiler);
+    now.memory_size = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    now.unit_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    now.lanes_max = LANES_MAX;
+    now.blocks_max = BLOCKS_MAX;
+    now.lanes_default = LANES_DEFAULT;
+    now.blocks_default = device->settings.threads;
+    now.block_lane_multiple = 1;
+    now.scratch_max = SCRATCH_MAX;
+    now.can_wake = 1;
+    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    return GYRE_OK;
+}
+
+static const gyre_backend_ops cpu_ops = {
+    .size = sizeof(gyre_backend_ops),
+    .probe = cpu_probe,
+    .device_open = cpu_device_open,
+    .device_close = cpu_device_close,
+    .device_info = cpu_device_info,
+    .compile = cpu_compile,
+    .module_load = cpu_module_load,
+    .module_kernel = cpu_module_kernel,
+    .module_release = cpu_module_release,
+    .queue_alloc = cpu_queue_alloc,
+    .queue_release = cpu_queue_release,
+    .memory_alloc = cpu_memory_alloc,
+    .memory_release = cpu_memory_release,
+    .transfer = cpu_transfer,
+    .launch = cpu_launch,
+    .wait = cpu_wait,
+    .release = cpu_release,
+};
+
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+
+const gyre_backend_plugin gyre_plugin = {
+    .magic = GYRE_ABI_MAGIC,
+    .abi_major = GYRE_ABI_MAJOR,
+    .abi_minor = GYRE_ABI_MINOR,
+    .size = sizeof(gyre_backend_plugin),
+    .name = "cpu",
+    .build = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH),
+    .ops = &cpu_ops,
+};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keys of [backend.cpu]. Ranges are checked here once more: parameters may come from anywhere. */
+#include "cpu_backend.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { THREADS_MAX = 1024, STACK_MIN = 16384 };
+
+struct reader {
+    const gyre_host *host;
+    const gyre_parameter *parameter;
+};
+
+static gyre_status refuse(const struct reader *reader, const char *expected)
+{
+    const gyre_parameter *parameter = reader->parameter;
+    return reader->host->error(GYRE_CONFIG, "%s: backend.cpu %s must be %s, found '%s'", parameter->origin,
+                               parameter->key, expected, parameter->value);
+}
+
+static gyre_status read_number(const struct reader *reader, uint64_t low, uint64_t high, const char *expected,
+                               uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(reader->parameter->value, &end, 10);
+    if (errno || end == reader->parameter->value || *end || reader->parameter->value[0] == '-' ||
+        value < low || value > high)
+        return refuse(reader, expected);
+    *out = value;
+    return GYRE_OK;
+}
+
+static gyre_status read_text(const struct reader *reader, char *out, size_t size)
+{
+    if (strlen(reader->parameter->value) >= size)
+        return refuse(reader, "shorter");
+    snprintf(out, size, "%s", reader->parameter->value);
+    return GYRE_OK;
+}
+
+static gyre_status read_flag(const struct reader *reader, bool *out)
+{
+    const char *value = reader->parameter->value;
+    *out = !strcmp(value, "true") || !strcmp(value, "yes") || !strcmp(value, "on") || !strcmp(value, "1");
+    if (*out || !strcmp(value, "false") || !strcmp(value, "no") || !strcmp(value, "off") ||
+        !strcmp(value, "0"))
+        return GYRE_OK;
+    return refuse(reader, "true or false");
+}
+
+/* "none", or numbers and ranges: "0,2-5". */
+static gyre_status read_pins(const struct reader *reader, struct cpu_settings *settings)
+{
+    static const char *const expected = "none, or processor numbers like 0,2-5";
+    const char *at = reader->parameter->value;
+    long processors = sysconf(_SC_NPROCESSORS_CONF);
+    settings->pin_count = 0;
+    if (!strcmp(at, "none") || !*at)
+        return GYRE_OK;
+    while (*at) {
+        char *end;
+        unsigned long first = strtoul(at, &end, 10), last = first;
+        if (end == at)
+            return refuse(reader, expected);
+        if (*end == '-') {
+            at = end + 1;
+            last = strtoul(at, &end, 10);
+            if (end == at)
+                return refuse(reader, expected);
+        }
+        if (first > last || last >= (unsigned long)processors)
+            return reader->host->error(GYRE_CONFIG,
+                                       "%s: backend.cpu pin names processor %lu, this machine has 0 to %ld",
+                                       reader->parameter->origin, last, processors - 1);
+        for (; first <= last && settings->pin_count < CPU_PIN_MAX; first++)
+            settings->pins[settings->pin_count++] = (uint16_t)first;
+        if (*end && *end != ',')
+            return refuse(reader, expected);
+        at = *end ? end + 1 : end;
+    }
+    return GYRE_OK;
+}
+
+static gyre_status read_one(const struct reader *reader, struct cpu_settings *settings)
+{
+    const char *key = reader->parameter->key;
+    gyre_status status = GYRE_OK;
+    uint64_t number = 0;
+    if (!strcmp(key, "threads")) {
+        status = read_number(reader, 0, THREADS_MAX, "a number from 0 (one thread) to 1024", &number);
+        settings->threads = number ? (uint32_t)number : 1;
+    } else if (!strcmp(key, "lane_stack")) {
+        status =
+            read_number(reader, STACK_MIN, 1u << 30, "a number of bytes from 16384 to 1073741824", &number);
+        settings->lane_stack_size = number;
+    } else if (!strcmp(key, "pin")) {
+        status = read_pins(reader, settings);
+    } else if (!strcmp(key, "compiler")) {
+        status = read_text(reader, settings->compiler, sizeof settings->compiler);
+    } else if (!strcmp(key, "compiler_options")) {
+        status = read_text(reader, settings->compiler_options, sizeof settings->compiler_options);
+    } else if (!strcmp(key, "sanitize")) {
+        status = read_text(reader, settings->sanitize, sizeof settings->sanitize);
+    } else if (!strcmp(key, "keep_source")) {
+        status = read_flag(reader, &settings->keep_source);
+    }
+    return status; /* other keys are the core's */
+}
+
+gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
+                              struct cpu_settings *settings)
+{
+    *settings = (struct cpu_settings){
+        .threads = 1, .lane_stack_size = 65536, .compiler = "cc", .compiler_options = "-O3 -march=native"};
+    for (size_t i = 0; i < count; i++) {
+        struct reader reader = {host, &parameters[i]};
+        gyre_status status = read_one(&reader, settings);
+        if (status != GYRE_OK)
+            return status;
+    }
+    return GYRE_OK;
+}
