@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# What the tests of the command share. Sourced with GYRE set to the program; results of `run` are in $code,
+# $out and $err, and the files that hold them in $folder.
+
+: "${GYRE:?the program to test}"
+folder="$(mktemp -d)"
+trap 'rm -rf "$folder"' EXIT
+checks=0
+failures=0
+code=0 out='' err=''
+
+# run ARGUMENT...: standard input comes from the caller.
+run()
+{
+    code=0
+    "$GYRE" "$@" >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")"
+    err="$(<"$folder/err")"
+    called="gyre $*"
+}
+
+fail()
+{
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n  %s\n  exit %s\n  stdout: %s\n  stderr: %s\n' "$called" "$1" "$code" "$out" "$err"
+}
+
+# exits CODE: the last run did.
+exits()
+{
+    checks=$((checks + 1))
+    [[ "$code" == "$1" ]] || fail "expected exit code $1"
+}
+
+# says TEXT: stderr holds it.
+says()
+{
+    checks=$((checks + 1))
+    [[ "$err" == *"$1"* ]] || fail "expected on stderr: $1"
+}
+
+# prints TEXT: stdout holds it.
+prints()
+{
+    checks=$((checks + 1))
+    [[ "$out" == *"$1"* ]] || fail "expected on stdout: $1"
+}
+
+# refuses CODE SENTENCE: exit code, the whole of stderr as one line, and nothing on stdout.
+refuses()
+{
+    exits "$1"
+    checks=$((checks + 1))
+    [[ "$err" == "gyre: $2" ]] || fail "expected as all of stderr: gyre: $2"
+    [[ -z "$out" ]] || fail "expected nothing on stdout"
+}
+
+finish()
+{
+    ((checks > 0)) || { echo "nothing was checked"; exit 1; }
+    echo "$checks checks, $failures failures"
+    exit $((failures > 0))
+}
