@@ -115,7 +115,7 @@ suite_run()
     stage dev "everything, warnings are errors" -- -j "$(nproc)"
     stage asan "unit and plugin tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
         -- -j "$(nproc)" -R '^(unit|plugins)/'
-    stage tsan "unit and stress tests under ThreadSanitizer" -- -R '^(unit|stress)/'
+    stage tsan "unit and stress tests under ThreadSanitizer" "${compiler[@]}" -- -R '^(unit|stress)/'
     stage_lint
     apply_requirements
     print_results
