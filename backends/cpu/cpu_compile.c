@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operation `compile`: the C compiler as a child process. The result and its list of dependencies appear
+ * under their names only when the compiler succeeded. No locks: any thread, each call with files of its own.
+ * Must not run a shell: paths may hold anything.
+ */
+#include "cpu_backend.h"
+#include "cpu_compiler.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 128, OUTPUT_SIZE = 64 * 1024 };
+
+/* A command line: pointers into `text`, which holds all words one after the other. */
+struct command {
+    const char *arguments[ARGUMENTS_MAX + 1];
+    size_t count, used;
+    int overflow;
+    char text[32 * 1024];
+};
+
+/* Warnings are for the reader of the messages; these few are always defects, and errors in other dialects. */
+static const char *const fixed_options[] = {"-std=gnu11",
+                                            "-shared",
+                                            "-fPIC",
+                                            "-fvisibility=hidden",
+                                            "-fdiagnostics-color=never",
+                                            "-Wall",
+                                            "-Wno-unknown-pragmas",
+                                            "-Wno-unused-function",
+                                            "-Werror=implicit-function-declaration",
+                                            "-Werror=incompatible-pointer-types",
+                                            "-Werror=int-conversion",
+                                            "-Werror=return-type"};
+
+__attribute__((format(printf, 2, 3))) static void add(struct command *command, const char *format, ...)
+{
+    char *word = command->text + command->used;
+    size_t room = sizeof command->text - command->used;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(word, room, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= room || command->count == ARGUMENTS_MAX) {
+        command->overflow = 1;
+        return;
+    }
+    command->arguments[command->count++] = word;
+    command->arguments[command->count] = NULL;
+    command->used += (size_t)length + 1;
+}
+
+static void add_words(struct command *command, const char *words)
+{
+    while (words && *words) {
+        words += strspn(words, " \t\n");
+        size_t length = strcspn(words, " \t\n");
+        if (length)
+            add(command, "%.*s", (int)length, words);
+        words += length;
+    }
+}
+
+/* Files of one compile that are not its results yet. */
+struct scratch_files {
+    char object[PATH_MAX], rule[PATH_MAX];
+};
+
+static int name_scratch_files(struct scratch_files *files, const char *artifact_path)
+{
+    int a = snprintf(files->object, sizeof files->object, "%s.new", artifact_path);
+    int b = snprintf(files->rule, sizeof files->rule, "%s.d", artifact_path);
+    return a > 0 && (size_t)a < sizeof files->object && b > 0 && (size_t)b < sizeof files->rule;
+}
+
+/* Short names in assertions and barriers: those of files in the user's folder, the first include folder. */
+static void add_folders(struct command *command, const char *const *folders)
+{
+    for (size_t i = 0; folders && folders[i]; i++) {
+        add(command, "-I%s", folders[i]);
+        if (i == 0)
+            add(command, "-fmacro-prefix-map=%s/=", folders[i]);
+    }
+}
+
+static void build_command(struct command *command, const struct cpu_settings *settings, const char *program,
+                          const gyre_compile_desc *desc, const struct scratch_files *files)
+{
+    add(command, "%s", program);
+    for (size_t i = 0; i < sizeof fixed_options / sizeof fixed_options[0]; i++)
+        add(command, "%s", fixed_options[i]);
+    add_words(command, settings->compiler_options);
+    add_words(command, desc->options);
+    if (settings->sanitize[0]) {
+        add(command, "-fsanitize=%s", settings->sanitize);
+        add_words(command, "-fno-omit-frame-pointer -g");
+    } else {
+        add(command,
+            "-Wl,-z,defs"); /* a handler that is declared and not written must not wait for loading */
+    }
+    add_folders(command, desc->include_directories);
+    if (desc->dependency_path) {
+        add(command, "-MD");
+        add(command, "-MF");
+        add(command, "%s", files->rule);
+    }
+    add(command, "-o");
+    add(command, "%s", files->object);
+    add_words(command, "-x c");
+    add(command, "%s", desc->unit_path);
+    add_words(command, "-x none -lm");
+}
+
+static void give_messages(const gyre_compile_desc *desc, const char *output)
+{
+    if (desc->messages && desc->messages_size)
+        snprintf(desc->messages, desc->messages_size, "%s", output);
+}
+
+static gyre_status explain_failure(const gyre_device *device, const char *output, int exit_code)
+{
+    char sentence[600];
+    cpu_first_error(output, sentence, sizeof sentence);
+    if (sentence[0])
+        return device->host->error(GYRE_FAILED, "%s", sentence);
+    return device->host->error(GYRE_FAILED, "the C compiler '%s' failed with exit code %d and said nothing",
+                               device->settings.compiler, exit_code);
+}
+
+static gyre_status no_compiler(const gyre_device *device)
+{
+    return device->host->error(
+        GYRE_UNAVAILABLE,
+        "there is no C compiler '%s' on this machine: install one (Debian, Ubuntu: apt "
+        "install gcc libc6-dev), set backend.cpu.compiler, or give a file that `gyre "
+        "compile -o` wrote on another machine",
+        device->settings.compiler);
+}
+
+static gyre_status run_compiler(const gyre_device *device, const struct command *command,
+                                const gyre_compile_desc *desc, char *output)
+{
+    int exit_code = 0;
+    gyre_program_desc program = {.size = sizeof program,
+                                 .arguments = command->arguments,
+                                 .deadline_ns = desc->deadline_ns,
+                                 .output = output,
+                                 .output_size = OUTPUT_SIZE};
+    gyre_status status = device->host->run_program(&program, &exit_code);
+    give_messages(desc, output);
+    if (status == GYRE_NOT_FOUND)
+        return no_compiler(device);
+    if (status == GYRE_TIMEOUT)
+        return device->host->error(GYRE_TIMEOUT,
+                                   "the C compiler '%s' did not end in the time that compile_timeout_ms "
+                                   "allows and was killed",
+                                   device->settings.compiler);
+    if (status == GYRE_OK && exit_code != 0)
+        return explain_failure(device, output, exit_code);
+    return status;
+}
+
+/* Dependencies first: once the artifact is there, everything is. */
+static gyre_status publish(const gyre_device *device, const gyre_compile_desc *desc,
+                           const struct scratch_files *files)
+{
+    if (desc->dependency_path && !cpu_dependencies_convert(files->rule, desc->dependency_path))
+        return device->host->error(GYRE_FAILED,
+                                   "the C compiler's list of files '%s' cannot be read or '%s' "
+                                   "cannot be written: %s",
+                                   files->rule, desc->dependency_path, strerror(errno));
+    if (rename(files->object, desc->artifact_path) != 0)
+        return device->host->error(GYRE_FAILED, "the compiled kernel cannot be put at '%s': %s",
+                                   desc->artifact_path, strerror(errno));
+    return GYRE_OK;
+}
+
+gyre_status cpu_compile(gyre_device *device, const gyre_compile_desc *desc)
+{
+    struct scratch_files files;
+    char program[PATH_MAX];
+    if (!cpu_compiler_find(device->settings.compiler, program))
+        return no_compiler(device);
+    if (!name_scratch_files(&files, desc->artifact_path))
+        return device->host->error(GYRE_INVALID, "the path '%s' is too long", desc->artifact_path);
+    struct command *command = calloc(1, sizeof *command);
+    char *output = calloc(1, OUTPUT_SIZE);
+    gyre_status status = GYRE_OK;
+    if (!command || !output) {
+        status = device->host->error(GYRE_EXHAUSTED, "no memory for the C compiler's output");
+        goto done;
+    }
+    build_command(command, &device->settings, program, desc, &files);
+    if (command->overflow) {
+        status = device->host->error(GYRE_INVALID, "the C compiler's options are too many or too long");
+        goto done;
+    }
+    status = run_compiler(device, command, desc, output);
+    if (status == GYRE_OK)
+        status = publish(device, desc, &files);
+    unlink(files.object);
+    unlink(files.rule);
+done:
+    free(command);
+    free(output);
+    return status;
+}

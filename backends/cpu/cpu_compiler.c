@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which C compiler this device uses, and the text that tells it from every other, for the keys of compiled
+ * kernels. Runs nothing: asking a compiler for its version would cost more than a cached compile. No state.
+ */
+#include "cpu_compiler.h"
+#include "cpu_backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_program(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) == 0 && S_ISREG(file.st_mode) && access(path, X_OK) == 0;
+}
+
+bool cpu_compiler_find(const char *program, char path[PATH_MAX])
+{
+    const char *folder = getenv("PATH");
+    int length;
+    if (strchr(program, '/')) {
+        length = snprintf(path, PATH_MAX, "%s", program);
+        if (length > 0 && length < PATH_MAX && is_program(path))
+            return true;
+        folder = "";
+    }
+    for (folder = folder ? folder : "/usr/local/bin:/usr/bin:/bin"; program[0] && *folder;) {
+        size_t part = strcspn(folder, ":");
+        length = snprintf(path, PATH_MAX, "%.*s/%s", (int)part, folder, program);
+        if (part && length > 0 && length < PATH_MAX && is_program(path))
+            return true;
+        folder += part + (folder[part] == ':');
+    }
+    path[0] = '\0';
+    return false;
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash * UINT64_C(0x100000001b3);
+}
+
+/*
+ * The real program behind the name, so that switching an alternative changes the identity; it is called by
+ * its own name, though, which wrappers and drivers go by. The number at the end covers what the text cuts.
+ */
+void cpu_compiler_identity(const struct gyre_device *device, char *text, size_t size)
+{
+    const struct cpu_settings *settings = &device->settings;
+    char path[PATH_MAX], real[PATH_MAX], exact[PATH_MAX + 64];
+    struct stat file;
+    text[0] = '\0';
+    if (!cpu_compiler_find(settings->compiler, path) || !realpath(path, real) || stat(real, &file) != 0)
+        return;
+    snprintf(exact, sizeof exact, "%s %lld %lld.%09ld", real, (long long)file.st_size,
+             (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), exact);
+    hash = hash_text(hash, settings->compiler_options);
+    hash = hash_text(hash, settings->sanitize);
+    snprintf(text, size, "%.96s %.80s%s%.32s [%016llx]", real, settings->compiler_options,
+             settings->sanitize[0] ? " -fsanitize=" : "", settings->sanitize, (unsigned long long)hash);
+}

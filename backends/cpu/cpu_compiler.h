@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The C compiler of the CPU backend: where it is, and what its output says. Private to this folder. */
+#ifndef GYRE_CPU_COMPILER_H
+#define GYRE_CPU_COMPILER_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Looks for a program as execvp does. False and an empty path when there is none. Links are not resolved. */
+bool cpu_compiler_find(const char *program, char path[PATH_MAX]);
+
+/**
+ * The first error in a compiler's output as "FILE:LINE: text", cut. Falls back to the first line that says
+ * anything.
+ */
+void cpu_first_error(const char *messages, char *sentence, size_t size);
+
+/** Turns the make rule that -MD writes into one path a line. False when a file cannot be read or written. */
+bool cpu_dependencies_convert(const char *rule_path, const char *list_path);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads what a C compiler leaves behind: its messages, and the make rule of the files it read. Pure text
+ * work; no state.
+ */
+#include "cpu_compiler.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "FILE:LINE:COLUMN: error: text" becomes "FILE:LINE: text". */
+static void write_located(const char *line, const char *label, const char *text, char *sentence, size_t size)
+{
+    const char *end = label;
+    while (end > line && (end[-1] == ' ' || end[-1] == ':'))
+        end--;
+    const char *column = end;
+    while (column > line && isdigit((unsigned char)column[-1]))
+        column--;
+    if (column > line + 1 && column < end && column[-1] == ':' && isdigit((unsigned char)column[-2]))
+        end = column - 1;
+    int length = (int)strcspn(text, "\n");
+    snprintf(sentence, size, "%.*s: %.*s", (int)(end - line), line, length, text);
+}
+
+static const char *next_line(const char *line)
+{
+    const char *end = strchr(line, '\n');
+    return end ? end + 1 : NULL;
+}
+
+/* `needle` within the line, or NULL. */
+static const char *in_line(const char *line, const char *needle)
+{
+    const char *found = strstr(line, needle);
+    const char *end = strchr(line, '\n');
+    return found && (!end || found < end) ? found : NULL;
+}
+
+static int try_line(const char *line, char *sentence, size_t size)
+{
+    static const char *const labels[] = {"fatal error: ", "error: ", "undefined reference to",
+                                         "undefined symbol:"};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        const char *label = in_line(line, labels[i]);
+        if (!label)
+            continue;
+        /* a linker's own words are part of the reason, a compiler's label is not */
+        write_located(line, label, i < 2 ? label + strlen(labels[i]) : label, sentence, size);
+        return 1;
+    }
+    return 0;
+}
+
+void cpu_first_error(const char *messages, char *sentence, size_t size)
+{
+    for (const char *line = messages; line; line = next_line(line))
+        if (try_line(line, sentence, size))
+            return;
+    while (isspace((unsigned char)*messages))
+        messages++;
+    snprintf(sentence, size, "%.*s", (int)strcspn(messages, "\n"), messages);
+}
+
+/* One character of a path in a make rule; escapes are "\ ", "\#" and "$$". Returns where the next one is. */
+static const char *copy_path_character(const char *at, FILE *out)
+{
+    if (at[0] == '\\' && (at[1] == ' ' || at[1] == '#'))
+        at++;
+    else if (at[0] == '$' && at[1] == '$')
+        at++;
+    fputc(*at, out);
+    return at + 1;
+}
+
+static void write_paths(const char *at, FILE *out)
+{
+    while (*at) {
+        while (isspace((unsigned char)*at) || (at[0] == '\\' && at[1] == '\n'))
+            at++;
+        if (!*at)
+            break;
+        while (*at && !isspace((unsigned char)*at))
+            at = copy_path_character(at, out);
+        fputc('\n', out);
+    }
+}
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t size = 0;
+    if (!file)
+        return NULL;
+    if (getdelim(&text, &size, '\0', file) < 0) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+bool cpu_dependencies_convert(const char *rule_path, const char *list_path)
+{
+    char *rule = read_text(rule_path);
+    const char *paths = rule ? strstr(rule, ": ") : NULL;
+    FILE *list = paths ? fopen(list_path, "we") : NULL;
+    bool fine = false;
+    if (list) {
+        write_paths(paths + 2, list);
+        fine = !ferror(list);
+        fine = fclose(list) == 0 && fine;
+    }
+    free(rule);
+    return fine;
+}

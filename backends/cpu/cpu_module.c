@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled kernel files: loading, and the description of their kernels. A module is immutable once loaded; no
+ * locks. Loading runs the file's constructors, so the core has checked where it comes from.
+ */
+#include "cpu_backend.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A sanitizer's runtime ends the process when it is not there from the start, so a file that needs one is
+ * told by the symbol that it asks for, before it is loaded.
+ */
+static gyre_status check_runtime(const gyre_device *device, const gyre_module_desc *desc)
+{
+    static const char *const runtimes[][3] = {{"__asan_init", "address", "libasan.so"},
+                                              {"__tsan_init", "thread", "libtsan.so"},
+                                              {"__lsan_init", "leak", "liblsan.so"}};
+    for (size_t i = 0; desc->artifact && i < sizeof runtimes / sizeof runtimes[0]; i++) {
+        const char *symbol = runtimes[i][0];
+        if (!memmem(desc->artifact, desc->artifact_size, symbol, strlen(symbol)) ||
+            dlsym(RTLD_DEFAULT, symbol))
+            continue;
+        return device->host->error(
+            GYRE_UNAVAILABLE,
+            "'%s' was compiled with sanitize = %s and needs its runtime in the program "
+            "from the start: run it with LD_PRELOAD=$(%s -print-file-name=%s)",
+            desc->artifact_path, runtimes[i][1], device->settings.compiler, runtimes[i][2]);
+    }
+    return GYRE_OK;
+}
+
+static gyre_status read_table(gyre_module *module, const char *path)
+{
+    const gyre_host *host = module->device->host;
+    void *symbol = NULL;
+    gyre_status status = host->library_symbol(module->library, GYRE_CPU_MODULE_SYMBOL, &symbol);
+    if (status != GYRE_OK)
+        return host->error(GYRE_INCOMPATIBLE, "'%s' is no compiled kernel file: it has no symbol %s", path,
+                           GYRE_CPU_MODULE_SYMBOL);
+    const gyre_cpu_module *(*function)(void);
+    memcpy(&function, &symbol, sizeof function); /* ISO C has no cast from an object to a function */
+    const gyre_cpu_module *table = function();
+    if (!table || table->version != GYRE_CPU_MODULE_VERSION)
+        return host->error(GYRE_INCOMPATIBLE,
+                           "'%s' was compiled with the kernel headers of another Gyre (module version %u, "
+                           "this one needs %u): compile it again",
+                           path, table ? table->version : 0, GYRE_CPU_MODULE_VERSION);
+    module->kernels = table->first;
+    module->kernel_count = (uint32_t)(table->end - table->first);
+    return GYRE_OK;
+}
+
+gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
+{
+    *out = NULL;
+    gyre_status status = check_runtime(device, desc);
+    if (status != GYRE_OK)
+        return status;
+    gyre_module *module = calloc(1, sizeof *module);
+    if (!module)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for a kernel module");
+    module->device = device;
+    status = device->host->library_open(desc->artifact_path, &module->library);
+    if (status == GYRE_OK)
+        status = read_table(module, desc->artifact_path);
+    if (status != GYRE_OK) {
+        cpu_module_release(module);
+        return status;
+    }
+    *out = module;
+    return GYRE_OK;
+}
+
+gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
+{
+    if (index >= module->kernel_count)
+        return module->device->host->error(GYRE_NOT_FOUND,
+                                           "the file has %u kernels, there is none with index %u",
+                                           module->kernel_count, index);
+    const gyre_cpu_kernel *kernel = module->kernels[index];
+    *record = (gyre_kernel_record){.size = sizeof *record,
+                                   .name = kernel->name,
+                                   .form = (gyre_form)kernel->form,
+                                   .request = kernel->request,
+                                   .reply = kernel->reply,
+                                   .state = kernel->state,
+                                   .scratch_size = kernel->scratch_size,
+                                   .buffers = kernel->buffers,
+                                   .buffer_types = kernel->buffer_types};
+    return GYRE_OK;
+}
+
+const gyre_cpu_kernel *cpu_module_find(const gyre_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i]->name, name) == 0)
+            return module->kernels[i];
+    return NULL;
+}
+
+void cpu_module_release(gyre_module *module)
+{
+    if (!module)
+        return;
+    if (module->library)
+        module->device->host->library_close(module->library);
+    free(module);
+}
