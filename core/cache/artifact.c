@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The artifact file. The footer is last, so that an image stays loadable, and is the only part whose place is
+ * known without trusting anything else. No locks: files are written under a name of their own and renamed.
+ */
+#include "core/cache/artifact.h"
+#include "core/base/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+static const char footer_magic[8] = {'G', 'Y', 'R', 'E', 'K', 'R', 'N', '1'};
+
+struct footer {
+    uint64_t image_size, note_size;
+    uint64_t hash_low, hash_high; /* of everything before the footer */
+    char magic[8];
+    uint64_t reserved[3];
+};
+
+/* ---- reading ---- */
+
+static void hash_content(const void *bytes, size_t size, struct footer *footer)
+{
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    footer->hash_low = hash.low64;
+    footer->hash_high = hash.high64;
+}
+
+static gyre_status explain_stranger(const char *path, const unsigned char *bytes, size_t size)
+{
+    if (size >= 4 && memcmp(bytes, "\177ELF", 4) == 0)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "'%s' is a compiled file without Gyre's end mark: `gyre compile -o` did not write "
+            "it, or its end is missing",
+            path);
+    return gyre_error_set(GYRE_INVALID, "'%s' is no compiled kernel: Gyre's end mark is missing", path);
+}
+
+gyre_status gyre_artifact_parse(const char *path, const void *bytes, size_t size,
+                                struct gyre_artifact *artifact)
+{
+    struct footer footer, seen;
+    memset(artifact, 0, sizeof *artifact);
+    if (size < sizeof footer)
+        return explain_stranger(path, bytes, size);
+    size_t content = size - sizeof footer;
+    memcpy(&footer, (const unsigned char *)bytes + content, sizeof footer);
+    if (memcmp(footer.magic, footer_magic, sizeof footer_magic) != 0)
+        return explain_stranger(path, bytes, size);
+    if (footer.image_size > content || footer.note_size != content - footer.image_size)
+        return gyre_error_set(
+            GYRE_FAILED, "'%s' is damaged: its end tells of %llu + %llu bytes, there are %zu: compile again",
+            path, (unsigned long long)footer.image_size, (unsigned long long)footer.note_size, content);
+    hash_content(bytes, content, &seen);
+    if (seen.hash_low != footer.hash_low || seen.hash_high != footer.hash_high)
+        return gyre_error_set(GYRE_FAILED, "'%s' is damaged: its checksum does not match: compile again",
+                              path);
+    artifact->map = bytes;
+    artifact->map_size = size;
+    artifact->image_size = (size_t)footer.image_size;
+    artifact->note_size = (size_t)footer.note_size;
+    return GYRE_OK;
+}
+
+static gyre_status map_file(const char *path, void **bytes, size_t *size)
+{
+    struct stat file;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return gyre_error_set(errno == ENOENT ? GYRE_NOT_FOUND : GYRE_FAILED, "'%s' cannot be read: %s", path,
+                              strerror(errno));
+    *bytes = MAP_FAILED;
+    *size = 0;
+    if (fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0) {
+        *size = (size_t)file.st_size;
+        *bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    }
+    close(descriptor);
+    if (*bytes == MAP_FAILED)
+        return gyre_error_set(GYRE_INVALID, "'%s' is no compiled kernel: it is empty or no regular file",
+                              path);
+    return GYRE_OK;
+}
+
+gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact)
+{
+    void *bytes;
+    size_t size;
+    memset(artifact, 0, sizeof *artifact);
+    gyre_status status = map_file(path, &bytes, &size);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_artifact_parse(path, bytes, size, artifact);
+    if (status != GYRE_OK)
+        munmap(bytes, size);
+    return status;
+}
+
+gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *artifact)
+{
+    void *bytes;
+    size_t size;
+    memset(artifact, 0, sizeof *artifact);
+    gyre_status status = map_file(path, &bytes, &size);
+    if (status != GYRE_OK)
+        return status;
+    artifact->map = bytes;
+    artifact->map_size = artifact->image_size = size;
+    return GYRE_OK;
+}
+
+void gyre_artifact_close(struct gyre_artifact *artifact)
+{
+    if (artifact->map)
+        munmap((void *)(uintptr_t)artifact->map, artifact->map_size);
+    memset(artifact, 0, sizeof *artifact);
+}
+
+/* ---- the note ---- */
+
+bool gyre_artifact_note_next(const struct gyre_artifact *artifact, const char *key, size_t *at,
+                             const char **value, size_t *length)
+{
+    const char *note = (const char *)artifact->map + artifact->image_size;
+    size_t key_length = strlen(key);
+    while (*at < artifact->note_size) {
+        const char *line = note + *at;
+        const char *end = memchr(line, '\n', artifact->note_size - *at);
+        size_t line_length = end ? (size_t)(end - line) : artifact->note_size - *at;
+        *at += line_length + 1;
+        if (line_length > key_length && memcmp(line, key, key_length) == 0 && line[key_length] == ' ') {
+            *value = line + key_length + 1;
+            *length = line_length - key_length - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gyre_artifact_note(const struct gyre_artifact *artifact, const char *key, char *value, size_t size)
+{
+    const char *found = NULL;
+    size_t at = 0, length = 0;
+    bool there = gyre_artifact_note_next(artifact, key, &at, &found, &length);
+    if (length > size - 1)
+        length = size - 1;
+    if (there)
+        memcpy(value, found, length);
+    value[there ? length : 0] = '\0';
+    return there;
+}
+
+/* ---- writing ---- */
+
+static gyre_status write_error(const char *path)
+{
+    gyre_status status = errno == ENOSPC || errno == EDQUOT ? GYRE_EXHAUSTED : GYRE_FAILED;
+    return gyre_error_set(status, "'%s' cannot be written: %s", path, strerror(errno));
+}
+
+static gyre_status write_all(int descriptor, const char *path, const unsigned char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(descriptor, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return write_error(path);
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return GYRE_OK;
+}
+
+/* Image, note and footer in one block of memory, which the caller frees; NULL without memory. */
+static unsigned char *assemble(const void *image, size_t image_size, const char *note, size_t *size)
+{
+    struct footer footer = {.image_size = image_size, .note_size = strlen(note)};
+    size_t content = image_size + (size_t)footer.note_size;
+    unsigned char *bytes = malloc(content + sizeof footer);
+    if (!bytes)
+        return NULL;
+    memcpy(bytes, image, image_size);
+    memcpy(bytes + image_size, note, (size_t)footer.note_size);
+    hash_content(bytes, content, &footer);
+    memcpy(footer.magic, footer_magic, sizeof footer_magic);
+    memcpy(bytes + content, &footer, sizeof footer);
+    *size = content + sizeof footer;
+    return bytes;
+}
+
+gyre_status gyre_artifact_write(const char *path, const void *image, size_t image_size, const char *note)
+{
+    static atomic_uint counter;
+    char temporary[PATH_MAX];
+    size_t size = 0;
+    gyre_status status = GYRE_OK;
+    int length = snprintf(temporary, sizeof temporary, "%s.%ld.%u.tmp", path, (long)getpid(),
+                          atomic_fetch_add(&counter, 1));
+    if (length < 0 || (size_t)length >= sizeof temporary)
+        return gyre_error_set(GYRE_INVALID, "the path '%s' is too long", path);
+    unsigned char *bytes = assemble(image, image_size, note, &size);
+    if (!bytes)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiled kernel of %zu bytes", image_size);
+    int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        status = write_error(path);
+        goto done;
+    }
+    status = write_all(descriptor, path, bytes, size);
+    if (close(descriptor) != 0 && status == GYRE_OK)
+        status = write_error(path);
+    if (status == GYRE_OK && rename(temporary, path) != 0)
+        status = write_error(path);
+    if (status != GYRE_OK)
+        unlink(temporary);
+done:
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a kernel's source to a loaded module: discover, check, generate, compile, load, verify.
+ *
+ * Each stage has its own errors and its line in the report. The check of the dialect's rules (program
+ * gyre-check, a process of its own) runs beside the compiler, and its refusal is told before the compiler's
+ * error. Compiled kernels are kept in the disk cache; a hit skips check, generate and compile. Threads: any,
+ * several runs at once. Blocks for the compiler, at most compile_timeout_ms.
+ */
+#ifndef GYRE_CORE_PIPELINE_PIPELINE_H
+#define GYRE_CORE_PIPELINE_PIPELINE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/backend.h"
+
+struct gyre_config;
+struct gyre_dispatch;
+
+/** A loaded kernel file on one device. */
+struct gyre_build;
+
+enum gyre_stage {
+    GYRE_STAGE_DISCOVER, /* the file is found, read, and has kernels of different names */
+    GYRE_STAGE_CHECK,    /* it keeps to the dialect */
+    GYRE_STAGE_GENERATE, /* the translation unit for the backend */
+    GYRE_STAGE_COMPILE,  /* the backend's compiler */
+    GYRE_STAGE_LOAD,     /* the device takes the result */
+    GYRE_STAGE_VERIFY    /* what the compiler saw is what the declarations say, and fits the device */
+};
+enum { GYRE_STAGE_COUNT = 6 };
+
+enum gyre_stage_state {
+    GYRE_STAGE_NOT_REACHED = 0,
+    GYRE_STAGE_DONE,
+    GYRE_STAGE_CACHED,  /* not run: its result came from the cache, or is part of the given artifact */
+    GYRE_STAGE_SKIPPED, /* not run, and `text` says why */
+    GYRE_STAGE_FAILED
+};
+
+struct gyre_stage_report {
+    enum gyre_stage_state state;
+    uint64_t duration_ns;
+    char text[256]; /* what came out, for people; of a failure: its sentence, cut */
+};
+
+/** What happened. Valid after a success and after a failure. */
+struct gyre_pipeline_report {
+    struct gyre_stage_report stages[GYRE_STAGE_COUNT]; /* indexed by gyre_stage */
+    bool cache_hit;
+    char file[PATH_MAX];     /* source or artifact, absolute; "" when it was not found */
+    char artifact[PATH_MAX]; /* the compiled file in the cache or at the output path; "" when it is kept
+                                nowhere */
+    char warning[512];   /* for the application's log, e.g. that the cache cannot be written; "" when none */
+    char messages[8192]; /* the compiler's and the checker's own words: warnings, further errors; cut */
+};
+
+struct gyre_pipeline_desc {
+    const struct gyre_config
+        *config;                  /* NULL: no cache, check where there is a checker, a minute to compile */
+    struct gyre_dispatch *device; /* the build keeps a reference */
+    const char *source;  /* "FILE.gyre.c", "FILE.gyre.c:KERNEL", or a file that `gyre compile -o` wrote */
+    const char *options; /* further compiler options, of this kernel; NULL: none */
+    const char *output;  /* where to put an artifact that runs without a compiler; NULL: nowhere */
+    struct gyre_pipeline_report *report; /* NULL, or filled in every case */
+};
+
+/**
+ * Runs all stages. NOT_FOUND, INVALID or FAILED when the source is missing, breaks the dialect or does not
+ * compile; UNAVAILABLE without a compiler; TIMEOUT when the compiler hangs; INCOMPATIBLE for artifacts of
+ * another backend, machine or version. Owner of *out: the caller, until gyre_build_release.
+ */
+gyre_status gyre_pipeline_run_desc(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
+
+/** As above, with nothing but the source. */
+gyre_status gyre_pipeline_run(const struct gyre_config *config, struct gyre_dispatch *device,
+                              const char *source, struct gyre_build **out);
+
+/** "discover", "check", ... */
+const char *gyre_stage_word(enum gyre_stage stage);
+/** "done", "cached", "skipped", "failed", "not reached". */
+const char *gyre_stage_state_word(enum gyre_stage_state state);
+
+/** Unloads the module and gives the device back. No kernel of it runs any more. Accepts NULL. */
+void gyre_build_release(struct gyre_build *build);
+
+gyre_module *gyre_build_module(const struct gyre_build *build);
+const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build);
+
+/** Kernels of the file, in its order. Records live as long as the build. NULL past the last. */
+size_t gyre_build_count(const struct gyre_build *build);
+const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index);
+
+/**
+ * The kernel of that name; NULL: the one that the source named, or the only one. NOT_FOUND with the names
+ * that there are (and the nearest), INVALID when there are several and none was named.
+ */
+gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
+                              const gyre_kernel_record **out);
+
+/** "lane", "block", "actor". */
+const char *gyre_form_word(gyre_form form);
+
+#endif
