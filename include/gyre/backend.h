@@ -11,8 +11,9 @@
  *   blocks: no | bounded (by the deadline given, or by the work itself).
  * Rules for all: an operation that fails returns a status and has said why through host->error; its `*out` is
  * NULL. A destroy operation accepts NULL. Strings and descriptors are borrowed for the call. Every struct
- * that crosses the boundary starts with its size, set by the side that fills it; the other side ignores what
- * it does not know. Deadlines are absolute nanoseconds of CLOCK_MONOTONIC; UINT64_MAX is none.
+ * that crosses the boundary starts with its size, set by the core: what it filled of a descriptor, what it
+ * has room for in an info, whose other bytes are zero. A plugin reads and writes nothing beyond that size.
+ * Deadlines are absolute nanoseconds of CLOCK_MONOTONIC; UINT64_MAX is none.
  *
  * Stability: additions bump GYRE_ABI_MINOR, everything else GYRE_ABI_MAJOR. A plugin runs with a core of the
  * same major version and the same or a newer minor version.
@@ -105,7 +106,13 @@ typedef struct gyre_probe_info {
     uint32_t device_count; /* at least 1 when OK */
     char library[256];     /* the vendor's library in use and its version; "" when none */
     char summary[256];     /* one line for people */
-    char fingerprint[128]; /* changes when a remembered verdict must be forgotten (driver version, ...) */
+    char fingerprint[128]; /* the driver's identity (its version, ...), for people */
+    /*
+     * What the verdict, also one of "no", depends on outside the plugin and its parameters: absolute paths of
+     * files, there or not, and environment variables as $NAME, separated by ':'. A remembered verdict is
+     * forgotten when one of them changes, and after every boot.
+     */
+    char watch[512];
 } gyre_probe_info;
 
 typedef struct gyre_device_desc {
