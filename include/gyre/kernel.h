@@ -54,12 +54,7 @@ typedef int gyre_result;
 #define GYRE_REPLY    1
 #define GYRE_NO_REPLY 2
 #define GYRE_FAILED   3 /* only through `return gyre_fail(...)` or after a failed gyre_assert */
-
-/** Failure codes below 0 are Gyre's own; handlers use 0 and up. */
-#define GYRE_FAILURE_LENGTH (-1) /* the request has not the size of its type */
-#define GYRE_FAILURE_ASSERT (-2) /* gyre_assert was false */
-#define GYRE_FAILURE_BARRIER                                                                                 \
-    (-3) /* lanes of a block met different barriers, or some left without meeting one */
+/* Failure codes: a handler's own are 0 and up; those below 0 are Gyre's (ring_layout.h, GYRE_FAILURE_...). */
 
 #if defined(GYRE_DIALECT_CUDA)
 #include "gyre/dialect/cuda.h"

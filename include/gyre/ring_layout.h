@@ -49,6 +49,13 @@ typedef struct gyre_failure {
     char text[44]; /* NUL-terminated, cut */
 } gyre_failure;
 
+/** Codes below 0 are Gyre's own; handlers use 0 and up. */
+#define GYRE_FAILURE_LENGTH (-1) /* the request has not the size of its type */
+#define GYRE_FAILURE_ASSERT (-2) /* gyre_assert was false */
+/* Lanes of a block met different barriers, some left without meeting one, or the kernel has no blocks. */
+#define GYRE_FAILURE_BARRIER (-3)
+#define GYRE_FAILURE_MEMORY  (-4) /* the device had no memory to run the lanes of a block */
+
 /* ---- a queue's region -------------------------------------------------------------------------------------
  */
 

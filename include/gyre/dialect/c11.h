@@ -13,18 +13,21 @@
 
 #include "gyre/dialect/cpu_module.h"
 
-/* The check stage compiles this file with address spaces, so that a missing qualifier is found on every
- * backend. */
+/*
+ * The check stage compiles this file with address spaces (clang only), so that a qualifier that OpenCL needs
+ * is missed on every backend, not only there.
+ */
 #ifdef GYRE_CHECK
-#define GYRE_GLOBAL __attribute__((address_space(1)))
-#define GYRE_SHARED __attribute__((address_space(3)))
+#define GYRE_GLOBAL   __attribute__((address_space(1)))
+#define GYRE_SHARED   __attribute__((address_space(3)))
+#define GYRE_CONSTANT static const __attribute__((address_space(2), unused))
 #else
 #define GYRE_GLOBAL
 #define GYRE_SHARED
+#define GYRE_CONSTANT static const __attribute__((unused))
 #endif
-#define GYRE_CONSTANT static const
-#define GYRE_HELPER   static inline __attribute__((unused))
-#define GYRE_INLINE_  static inline __attribute__((always_inline, unused))
+#define GYRE_HELPER  static inline __attribute__((unused))
+#define GYRE_INLINE_ static inline __attribute__((always_inline, unused))
 
 /* ---- buffers
  * ----------------------------------------------------------------------------------------------- */
@@ -43,8 +46,9 @@
     typedef struct name_ {                                                                                   \
         LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_INOUT_)                                                           \
     } name_;                                                                                                 \
-    static const char gyre_buffers_text_##name_[] = LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_);    \
-    static const gyre_type *const gyre_buffers_types_##name_[] = {                                           \
+    static const char gyre_buffers_text_##name_[] GYRE_UNUSED_ =                                             \
+        LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_);                                                \
+    static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
         LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};
 static const char gyre_buffers_text_gyre_none[] GYRE_UNUSED_ = "";
 static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
@@ -75,7 +79,7 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
     } small;
     void *reply = reply_size <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)small.bytes : (void *)(out + 1);
     if (in->length != request_size) {
-        gyre_write_failure_(out, -1, "the request has not the size of its type");
+        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
         run->failed++;
         return;
     }
@@ -128,7 +132,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
  * ------------------------------------------------------------------------------------- */
 
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
-    static inline gyre_result gyre_handler_##name_(                                                          \
+    GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
         const GYRE_GLOBAL request_ *restrict request GYRE_UNUSED_,                                           \
         GYRE_GLOBAL reply_ *restrict reply GYRE_UNUSED_, GYRE_GLOBAL state_ *state GYRE_UNUSED_,             \
         GYRE_SHARED scratch_ *scratch GYRE_UNUSED_, const buffers_ *buffers GYRE_UNUSED_,                    \
@@ -202,8 +206,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
 
 /** Ends the generated unit: exports the kernels of the file. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \
-    extern const gyre_cpu_kernel *const __start_gyre_kernels[] __attribute__((weak, visibility("hidden")));                        \
-    extern const gyre_cpu_kernel *const __stop_gyre_kernels[] __attribute__((weak, visibility("hidden")));                         \
+    extern const gyre_cpu_kernel *const __start_gyre_kernels[] __attribute__((weak, visibility("hidden")));  \
+    extern const gyre_cpu_kernel *const __stop_gyre_kernels[] __attribute__((weak, visibility("hidden")));   \
     const gyre_cpu_module *gyre_cpu_module_table(void);                                                      \
     __attribute__((visibility("default"))) const gyre_cpu_module *gyre_cpu_module_table(void)                \
     {                                                                                                        \
@@ -214,43 +218,6 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
         return &module;                                                                                      \
     }
 
-/* ---- what handlers call
- * ------------------------------------------------------------------------------------ */
-
-GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
-{
-    if (!gyre->failed) {
-        gyre->failed = 1;
-        gyre->fail_code = code;
-        gyre->fail_text = text;
-    }
-    return GYRE_FAILED;
-}
-
-GYRE_INLINE_ int gyre_assert_(gyre_context *gyre, int holds, const char *text)
-{
-    if (!holds)
-        gyre_fail(gyre, GYRE_FAILURE_ASSERT, text);
-    return holds;
-}
-#define gyre_assert(gyre, condition)                                                                         \
-    gyre_assert_(gyre, !!(condition), __FILE__ ":" GYRE_TEXT_(__LINE__) ": " #condition)
-
-GYRE_INLINE_ void gyre_log(gyre_context *gyre, const char *text, gyre_i64 value)
-{
-    gyre->services->log(gyre, text, value);
-}
-
-GYRE_INLINE_ gyre_u64 gyre_time_ns(gyre_context *gyre)
-{
-    return gyre->services->time_ns();
-}
-
-#define gyre_lane(gyre)        ((gyre)->lane)
-#define gyre_lane_count(gyre)  ((gyre)->lane_count)
-#define gyre_block(gyre)       ((gyre)->block)
-#define gyre_block_count(gyre) ((gyre)->block_count)
-
-#define gyre_barrier(gyre) ((gyre)->services->barrier((gyre), __FILE__ ":" GYRE_TEXT_(__LINE__)))
+#include "gyre/dialect/c11_functions.h"
 
 #endif
