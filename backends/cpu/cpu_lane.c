@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The lanes of a block as fibers of the worker's thread. No locks: an object belongs to one thread at a time.
+ *
+ * A message runs in rounds. In each round every lane, in order, runs until it meets a barrier or ends; it
+ * hands over to the next lane itself. In the first round a lane that ended leaves its stack to the next lane
+ * without a switch, so a handler without barriers runs as a plain loop on one stack. Later rounds start only
+ * when all lanes wait at one place, so at most one kind of bookkeeping is needed: how many wait.
+ *
+ * A lane's fiber outlives its message: it waits in lane_loop for the next one.
+ */
+#include "cpu_lane.h"
+#include "cpu_fiber.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Wide, because a function with a large frame steps over a single page. */
+#define GUARD_SIZE ((size_t)64 * 1024)
+
+struct lane {
+    gyre_context context;
+    struct cpu_lanes *owner;
+    struct cpu_fiber *fiber; /* what it runs on; valid while it waits */
+    const char *place;       /* of the barrier where it waits; NULL when it does not */
+    int result;
+};
+
+/* A fiber and whose it is: what lane_loop gets. */
+struct stack {
+    struct cpu_fiber fiber;
+    struct cpu_lanes *owner;
+};
+
+struct cpu_lanes {
+    uint32_t lane_count;
+    uint32_t current;      /* the running lane */
+    uint32_t waiting;      /* lanes that met a barrier in this round */
+    uint32_t stacks_taken; /* stacks that lanes of this message use */
+    uint32_t stacks_ready; /* stacks that are accessible and have a fiber */
+    int first_round;
+    int diverged;  /* this round's barriers differ */
+    int exhausted; /* no memory for another stack */
+    int failed;    /* some handler failed */
+    int cancelled; /* fibers leave instead of going on */
+    const char *place;
+    const struct cpu_lanes_message *message;
+    unsigned char *region; /* a guard and a stack for each lane */
+    size_t region_size, stack_size;
+    gyre_u64 *cells;
+    struct cpu_fiber thread; /* whoever called cpu_lanes_run */
+    struct stack *stacks;
+    char text[160];
+    struct lane lanes[];
+};
+
+static struct lane *lane_of(gyre_context *context)
+{
+    return (struct lane *)(void *)((char *)context - offsetof(struct lane, context));
+}
+
+static unsigned char *stack_of(const struct cpu_lanes *lanes, uint32_t index)
+{
+    return lanes->region + index * (GUARD_SIZE + lanes->stack_size) + GUARD_SIZE;
+}
+
+/*
+ * How far below its stack's end a fiber starts. Stacks lie a multiple of a page apart; without this the hot
+ * frames of all lanes would compete for the same few sets of the first-level cache.
+ */
+static size_t colour_of(uint32_t index)
+{
+    return index % 16 * 256;
+}
+
+static void lane_loop(void *argument);
+
+/* The stack that the next lane of the first round starts on; NULL when there is no memory for it. */
+static struct cpu_fiber *take_stack(struct cpu_lanes *lanes)
+{
+    const uint32_t index = lanes->stacks_taken;
+    if (index == lanes->stacks_ready) {
+        if (mprotect(stack_of(lanes, index), lanes->stack_size, PROT_READ | PROT_WRITE) != 0)
+            return NULL;
+        lanes->stacks[index].owner = lanes;
+        cpu_fiber_init(&lanes->stacks[index].fiber, stack_of(lanes, index),
+                       lanes->stack_size - colour_of(index));
+        cpu_fiber_prepare(&lanes->stacks[index].fiber, lane_loop, &lanes->stacks[index]);
+        lanes->stacks_ready++;
+    }
+    lanes->stacks_taken++;
+    return &lanes->stacks[index].fiber;
+}
+
+/* All lanes had their turn: who goes on? */
+static struct cpu_fiber *end_round(struct cpu_lanes *lanes)
+{
+    if (lanes->waiting == 0)
+        return &lanes->thread;
+    if (lanes->waiting != lanes->lane_count)
+        lanes->diverged = 1;
+    if (lanes->diverged)
+        return &lanes->thread;
+    lanes->waiting = 0;
+    lanes->first_round = 0;
+    lanes->current = 0;
+    return lanes->lanes[0].fiber;
+}
+
+/* The running lane on `self` stopped; `ended` when its stack is free. Where does the thread go on? */
+static struct cpu_fiber *next_fiber(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
+{
+    if (++lanes->current == lanes->lane_count)
+        return end_round(lanes);
+    if (!lanes->first_round)
+        return lanes->lanes[lanes->current].fiber;
+    if (ended)
+        return self;
+    struct cpu_fiber *fresh = take_stack(lanes);
+    if (!fresh)
+        lanes->exhausted = 1;
+    return fresh ? fresh : &lanes->thread;
+}
+
+/* Gives the thread away and returns when this stack is to go on. */
+static void hand_over(struct cpu_lanes *lanes, struct cpu_fiber *self, int ended)
+{
+    struct cpu_fiber *next = next_fiber(lanes, self, ended);
+    if (next == self)
+        return;
+    cpu_fiber_switch(self, next);
+    if (lanes->cancelled)
+        cpu_fiber_leave(self, &lanes->thread);
+}
+
+/* What runs on each stack: lanes, until the fiber is cancelled. */
+static void lane_loop(void *argument)
+{
+    struct cpu_fiber *self = &((struct stack *)argument)->fiber;
+    struct cpu_lanes *lanes = ((struct stack *)argument)->owner;
+    if (lanes->cancelled)
+        cpu_fiber_leave(self, &lanes->thread);
+    for (;;) {
+        struct lane *lane = &lanes->lanes[lanes->current];
+        const struct cpu_lanes_message *message = lanes->message;
+        lane->fiber = self;
+        lane->result = message->handle(message->request, message->reply, message->state, message->scratch,
+                                       message->buffers, &lane->context);
+        lanes->failed |= (int)lane->context.failed;
+        hand_over(lanes, self, 1);
+    }
+}
+
+void cpu_lanes_barrier(gyre_context *context, const char *place)
+{
+    struct lane *lane = lane_of(context);
+    struct cpu_lanes *lanes = lane->owner;
+    lane->place = place;
+    if (lanes->waiting++ == 0)
+        lanes->place = place;
+    else if (place != lanes->place && strcmp(place, lanes->place) != 0)
+        lanes->diverged = 1;
+    hand_over(lanes, lane->fiber, 0);
+    lane->place = NULL;
+}
+
+gyre_u64 *cpu_lanes_cells(gyre_context *context)
+{
+    return lane_of(context)->owner->cells;
+}
+
+/* Ends a fiber that waits in hand_over, and makes its stack usable again. */
+static void cancel_fiber(struct cpu_lanes *lanes, struct cpu_fiber *fiber)
+{
+    lanes->cancelled = 1;
+    cpu_fiber_switch(&lanes->thread, fiber);
+    lanes->cancelled = 0;
+    cpu_fiber_prepare(fiber, lane_loop, fiber->argument);
+}
+
+static const char *file_and_line(const char *place)
+{
+    const char *slash = strrchr(place, '/');
+    return slash ? slash + 1 : place;
+}
+
+/* Names the lane that does not do as the first waiting one does. */
+static void describe_divergence(struct cpu_lanes *lanes)
+{
+    uint32_t first = 0, other = 0;
+    while (!lanes->lanes[first].place)
+        first++;
+    const char *place = lanes->lanes[first].place;
+    while (lanes->lanes[other].place && strcmp(lanes->lanes[other].place, place) == 0)
+        other++;
+    if (lanes->lanes[other].place)
+        snprintf(lanes->text, sizeof lanes->text, "lane %u waits at %s, lane %u at %s", first,
+                 file_and_line(place), other, file_and_line(lanes->lanes[other].place));
+    else
+        snprintf(lanes->text, sizeof lanes->text, "lane %u ended, lane %u waits: %s", other, first,
+                 file_and_line(place));
+}
+
+/* The message cannot go on: says why, and gets the waiting lanes off their stacks. */
+static void give_up(struct cpu_lanes *lanes, gyre_context *context)
+{
+    context->failed = 1;
+    context->fail_code = GYRE_FAILURE_MEMORY;
+    if (lanes->diverged) {
+        context->fail_code = GYRE_FAILURE_BARRIER;
+        describe_divergence(lanes);
+    } else {
+        snprintf(lanes->text, sizeof lanes->text, "no memory for the stack of lane %u", lanes->current);
+    }
+    context->fail_text = lanes->text;
+    for (uint32_t i = 0; i < lanes->lane_count; i++) {
+        if (lanes->lanes[i].place)
+            cancel_fiber(lanes, lanes->lanes[i].fiber);
+        lanes->lanes[i].place = NULL;
+    }
+}
+
+/* A handler's own failure is the cause, also where it made other lanes wait in vain. */
+static void collect_failure(struct cpu_lanes *lanes, gyre_context *context)
+{
+    for (uint32_t i = lanes->lane_count; i-- > 0;) {
+        gyre_context *lane = &lanes->lanes[i].context;
+        if (!lane->failed)
+            continue;
+        context->failed = 1;
+        context->fail_code = lane->fail_code;
+        context->fail_text = lane->fail_text;
+        lane->failed = 0;
+    }
+}
+
+/* Lanes keep their contexts from message to message: the same ones nearly always. */
+static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
+{
+    const gyre_context *first = &lanes->lanes[0].context;
+    if (first->services == from->services && first->owner == from->owner && first->block == from->block &&
+        first->block_count == from->block_count)
+        return;
+    for (uint32_t i = 0; i < lanes->lane_count; i++) {
+        gyre_context *context = &lanes->lanes[i].context;
+        *context = *from;
+        context->lane = i;
+        context->lane_count = lanes->lane_count;
+        context->failed = 0;
+    }
+}
+
+int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context)
+{
+    adopt_context(lanes, context);
+    lanes->message = message;
+    lanes->current = 0;
+    lanes->waiting = 0;
+    lanes->stacks_taken = 0;
+    lanes->first_round = 1;
+    lanes->diverged = 0;
+    lanes->exhausted = 0;
+    lanes->failed = 0;
+    cpu_fiber_adopt_thread(&lanes->thread);
+    struct cpu_fiber *first = take_stack(lanes);
+    if (first)
+        cpu_fiber_switch(&lanes->thread, first);
+    else
+        lanes->exhausted = 1;
+    if (!lanes->diverged && !lanes->exhausted && !lanes->failed)
+        return lanes->lanes[0].result;
+    if (lanes->diverged || lanes->exhausted)
+        give_up(lanes, context);
+    collect_failure(lanes, context);
+    return GYRE_OUTCOME_FAILED;
+}
+
+int cpu_lanes_overflow(const struct cpu_lanes *lanes, const void *address, uint32_t *lane)
+{
+    const uintptr_t start = (uintptr_t)lanes->region, at = (uintptr_t)address;
+    if (at < start || at >= start + lanes->region_size ||
+        (at - start) % (GUARD_SIZE + lanes->stack_size) >= GUARD_SIZE)
+        return 0;
+    *lane = lanes->current;
+    return 1;
+}
+
+static size_t whole_pages(size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size + page - 1) / page * page;
+}
+
+static int allocate(struct cpu_lanes *lanes)
+{
+    lanes->stacks = calloc(lanes->lane_count, sizeof *lanes->stacks);
+    lanes->cells = calloc((size_t)lanes->lane_count + 1, sizeof *lanes->cells);
+    lanes->region_size = lanes->lane_count * (GUARD_SIZE + lanes->stack_size);
+    void *region =
+        mmap(NULL, lanes->region_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    lanes->region = region == MAP_FAILED ? NULL : region;
+    return lanes->stacks && lanes->cells && lanes->region;
+}
+
+struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size)
+{
+    if (stack_size == 0)
+        stack_size = CPU_LANES_STACK_DEFAULT;
+    if (lane_count < 1 || lane_count > CPU_LANES_MAX || stack_size < CPU_LANES_STACK_MIN ||
+        stack_size > CPU_LANES_STACK_MAX) {
+        errno = EINVAL;
+        return NULL;
+    }
+    struct cpu_lanes *lanes = calloc(1, sizeof *lanes + lane_count * sizeof lanes->lanes[0]);
+    if (!lanes)
+        return NULL;
+    lanes->lane_count = lane_count;
+    lanes->stack_size = whole_pages(stack_size);
+    for (uint32_t i = 0; i < lane_count; i++)
+        lanes->lanes[i].owner = lanes;
+    if (!allocate(lanes)) {
+        cpu_lanes_destroy(lanes);
+        errno = ENOMEM;
+        return NULL;
+    }
+    return lanes;
+}
+
+void cpu_lanes_destroy(struct cpu_lanes *lanes)
+{
+    if (!lanes)
+        return;
+    cpu_fiber_adopt_thread(&lanes->thread);
+    for (uint32_t i = 0; i < lanes->stacks_ready; i++) {
+        cancel_fiber(lanes, &lanes->stacks[i].fiber);
+        cpu_fiber_finish(&lanes->stacks[i].fiber);
+    }
+    if (lanes->region)
+        munmap(lanes->region, lanes->region_size);
+    free(lanes->cells);
+    free(lanes->stacks);
+    free(lanes);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lanes: runs one message of a block kernel on 1 to 1024 lanes, all in the calling thread.
+ *
+ * Each lane has its own stack, `gyre` context and result; all share `scratch`. Lanes take turns: a lane runs
+ * until it meets a barrier or returns, then the next one does. So runs are repeatable, and a barrier that not
+ * all lanes meet is found when the round ends, whatever the timing: the message fails with
+ * GYRE_FAILURE_BARRIER and a text such as "lane 3 ended, lane 0 waits at scan.gyre.c:41".
+ *
+ * Threads: one object belongs to one thread at a time. A message without barriers costs one stack, whatever
+ * the number of lanes. A lane that overflows its stack hits a guard page: cpu_lanes_overflow tells so from a
+ * SIGSEGV handler.
+ */
+#ifndef GYRE_CPU_LANE_H
+#define GYRE_CPU_LANE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gyre/dialect/cpu_module.h"
+
+#define CPU_LANES_MAX           1024
+#define CPU_LANES_STACK_DEFAULT ((size_t)64 * 1024)
+#define CPU_LANES_STACK_MIN     ((size_t)16 * 1024)
+#define CPU_LANES_STACK_MAX     ((size_t)64 * 1024 * 1024)
+
+struct cpu_lanes;
+
+/**
+ * Reserves address space for the stacks; memory is taken when a stack is first used. `stack_size` is rounded
+ * up to pages; 0 is the default. NULL with errno set (EINVAL: count or size out of range; ENOMEM).
+ */
+struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size);
+
+/** Accepts NULL. Not from within a handler. */
+void cpu_lanes_destroy(struct cpu_lanes *lanes);
+
+/** One message; all pointers as gyre_cpu_handle takes them. */
+struct cpu_lanes_message {
+    gyre_cpu_handle handle;
+    const void *request;
+    void *reply;
+    void *state;
+    void *scratch; /* not cleared between messages */
+    const gyre_binding *buffers;
+};
+
+/**
+ * Runs the handler on every lane and returns lane 0's result. `context` is what every lane's context is
+ * copied from (block, block_count, services, owner), `lane` and `lane_count` aside; its services must have
+ * cpu_lanes_barrier and cpu_lanes_cells. When a lane failed, the result is GYRE_OUTCOME_FAILED and `context`
+ * holds the failure of the lowest such lane, as if it had been the only one; its text is valid until the next
+ * run. Never leaves a lane behind half run.
+ */
+int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context);
+
+/** Services of block kernels. Only for contexts that cpu_lanes_run made. */
+void cpu_lanes_barrier(gyre_context *context, const char *place);
+gyre_u64 *cpu_lanes_cells(gyre_context *context);
+
+/**
+ * Which lane of `lanes` has the address in the guard page below its stack: 1 and the lane, or 0. Async-signal
+ * safe; for the SIGSEGV handler of the thread that runs them.
+ */
+int cpu_lanes_overflow(const struct cpu_lanes *lanes, const void *address, uint32_t *lane);
+
+#endif

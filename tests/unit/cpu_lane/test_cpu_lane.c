@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lanes: order, barriers, block functions, failures, divergence, stacks. */
+#include "lane_kernels.h"
+#include "unit/unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static count_reply reply_bytes;
+static lane_scratch scratch_bytes;
+static gyre_context context;
+
+static int run(uint32_t lane_count, gyre_cpu_handle handle, u32 a, u32 b)
+{
+    struct cpu_lanes *lanes = cpu_lanes_create(lane_count, 0);
+    ck_assert_ptr_nonnull(lanes);
+    static char text[160];
+    int outcome = run_message(lanes, handle, (count_request){a, b}, &reply_bytes, &scratch_bytes, &context);
+    if (context.failed) { /* the text is the lanes' */
+        snprintf(text, sizeof text, "%s", context.fail_text);
+        context.fail_text = text;
+    }
+    cpu_lanes_destroy(lanes);
+    return outcome;
+}
+
+static const uint32_t lane_counts[] = {1, 2, 3, 32, 33, 1000, 1024};
+enum { LANE_COUNTS = sizeof lane_counts / sizeof lane_counts[0] };
+
+GYRE_BLOCK_KERNEL(without_barrier, count_request, count_reply, lane_scratch)
+{
+    scratch->order[scratch->turns++] = gyre_lane(gyre);
+    if (gyre_lane(gyre) == 0)
+        reply->value = gyre_lane_count(gyre);
+    return GYRE_REPLY;
+}
+
+START_TEST(every_lane_runs_once_and_in_order)
+{
+    const uint32_t count = lane_counts[_i];
+    ck_assert_int_eq(run(count, gyre_kernel_without_barrier.handle, 0, 0), GYRE_OUTCOME_REPLY);
+    ck_assert_uint_eq(reply_bytes.value, count);
+    ck_assert_uint_eq(scratch_bytes.turns, count);
+    for (uint32_t i = 0; i < count; i++)
+        ck_assert_uint_eq(scratch_bytes.order[i], i);
+}
+END_TEST
+
+/* Each lane adds its right neighbour's value, `a` times: wrong at once if a lane runs ahead of a barrier. */
+GYRE_BLOCK_KERNEL(neighbours, count_request, count_reply, lane_scratch)
+{
+    const u32 lane = gyre_lane(gyre), count = gyre_lane_count(gyre);
+    scratch->cell[lane] = lane + 1;
+    for (u32 i = 0; i < request->a; i++) {
+        gyre_barrier(gyre);
+        const u64 right = scratch->cell[(lane + 1) % count];
+        gyre_barrier(gyre);
+        scratch->cell[lane] += right;
+    }
+    gyre_barrier(gyre);
+    if (lane == 0) {
+        reply->value = 0;
+        for (u32 i = 0; i < count; i++)
+            reply->value = reply->value * 31 + scratch->cell[i];
+    }
+    return GYRE_REPLY;
+}
+
+static u64 neighbours_expected(u32 count, u32 turns)
+{
+    u64 cell[1024], next[1024], value = 0;
+    for (u32 i = 0; i < count; i++)
+        cell[i] = i + 1;
+    for (u32 turn = 0; turn < turns; turn++) {
+        for (u32 i = 0; i < count; i++)
+            next[i] = cell[i] + cell[(i + 1) % count];
+        memcpy(cell, next, sizeof cell);
+    }
+    for (u32 i = 0; i < count; i++)
+        value = value * 31 + cell[i];
+    return value;
+}
+
+START_TEST(barriers_keep_lanes_in_step)
+{
+    ck_assert_int_eq(run(lane_counts[_i], gyre_kernel_neighbours.handle, 20, 0), GYRE_OUTCOME_REPLY);
+    ck_assert_uint_eq(reply_bytes.value, neighbours_expected(lane_counts[_i], 20));
+}
+END_TEST
+
+GYRE_BLOCK_KERNEL(collective, count_request, count_reply, lane_scratch)
+{
+    const u32 lane = gyre_lane(gyre), count = gyre_lane_count(gyre);
+    const u64 sum = gyre_block_sum_u64(gyre, lane + 1);
+    const i32 low = gyre_block_min_i32(gyre, (i32)((lane * 7919u) % 1009u) - 500);
+    const f32 high = gyre_block_max_f32(gyre, -(f32)lane);
+    const u32 from = gyre_block_broadcast_u32(gyre, lane * 3, count - 1);
+    const f64 half = gyre_block_sum_f64(gyre, 0.5);
+    scratch->cell[lane] = sum == (u64)count * (count + 1) / 2 && high == 0 && from == (count - 1) * 3 &&
+                          half == 0.5 * (f64)count;
+    const u32 right = gyre_block_sum_u32(gyre, (u32)scratch->cell[lane]);
+    if (lane == 0) {
+        reply->value = right;
+        reply->other = (u64)(low + 500);
+    }
+    return GYRE_REPLY;
+}
+
+START_TEST(every_lane_gets_the_result_of_block_functions)
+{
+    const uint32_t count = lane_counts[_i];
+    uint64_t low = 1009;
+    for (uint32_t i = 0; i < count; i++)
+        low = (i * 7919u) % 1009u < low ? (i * 7919u) % 1009u : low;
+    ck_assert_int_eq(run(count, gyre_kernel_collective.handle, 0, 0), GYRE_OUTCOME_REPLY);
+    ck_assert_uint_eq(reply_bytes.value, count);
+    ck_assert_uint_eq(reply_bytes.other, low);
+}
+END_TEST
+
+/* Lane `a` leaves before the barrier number `b`. */
+GYRE_BLOCK_KERNEL(leaves, count_request, count_reply, lane_scratch)
+{
+    for (u32 i = 0; i < 4; i++) {
+        if (gyre_lane(gyre) == request->a && i == request->b)
+            return GYRE_REPLY;
+#line 1 "some/folder/leaves.gyre.c"
+        gyre_barrier(gyre);
+    }
+    return GYRE_REPLY;
+}
+
+/* Lanes with odd numbers meet another barrier. */
+GYRE_BLOCK_KERNEL(two_places, count_request, count_reply, lane_scratch)
+{
+    if (gyre_lane(gyre) % 2 == 0)
+#line 10 "some/folder/places.gyre.c"
+        gyre_barrier(gyre);
+    else
+        gyre_barrier(gyre);
+    return GYRE_REPLY;
+}
+#line 150 "tests/unit/cpu_lane/test_cpu_lane.c"
+
+START_TEST(a_lane_that_leaves_before_a_barrier_fails_the_message)
+{
+    ck_assert_int_eq(run(8, gyre_kernel_leaves.handle, 3, (u32)_i), GYRE_OUTCOME_FAILED);
+    ck_assert_int_eq(context.fail_code, GYRE_FAILURE_BARRIER);
+    ck_assert_str_eq(context.fail_text, "lane 3 ended, lane 0 waits: leaves.gyre.c:1");
+    ck_assert_int_eq(run(8, gyre_kernel_leaves.handle, 0, (u32)_i), GYRE_OUTCOME_FAILED);
+    ck_assert_str_eq(context.fail_text, "lane 0 ended, lane 1 waits: leaves.gyre.c:1");
+    ck_assert_int_eq(run(8, gyre_kernel_leaves.handle, 8, (u32)_i), GYRE_OUTCOME_REPLY);
+}
+END_TEST
+
+START_TEST(lanes_at_different_barriers_fail_the_message)
+{
+    ck_assert_int_eq(run(4, gyre_kernel_two_places.handle, 0, 0), GYRE_OUTCOME_FAILED);
+    ck_assert_int_eq(context.fail_code, GYRE_FAILURE_BARRIER);
+    ck_assert_str_eq(context.fail_text, "lane 0 waits at places.gyre.c:10, lane 1 at places.gyre.c:12");
+    ck_assert_int_eq(run(1, gyre_kernel_two_places.handle, 0, 0), GYRE_OUTCOME_REPLY);
+}
+END_TEST
+
+START_TEST(messages_after_a_diverged_one_are_right)
+{
+    struct cpu_lanes *lanes = cpu_lanes_create(64, 0);
+    for (u32 i = 0; i < 300; i++) {
+        int outcome = run_message(lanes, gyre_kernel_leaves.handle, (count_request){i % 65, i % 4},
+                                  &reply_bytes, &scratch_bytes, &context);
+        ck_assert_int_eq(outcome, i % 65 == 64 ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_FAILED);
+        outcome = run_message(lanes, gyre_kernel_neighbours.handle, (count_request){3, 0}, &reply_bytes,
+                              &scratch_bytes, &context);
+        ck_assert_int_eq(outcome, GYRE_OUTCOME_REPLY);
+        ck_assert_uint_eq(reply_bytes.value, neighbours_expected(64, 3));
+    }
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
+GYRE_BLOCK_KERNEL(failing, count_request, count_reply, lane_scratch)
+{
+    const u32 lane = gyre_lane(gyre);
+    if (lane == request->a || lane == request->a + 2)
+        return gyre_fail(gyre, (i32)lane, "told to");
+    if (request->b)
+        gyre_barrier(gyre);
+    return GYRE_REPLY;
+}
+
+START_TEST(the_lowest_failing_lane_speaks_for_the_message)
+{
+    ck_assert_int_eq(run(16, gyre_kernel_failing.handle, 5, 0), GYRE_OUTCOME_FAILED);
+    ck_assert_int_eq(context.fail_code, 5);
+    ck_assert_str_eq(context.fail_text, "told to");
+}
+END_TEST
+
+START_TEST(a_failure_counts_more_than_the_barrier_it_missed)
+{
+    ck_assert_int_eq(run(16, gyre_kernel_failing.handle, 5, 1), GYRE_OUTCOME_FAILED);
+    ck_assert_int_eq(context.fail_code, 5);
+    ck_assert_str_eq(context.fail_text, "told to");
+}
+END_TEST
+
+GYRE_BLOCK_KERNEL(asserting, count_request, count_reply, lane_scratch)
+{
+#line 7 "/home/somebody/kernels/asserting.gyre.c"
+    if (!gyre_assert(gyre, request->a < 10))
+        return GYRE_FAILED;
+    gyre_barrier(gyre);
+    return GYRE_REPLY;
+}
+#line 222 "tests/unit/cpu_lane/test_cpu_lane.c"
+
+START_TEST(an_assertion_names_file_line_and_condition)
+{
+    ck_assert_int_eq(run(4, gyre_kernel_asserting.handle, 10, 0), GYRE_OUTCOME_FAILED);
+    ck_assert_int_eq(context.fail_code, GYRE_FAILURE_ASSERT);
+    ck_assert_str_eq(context.fail_text, "asserting.gyre.c:7: request->a < 10");
+    ck_assert_int_eq(run(4, gyre_kernel_asserting.handle, 9, 0), GYRE_OUTCOME_REPLY);
+}
+END_TEST
+
+GYRE_HELPER u32 descend(u32 depth)
+{
+    volatile u32 frame[64];
+    frame[depth % 64] = depth;
+    return depth == 0 ? frame[0] : descend(depth - 1) + frame[depth % 64] / (depth + 1);
+}
+
+GYRE_BLOCK_KERNEL(deep, count_request, count_reply, lane_scratch)
+{
+    reply->value = descend(request->a);
+    gyre_barrier(gyre);
+    return GYRE_REPLY;
+}
+
+static struct cpu_lanes *overflowing;
+
+static void on_overflow(int signal_number, siginfo_t *info, void *machine)
+{
+    uint32_t lane = 99;
+    (void)signal_number;
+    (void)machine;
+    _exit(cpu_lanes_overflow(overflowing, info->si_addr, &lane) ? (int)lane + 40 : 1);
+}
+
+/* A child that runs `deep` on 4 lanes of the smallest stacks; its exit code says what happened. */
+static int exit_code_of_depth(u32 depth)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        static char handler_stack[64 * 1024];
+        sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = sizeof handler_stack}, NULL);
+        sigaction(SIGSEGV,
+                  &(struct sigaction){.sa_sigaction = on_overflow, .sa_flags = SA_SIGINFO | SA_ONSTACK},
+                  NULL);
+        overflowing = cpu_lanes_create(4, CPU_LANES_STACK_MIN);
+        run_message(overflowing, gyre_kernel_deep.handle, (count_request){depth, 0}, &reply_bytes,
+                    &scratch_bytes, &context);
+        _exit(0);
+    }
+    int state = 0;
+    waitpid(child, &state, 0);
+    return WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+}
+
+START_TEST(a_stack_overflow_is_told_by_the_guard)
+{
+    ck_assert_int_eq(exit_code_of_depth(4), 0);
+    ck_assert_int_eq(exit_code_of_depth(100000), 40);
+}
+END_TEST
+
+/* Stands in for the system's, so that memory can run out. */
+static int mprotect_calls_left = -1;
+
+int mprotect(void *address, size_t size, int protection)
+{
+    if (mprotect_calls_left == 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    mprotect_calls_left -= mprotect_calls_left > 0;
+    return (int)syscall(SYS_mprotect, address, size, protection);
+}
+
+START_TEST(no_memory_for_a_stack_fails_the_message_alone)
+{
+    char expected[64];
+    struct cpu_lanes *lanes = cpu_lanes_create(64, 0);
+    mprotect_calls_left = _i;
+    int outcome = run_message(lanes, gyre_kernel_neighbours.handle, (count_request){1, 0}, &reply_bytes,
+                              &scratch_bytes, &context);
+    mprotect_calls_left = -1;
+    snprintf(expected, sizeof expected, "no memory for the stack of lane %d", _i);
+    ck_assert_int_eq(outcome, GYRE_OUTCOME_FAILED);
+    ck_assert_int_eq(context.fail_code, GYRE_FAILURE_MEMORY);
+    ck_assert_str_eq(context.fail_text, expected);
+    outcome = run_message(lanes, gyre_kernel_neighbours.handle, (count_request){1, 0}, &reply_bytes,
+                          &scratch_bytes, &context);
+    ck_assert_int_eq(outcome, GYRE_OUTCOME_REPLY);
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
+START_TEST(a_message_without_barriers_takes_one_stack)
+{
+    struct rusage before, after;
+    struct cpu_lanes *lanes = cpu_lanes_create(1024, 0);
+    getrusage(RUSAGE_SELF, &before);
+    run_message(lanes, gyre_kernel_without_barrier.handle, (count_request){0, 0}, &reply_bytes,
+                &scratch_bytes, &context);
+    getrusage(RUSAGE_SELF, &after);
+    ck_assert_int_lt(after.ru_minflt - before.ru_minflt, 200);
+    cpu_lanes_destroy(lanes);
+}
+END_TEST
+
+START_TEST(bad_counts_and_sizes_are_refused)
+{
+    ck_assert_ptr_null(cpu_lanes_create(0, 0));
+    ck_assert_int_eq(errno, EINVAL);
+    ck_assert_ptr_null(cpu_lanes_create(CPU_LANES_MAX + 1, 0));
+    ck_assert_ptr_null(cpu_lanes_create(1, CPU_LANES_STACK_MIN - 1));
+    ck_assert_ptr_null(cpu_lanes_create(1, CPU_LANES_STACK_MAX + 1));
+    cpu_lanes_destroy(NULL);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cpu_lane");
+    TCase *tcase = tcase_create("cpu_lane");
+    tcase_add_loop_test(tcase, every_lane_runs_once_and_in_order, 0, LANE_COUNTS);
+    tcase_add_loop_test(tcase, barriers_keep_lanes_in_step, 0, LANE_COUNTS);
+    tcase_add_loop_test(tcase, every_lane_gets_the_result_of_block_functions, 0, LANE_COUNTS);
+    tcase_add_loop_test(tcase, a_lane_that_leaves_before_a_barrier_fails_the_message, 0, 4);
+    tcase_add_test(tcase, lanes_at_different_barriers_fail_the_message);
+    tcase_add_test(tcase, messages_after_a_diverged_one_are_right);
+    tcase_add_test(tcase, the_lowest_failing_lane_speaks_for_the_message);
+    tcase_add_test(tcase, a_failure_counts_more_than_the_barrier_it_missed);
+    tcase_add_test(tcase, an_assertion_names_file_line_and_condition);
+    tcase_add_test(tcase, a_stack_overflow_is_told_by_the_guard);
+    tcase_add_loop_test(tcase, no_memory_for_a_stack_fails_the_message_alone, 0, 64);
+    tcase_add_test(tcase, a_message_without_barriers_takes_one_stack);
+    tcase_add_test(tcase, bad_counts_and_sizes_are_refused);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
