@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parking: workers and callers sleep on futexes, and no wake-up is lost.
+ *
+ * Mirrors the park paths of backends/cpu (gyre_control_device.parked, gyre_control_doorbell.bell) and of
+ * core/ring (gyre_queue_host.waiting, gyre_queue_device.bell).
+ *
+ * Modelled: store buffering. What a caller (a request), a worker (a reply) or the controller (the command)
+ * stores may stay invisible for any time, while its author goes on and loads the flag of the other side.
+ * Who wants to sleep counts itself in that flag, forces everybody's stores out (membarrier), loads the
+ * bell, looks once more, and only then sleeps, and only if the bell still has the value it loaded. Who
+ * published rings when the flag is not 0; the bell is incremented by an atomic operation with release
+ * order, so a ring never overtakes what it announces. A STOP may come at any step; it rings like a message.
+ *
+ * Abstracted: the slots (slots.pml): a request is a count per caller, taken by one worker at a time;
+ * spinning and yielding before parking are the looks that precede it.
+ *
+ * Invariants: every call returns, every worker leaves after STOP (deadlock check: nobody sleeps for ever),
+ * each request is answered exactly once.
+ *
+ * Mutants: NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER
+ * BELL_AFTER_RECHECK_WORKER BELL_AFTER_RECHECK_CALLER FLAG_BEFORE_PUBLISH STOP_WITHOUT_BELL
+ * WAKE_WITHOUT_BELL PLAIN_WAITING WAKE_ONE_CALLER
+ */
+#ifndef CALLERS
+#define CALLERS 2
+#endif
+#ifndef CALLS
+#define CALLS 1 /* of each caller */
+#endif
+#ifndef WORKERS
+#define WORKERS 1
+#endif
+
+#define BELL_WRAP 16
+
+/* What is visible to everybody. */
+byte requested[CALLERS], answered[CALLERS];
+bool stopping, finished;
+
+/* Store buffers: what its author has stored and nobody else sees yet. */
+bool request_buffered[CALLERS];
+bool reply_buffered[WORKERS];
+byte reply_to[WORKERS];
+bool stop_buffered;
+
+/* The lines of the control region and of the queue. */
+byte parked, bell;        /* workers that are or may be asleep; their futex word */
+byte waiting, reply_bell; /* callers that are or may be asleep; their futex word */
+
+/* Who sleeps in futex_wait. */
+bool worker_asleep[WORKERS];
+bool caller_asleep[CALLERS];
+
+/* The device side's own: who may take what is decided by the claim (claims.pml). */
+byte taken[CALLERS];
+byte gone; /* workers that left */
+byte returned; /* callers that are through */
+
+/* Any store may become visible at any time. */
+active proctype memory()
+{
+    byte i;
+end_memory:
+    do
+    :: d_step { request_buffered[0] -> request_buffered[0] = false; requested[0]++ }
+#if CALLERS > 1
+    :: d_step { request_buffered[1] -> request_buffered[1] = false; requested[1]++ }
+#endif
+    :: d_step { reply_buffered[0] -> reply_buffered[0] = false; answered[reply_to[0]]++ }
+#if WORKERS > 1
+    :: d_step { reply_buffered[1] -> reply_buffered[1] = false; answered[reply_to[1]]++ }
+#endif
+    :: d_step { stop_buffered -> stop_buffered = false; stopping = true }
+    od
+}
+
+/* membarrier: a full barrier on every thread that runs, the caller's included. */
+inline barrier()
+{
+    d_step {
+        for (k : 0 .. CALLERS - 1) {
+            if
+            :: request_buffered[k] -> request_buffered[k] = false; requested[k]++
+            :: else
+            fi
+        }
+        for (k : 0 .. WORKERS - 1) {
+            if
+            :: reply_buffered[k] -> reply_buffered[k] = false; answered[reply_to[k]]++
+            :: else
+            fi
+        }
+        if
+        :: stop_buffered -> stop_buffered = false; stopping = true
+        :: else
+        fi;
+        k = 0
+    }
+}
+
+/* Increments a bell once the author's own store is out, then wakes everybody who sleeps on it. */
+inline ring_workers(buffered)
+{
+    if
+    :: parked > 0 ->
+#ifndef WAKE_WITHOUT_BELL
+        d_step {
+            !buffered;
+            bell = (bell + 1) % BELL_WRAP
+        }
+#endif
+        d_step {
+            for (k : 0 .. WORKERS - 1) {
+                worker_asleep[k] = false
+            }
+            k = 0
+        }
+    :: else
+    fi
+}
+
+inline ring_callers(buffered)
+{
+    if
+    :: waiting > 0 ->
+        d_step {
+            !buffered;
+            reply_bell = (reply_bell + 1) % BELL_WRAP
+        }
+        d_step {
+            for (k : 0 .. CALLERS - 1) {
+                if
+#ifdef WAKE_ONE_CALLER
+                :: caller_asleep[k] -> caller_asleep[k] = false; break
+#else
+                :: caller_asleep[k] -> caller_asleep[k] = false
+#endif
+                :: else
+                fi
+            }
+            k = 0
+        }
+    :: else
+    fi
+}
+
+#define ANSWERED (answered[me] == n || finished)
+
+proctype caller(byte me)
+{
+    byte n, seen, copy, k;
+    do
+    :: n == CALLS || finished -> break
+    :: n < CALLS && !finished ->
+        n++;
+#ifdef FLAG_BEFORE_PUBLISH
+        ring_workers(false);
+        request_buffered[me] = true;
+#else
+        request_buffered[me] = true;
+        ring_workers(request_buffered[me]);
+#endif
+        do
+        :: ANSWERED -> break
+        :: else ->
+#ifdef PLAIN_WAITING
+            copy = waiting;
+            waiting = copy + 1;
+#else
+            waiting++;
+#endif
+#ifndef NO_BARRIER_CALLER
+            barrier();
+#endif
+#ifndef BELL_AFTER_RECHECK_CALLER
+            seen = reply_bell;
+#endif
+            if
+#ifndef NO_RECHECK_CALLER
+            :: ANSWERED
+            :: !ANSWERED ->
+#else
+            :: true ->
+#endif
+#ifdef BELL_AFTER_RECHECK_CALLER
+                seen = reply_bell;
+#endif
+                atomic {
+                    if
+                    :: reply_bell == seen -> caller_asleep[me] = true
+                    :: else
+                    fi
+                }
+                !caller_asleep[me]
+            fi;
+#ifdef PLAIN_WAITING
+            copy = waiting;
+            waiting = copy - 1;
+            copy = 0;
+#else
+            waiting--;
+#endif
+            seen = 0
+        od;
+        !request_buffered[me] /* the next call goes through the send lock, a barrier */
+    od;
+    returned++
+}
+
+#define PENDING_0 (requested[0] > taken[0])
+#if CALLERS > 1
+#define PENDING_1 (requested[1] > taken[1])
+#else
+#define PENDING_1 false
+#endif
+
+inline answer(whom)
+{
+    !reply_buffered[me]; /* a store buffer of one entry */
+    d_step {
+        reply_to[me] = whom;
+        reply_buffered[me] = true
+    }
+    ring_callers(reply_buffered[me])
+}
+
+proctype worker(byte me)
+{
+    byte seen, k;
+    do
+    :: stopping -> break
+    :: atomic { !stopping && PENDING_0 -> taken[0]++ } answer(0)
+#if CALLERS > 1
+    :: atomic { !stopping && PENDING_1 -> taken[1]++ } answer(1)
+#endif
+    :: !stopping && !PENDING_0 && !PENDING_1 ->
+        parked++;
+#ifndef NO_BARRIER_WORKER
+        barrier();
+#endif
+#ifndef BELL_AFTER_RECHECK_WORKER
+        seen = bell;
+#endif
+        if
+#ifndef NO_RECHECK_WORKER
+        :: stopping || PENDING_0 || PENDING_1
+        :: !stopping && !PENDING_0 && !PENDING_1 ->
+#else
+        :: true ->
+#endif
+#ifdef BELL_AFTER_RECHECK_WORKER
+            seen = bell;
+#endif
+            atomic {
+                if
+                :: bell == seen -> worker_asleep[me] = true
+                :: else
+                fi
+            }
+            !worker_asleep[me]
+        fi;
+        parked--;
+        seen = 0
+    od;
+    !reply_buffered[me];
+    gone++
+}
+
+/*
+ * Terminates at any moment, or only after the last call returned, so that no STOP can heal a lost wake-up.
+ * What no worker took is completed by the host, which always rings.
+ */
+proctype controller()
+{
+    byte k;
+    if
+    :: skip
+    :: true -> returned == CALLERS
+    fi;
+    stop_buffered = true;
+#ifndef STOP_WITHOUT_BELL
+    ring_workers(stop_buffered);
+#endif
+    gone == WORKERS;
+    finished = true;
+    d_step {
+        reply_bell = (reply_bell + 1) % BELL_WRAP;
+        for (k : 0 .. CALLERS - 1) {
+            caller_asleep[k] = false;
+            assert(answered[k] <= requested[k] && answered[k] == taken[k])
+        }
+        k = 0
+    }
+}
+
+init {
+    byte i;
+    atomic {
+        for (i : 0 .. CALLERS - 1) {
+            run caller(i)
+        }
+        for (i : 0 .. WORKERS - 1) {
+            run worker(i)
+        }
+        run controller();
+        i = 0
+    }
+}
