@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages as JSON: between a line of text and the bytes that a layout describes.
+ *
+ *   message         object with every field, in any order, no other
+ *   array           array of exactly its length; [2][3] is two arrays of three
+ *   array of u8     also a string: its UTF-8 bytes, then zero bytes; written as numbers
+ *   i8..i64 u8..u64 integer without fraction or exponent, exact over the whole range
+ *   i64, u64        also a string of decimal digits, for writers that lose digits above 2^53
+ *   f32, f64        number, or "NaN", "Infinity", "-Infinity"; written with as many digits as tell it apart
+ *   gyre_none       null or {}; written as null
+ *
+ * A number that no value of its field equals (out of range) is refused; one between two floats is rounded.
+ * NaN's sign and payload are not kept. Padding is zero. Threads: any. Nothing blocks.
+ */
+#ifndef GYRE_CLI_MESSAGE_JSON_H
+#define GYRE_CLI_MESSAGE_JSON_H
+
+#include <stdio.h>
+
+#include "core/types/types.h"
+
+/**
+ * Reads one message. INVALID with the place in the text or the path of the field, what was expected and what
+ * was found; `message` (layout->size bytes, any alignment) is then unspecified.
+ */
+gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message);
+
+/** Writes one message on one line, without a newline. The stream keeps its error for whoever closes it. */
+void message_json_write(const gyre_layout *layout, const void *message, FILE *out);
+
+/** Writes a string of UTF-8 with quotes and escapes; bytes that are no UTF-8 become U+FFFD. */
+void message_json_write_text(const char *text, FILE *out);
+
+/**
+ * JSON as jansson can read it without losing digits: integers that may not fit 64 bits signed, and "-0",
+ * become strings behind MESSAGE_JSON_NUMBER. Owner of the result: the caller, free(); NULL without memory.
+ */
+char *message_json_quote_numbers(const char *text, size_t length, size_t *quoted_length);
+
+/** Where an offset into quoted text lies in the text that it was made from. */
+size_t message_json_unquoted_offset(const char *text, size_t length, size_t offset);
+
+/* U+FDD0, a noncharacter: Unicode keeps it for a program's own use. */
+#define MESSAGE_JSON_NUMBER      "\xef\xb7\x90"
+#define MESSAGE_JSON_NUMBER_SIZE 3
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * JSON to message bytes. Walks the layout and the parsed document side by side and keeps the path to where it
+ * is for the one sentence of a refusal. Recursion is bounded by the layout, not by the text.
+ */
+#include "cli/message_json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+enum { PATH_SIZE = 200, FOUND_SIZE = 120, NAMES_MAX = 256 };
+
+typedef struct json_reader {
+    char path[PATH_SIZE]; /* "corners[1][2].x", cut; "" for the message itself */
+    size_t path_length;   /* never cut, so that leaving a part always works */
+} json_reader;
+
+/* ---- sentences ---------------------------------------------------------------------------------------- */
+
+static size_t path_enter(json_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends a part and returns the length to leave it with. */
+static size_t path_enter(json_reader *reader, const char *format, ...)
+{
+    size_t before = reader->path_length, used = before < PATH_SIZE ? before : PATH_SIZE - 1;
+    va_list args;
+    va_start(args, format);
+    int added = vsnprintf(reader->path + used, PATH_SIZE - used, format, args);
+    va_end(args);
+    reader->path_length = before + (added > 0 ? (size_t)added : 0);
+    return before;
+}
+
+static void path_leave(json_reader *reader, size_t before)
+{
+    reader->path_length = before;
+    if (before < PATH_SIZE)
+        reader->path[before] = '\0';
+}
+
+static bool is_marked_number(const json_t *value)
+{
+    return json_is_string(value) &&
+           strncmp(json_string_value(value), MESSAGE_JSON_NUMBER, MESSAGE_JSON_NUMBER_SIZE) == 0;
+}
+
+/* What a value is, for "found ...". */
+static const char *describe(const json_t *value, char *text)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        return "an object";
+    case JSON_ARRAY:
+        snprintf(text, FOUND_SIZE, "an array of %zu", json_array_size(value));
+        return text;
+    case JSON_STRING:
+        if (is_marked_number(value))
+            snprintf(text, FOUND_SIZE, "%.60s", json_string_value(value) + MESSAGE_JSON_NUMBER_SIZE);
+        else
+            snprintf(text, FOUND_SIZE, "the text \"%.60s\"", json_string_value(value));
+        return text;
+    case JSON_INTEGER:
+        snprintf(text, FOUND_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        return text;
+    case JSON_REAL:
+        snprintf(text, FOUND_SIZE, "%#.17g", json_real_value(value));
+        return text;
+    case JSON_TRUE:
+        return "true";
+    case JSON_FALSE:
+        return "false";
+    default:
+        return "null";
+    }
+}
+
+static gyre_status refuse(const json_reader *reader, const char *expected, const json_t *value)
+{
+    char found[FOUND_SIZE];
+    if (!reader->path_length)
+        return gyre_error_set(GYRE_INVALID, "expected %s, found %s", expected, describe(value, found));
+    return gyre_error_set(GYRE_INVALID, "field '%s': expected %s, found %s", reader->path, expected,
+                          describe(value, found));
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------ */
+
+static const struct integer_range {
+    const char *words;
+    int64_t min;
+    uint64_t max;
+    size_t size;
+} RANGES[] = {
+    [GYRE_SCALAR_I8] = {"an integer from -128 to 127 (i8)", INT8_MIN, INT8_MAX, 1},
+    [GYRE_SCALAR_I16] = {"an integer from -32768 to 32767 (i16)", INT16_MIN, INT16_MAX, 2},
+    [GYRE_SCALAR_I32] = {"an integer from -2147483648 to 2147483647 (i32)", INT32_MIN, INT32_MAX, 4},
+    [GYRE_SCALAR_I64] = {"an integer from -9223372036854775808 to 9223372036854775807 (i64)", INT64_MIN,
+                         INT64_MAX, 8},
+    [GYRE_SCALAR_U8] = {"an integer from 0 to 255 (u8)", 0, UINT8_MAX, 1},
+    [GYRE_SCALAR_U16] = {"an integer from 0 to 65535 (u16)", 0, UINT16_MAX, 2},
+    [GYRE_SCALAR_U32] = {"an integer from 0 to 4294967295 (u32)", 0, UINT32_MAX, 4},
+    [GYRE_SCALAR_U64] = {"an integer from 0 to 18446744073709551615 (u64)", 0, UINT64_MAX, 8},
+};
+
+/* An integer of either sign: `magnitude` holds the two's complement of a negative one. */
+typedef struct integer {
+    bool negative;
+    uint64_t bits;
+} integer;
+
+static bool parse_digits(const char *text, integer *out)
+{
+    size_t sign = text[0] == '-';
+    char *end;
+    if (!text[sign] || strspn(text + sign, "0123456789") != strlen(text + sign))
+        return false;
+    errno = 0;
+    *out = (integer){sign && strcmp(text, "-0") != 0, 0};
+    out->bits = sign ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
+    return errno == 0;
+}
+
+static bool to_integer(const json_t *value, gyre_scalar scalar, integer *out)
+{
+    if (json_is_integer(value)) {
+        json_int_t number = json_integer_value(value);
+        *out = (integer){number < 0, (uint64_t)number};
+        return true;
+    }
+    if (is_marked_number(value))
+        return parse_digits(json_string_value(value) + MESSAGE_JSON_NUMBER_SIZE, out);
+    bool wide = scalar == GYRE_SCALAR_I64 || scalar == GYRE_SCALAR_U64;
+    return wide && json_is_string(value) && parse_digits(json_string_value(value), out);
+}
+
+static gyre_status read_integer(const json_reader *reader, gyre_scalar scalar, const json_t *value,
+                                void *target)
+{
+    const struct integer_range *range = &RANGES[scalar];
+    integer number;
+    if (!to_integer(value, scalar, &number) ||
+        (number.negative ? (int64_t)number.bits < range->min : number.bits > range->max))
+        return refuse(reader, range->words, value);
+    uint8_t byte = (uint8_t)number.bits;
+    uint16_t half = (uint16_t)number.bits;
+    uint32_t word = (uint32_t)number.bits;
+    const void *source = range->size == 1   ? (const void *)&byte
+                         : range->size == 2 ? (const void *)&half
+                         : range->size == 4 ? (const void *)&word
+                                            : (const void *)&number.bits;
+    memcpy(target, source, range->size);
+    return GYRE_OK;
+}
+
+/* NaN and infinities only by their names. */
+static bool to_real(const json_t *value, double *out)
+{
+    if (json_is_number(value)) {
+        *out = json_number_value(value);
+        return true;
+    }
+    if (!json_is_string(value))
+        return false;
+    const char *text = json_string_value(value);
+    if (is_marked_number(value)) {
+        *out = strtod(text + MESSAGE_JSON_NUMBER_SIZE, NULL);
+        return isfinite(*out);
+    }
+    if (strcmp(text, "NaN") == 0)
+        *out = (double)NAN;
+    else if (strcmp(text, "Infinity") == 0)
+        *out = HUGE_VAL;
+    else if (strcmp(text, "-Infinity") == 0)
+        *out = -HUGE_VAL;
+    else
+        return false;
+    return true;
+}
+
+static gyre_status read_real(const json_reader *reader, gyre_scalar scalar, const json_t *value, void *target)
+{
+    double wide;
+    bool is_number = to_real(value, &wide);
+    if (is_number && scalar == GYRE_SCALAR_F64) {
+        memcpy(target, &wide, sizeof wide);
+        return GYRE_OK;
+    }
+    float narrow = is_number ? (float)wide : 0;
+    if (!is_number || (isinf(narrow) && isfinite(wide)))
+        return refuse(reader,
+                      scalar == GYRE_SCALAR_F64
+                          ? "a number up to 1.8e308, \"NaN\", \"Infinity\" or \"-Infinity\" (f64)"
+                          : "a number up to 3.4e38, \"NaN\", \"Infinity\" or \"-Infinity\" (f32)",
+                      value);
+    memcpy(target, &narrow, sizeof narrow);
+    return GYRE_OK;
+}
+
+/* ---- messages and arrays ------------------------------------------------------------------------------ */
+
+static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
+                              void *target);
+
+static gyre_status unknown_field(const json_reader *reader, const gyre_layout *layout, const char *key)
+{
+    const char *names[NAMES_MAX];
+    size_t count = layout->field_count < NAMES_MAX ? layout->field_count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        names[i] = layout->fields[i].name;
+    const char *nearest = gyre_text_nearest(key, names, count), *dot = reader->path_length ? "." : "";
+    if (nearest)
+        return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s'; did you mean '%s'?", reader->path,
+                              dot, key, nearest);
+    return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s': '%s' has %s", reader->path, dot, key,
+                          layout->name, layout->text);
+}
+
+static gyre_status check_keys(const json_reader *reader, const gyre_layout *layout, const json_t *object)
+{
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key,
+                        value) if (!gyre_layout_field(layout, key)) return unknown_field(reader, layout, key);
+    return GYRE_OK;
+}
+
+/* The bytes of a string into an array of u8; what is left of the array stays zero. */
+static gyre_status read_bytes(const json_reader *reader, const json_t *value, uint64_t size, void *target)
+{
+    if (json_string_length(value) > size) {
+        char expected[80];
+        snprintf(expected, sizeof expected, "a text of at most %" PRIu64 " bytes", size);
+        return refuse(reader, expected, value);
+    }
+    memcpy(target, json_string_value(value), json_string_length(value));
+    return GYRE_OK;
+}
+
+static gyre_status read_array(json_reader *reader, const gyre_field *field, uint32_t dimension,
+                              const json_t *value, unsigned char *target)
+{
+    if (dimension == field->dimension_count)
+        return read_value(reader, field->type, value, target);
+    uint64_t length = field->dimensions[dimension], stride = field->type->size;
+    for (uint32_t d = dimension + 1; d < field->dimension_count; d++)
+        stride *= field->dimensions[d];
+    if (field->type->scalar == GYRE_SCALAR_U8 && stride == 1 && json_is_string(value) &&
+        !is_marked_number(value))
+        return read_bytes(reader, value, length, target);
+    if (!json_is_array(value) || json_array_size(value) != length) {
+        char expected[120];
+        snprintf(expected, sizeof expected, "an array of %" PRIu64 " (%s)", length, field->type->name);
+        return refuse(reader, expected, value);
+    }
+    for (uint64_t i = 0; i < length; i++) {
+        size_t before = path_enter(reader, "[%" PRIu64 "]", i);
+        gyre_status status =
+            read_array(reader, field, dimension + 1, json_array_get(value, i), target + i * stride);
+        if (status != GYRE_OK)
+            return status;
+        path_leave(reader, before);
+    }
+    return GYRE_OK;
+}
+
+static gyre_status read_struct(json_reader *reader, const gyre_layout *layout, const json_t *value,
+                               void *target)
+{
+    if (!json_is_object(value)) {
+        char expected[160];
+        snprintf(expected, sizeof expected, "an object with the fields of '%.100s'", layout->name);
+        return refuse(reader, expected, value);
+    }
+    gyre_status status = check_keys(reader, layout, value);
+    for (uint32_t i = 0; status == GYRE_OK && i < layout->field_count; i++) {
+        const gyre_field *field = &layout->fields[i];
+        const json_t *member = json_object_get(value, field->name);
+        size_t before = path_enter(reader, "%s%s", reader->path_length ? "." : "", field->name);
+        if (!member) {
+            char type[120];
+            return gyre_error_set(GYRE_INVALID, "missing field '%s' (%s)", reader->path,
+                                  gyre_field_type_text(field, type, sizeof type));
+        }
+        status = read_array(reader, field, 0, member, (unsigned char *)target + field->offset);
+        if (status == GYRE_OK)
+            path_leave(reader, before);
+    }
+    return status;
+}
+
+static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
+                              void *target)
+{
+    switch (layout->scalar) {
+    case GYRE_SCALAR_NO:
+        return read_struct(reader, layout, value, target);
+    case GYRE_SCALAR_F32:
+    case GYRE_SCALAR_F64:
+        return read_real(reader, layout->scalar, value, target);
+    case GYRE_SCALAR_NOTHING:
+        if (json_is_null(value) || (json_is_object(value) && json_object_size(value) == 0))
+            return GYRE_OK;
+        return refuse(reader, "null or {} (gyre_none)", value);
+    default:
+        return read_integer(reader, layout->scalar, value, target);
+    }
+}
+
+/* jansson's words without its " near ..." part, which quotes the text as it was handed to jansson. */
+static gyre_status malformed(const char *text, size_t length, const json_error_t *error)
+{
+    const char *near = strstr(error->text, " near ");
+    int shown = near ? (int)(near - error->text) : (int)strlen(error->text);
+    size_t offset = error->position > 0 ? (size_t)error->position : 0;
+    return gyre_error_set(GYRE_INVALID, "malformed JSON at byte %zu: %.*s",
+                          message_json_unquoted_offset(text, length, offset), shown, error->text);
+}
+
+gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message)
+{
+    size_t quoted_length;
+    char *quoted = message_json_quote_numbers(text, length, &quoted_length);
+    if (!quoted)
+        return gyre_error_set(GYRE_EXHAUSTED, "out of memory while reading JSON");
+    json_error_t error;
+    json_t *document = json_loadb(quoted, quoted_length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+    free(quoted);
+    if (!document)
+        return malformed(text, length, &error);
+    json_reader reader = {.path = ""};
+    memset(message, 0, layout->size);
+    gyre_status status = read_value(&reader, layout, document, message);
+    json_decref(document);
+    return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Message bytes to JSON. By hand and not with jansson, which holds no u64 and prints an f32 with seventeen
+ * digits. Replies may hold anything: every bit pattern has a text.
+ */
+#include "cli/message_json.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_value(const gyre_layout *layout, const unsigned char *source, FILE *out);
+
+/* With a point or an exponent, so that -0.0 keeps its sign through readers that have integers. */
+static void write_digits(const char *digits, FILE *out)
+{
+    fputs(digits, out);
+    if (!strpbrk(digits, ".e"))
+        fputs(".0", out);
+}
+
+static bool write_special(double value, FILE *out)
+{
+    if (isfinite(value))
+        return false;
+    fputs(isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"", out);
+    return true;
+}
+
+/* The fewest digits that the reader turns into the same value: it rounds to double first. */
+static void write_f32(float value, FILE *out)
+{
+    static const int precisions[] = {6, 7, 8, 9, 17};
+    char digits[40];
+    if (write_special((double)value, out))
+        return;
+    for (size_t i = 0; i < sizeof precisions / sizeof precisions[0]; i++) {
+        snprintf(digits, sizeof digits, "%.*g", precisions[i], (double)value);
+        float back = (float)strtod(digits, NULL);
+        if (memcmp(&back, &value, sizeof value) == 0)
+            break;
+    }
+    write_digits(digits, out);
+}
+
+static void write_f64(double value, FILE *out)
+{
+    char digits[40];
+    if (write_special(value, out))
+        return;
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, value);
+        double back = strtod(digits, NULL);
+        if (memcmp(&back, &value, sizeof value) == 0)
+            break;
+    }
+    write_digits(digits, out);
+}
+
+/* Little-endian like every device that Gyre runs on; sign-extended for the signed types. */
+static uint64_t load_bits(const unsigned char *source, uint64_t size)
+{
+    uint64_t bits = 0;
+    for (uint64_t i = 0; i < size; i++)
+        bits |= (uint64_t)source[i] << (8 * i);
+    return bits;
+}
+
+static void write_scalar(const gyre_layout *layout, const unsigned char *source, FILE *out)
+{
+    uint64_t bits = load_bits(source, layout->size);
+    unsigned unused = (unsigned)(64 - 8 * layout->size);
+    float narrow;
+    double wide;
+    switch (layout->scalar) {
+    case GYRE_SCALAR_F32:
+        memcpy(&narrow, source, sizeof narrow);
+        write_f32(narrow, out);
+        return;
+    case GYRE_SCALAR_F64:
+        memcpy(&wide, source, sizeof wide);
+        write_f64(wide, out);
+        return;
+    case GYRE_SCALAR_I8:
+    case GYRE_SCALAR_I16:
+    case GYRE_SCALAR_I32:
+    case GYRE_SCALAR_I64:
+        fprintf(out, "%" PRId64, (int64_t)(bits << unused) >> unused);
+        return;
+    default:
+        fprintf(out, "%" PRIu64, bits);
+    }
+}
+
+static void write_array(const gyre_field *field, uint32_t dimension, const unsigned char *source, FILE *out)
+{
+    if (dimension == field->dimension_count) {
+        write_value(field->type, source, out);
+        return;
+    }
+    uint64_t stride = field->type->size;
+    for (uint32_t d = dimension + 1; d < field->dimension_count; d++)
+        stride *= field->dimensions[d];
+    fputc('[', out);
+    for (uint64_t i = 0; i < field->dimensions[dimension]; i++) {
+        if (i)
+            fputc(',', out);
+        write_array(field, dimension + 1, source + i * stride, out);
+    }
+    fputc(']', out);
+}
+
+static void write_value(const gyre_layout *layout, const unsigned char *source, FILE *out)
+{
+    if (layout->scalar == GYRE_SCALAR_NOTHING) {
+        fputs("null", out);
+        return;
+    }
+    if (layout->scalar != GYRE_SCALAR_NO) {
+        write_scalar(layout, source, out);
+        return;
+    }
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        fprintf(out, "%s\"%s\":", i ? "," : "{", layout->fields[i].name);
+        write_array(&layout->fields[i], 0, source + layout->fields[i].offset, out);
+    }
+    fputc('}', out);
+}
+
+void message_json_write(const gyre_layout *layout, const void *message, FILE *out)
+{
+    write_value(layout, message, out);
+}
+
+/* Bytes of the UTF-8 sequence at `text`, 0 when there is none: shortest form, no surrogates. */
+static size_t sequence_length(const unsigned char *text)
+{
+    size_t length = text[0] < 0x80   ? 1
+                    : text[0] < 0xc2 ? 0
+                    : text[0] < 0xe0 ? 2
+                    : text[0] < 0xf0 ? 3
+                    : text[0] < 0xf5 ? 4
+                                     : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
+        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+void message_json_write_text(const char *text, FILE *out)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    fputc('"', out);
+    while (*at) {
+        size_t length = sequence_length(at);
+        if (length == 0)
+            fputs("\xef\xbf\xbd", out);
+        else if (*at == '"' || *at == '\\')
+            fprintf(out, "\\%c", *at);
+        else if (*at < 0x20)
+            fprintf(out, "\\u%04x", *at);
+        else
+            fwrite(at, 1, length, out);
+        at += length ? length : 1;
+    }
+    fputc('"', out);
+}
