@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching: one worker thread for each block, started here, ended by the control word, joined by release.
+ *
+ * No locks: the core serialises launch and release, and wait only reads a counter.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_resident.h"
+#include "gyre/waiting.h"
+
+/* Lanes copy their stacks' worth of address space; this is what a worker thread itself needs on top of
+ * handlers. */
+#define WORKER_STACK_SIZE ((size_t)1 << 20)
+
+static void log_of_kernel(gyre_context *context, const char *text, gyre_i64 value)
+{
+    const struct cpu_worker *worker = context->owner;
+    if (worker->resident->kernel_log)
+        worker->resident->kernel_log(worker->resident->kernel_log_context, text, value);
+}
+
+static const gyre_cpu_services services = {
+    .barrier = cpu_lanes_barrier, .cells = cpu_lanes_cells, .log = log_of_kernel, .time_ns = gyre_clock_ns};
+
+static void free_resident(gyre_resident *resident)
+{
+    for (uint32_t i = 0; resident->workers && i < resident->blocks; i++) {
+        cpu_lanes_destroy(resident->workers[i].lanes);
+        free(resident->workers[i].scratch);
+    }
+    free(resident->workers);
+    free(resident->bindings);
+    free(resident);
+}
+
+/* What block kernels need beside a thread. */
+static bool prepare_lanes(struct cpu_worker *worker)
+{
+    const struct gyre_resident *resident = worker->resident;
+    const gyre_cpu_kernel *kernel = resident->kernel;
+    uint64_t alignment =
+        kernel->scratch_alignment > GYRE_LINE_SIZE ? kernel->scratch_alignment : GYRE_LINE_SIZE;
+    if (kernel->form != GYRE_FORM_BLOCK)
+        return true;
+    worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
+    worker->scratch =
+        aligned_alloc(alignment, (kernel->scratch_size + alignment - 1) / alignment * alignment);
+    return worker->lanes && worker->scratch;
+}
+
+static gyre_status prepare_workers(gyre_resident *resident)
+{
+    gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
+    resident->workers = calloc(resident->blocks, sizeof *resident->workers);
+    bool complete = resident->workers != NULL;
+    for (uint32_t i = 0; complete && i < resident->blocks; i++) {
+        struct cpu_worker *worker = &resident->workers[i];
+        worker->resident = resident;
+        worker->block = i;
+        worker->line = &lines[i];
+        worker->context =
+            (gyre_context){.lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
+                           .block = i,
+                           .block_count = resident->blocks,
+                           .services = &services,
+                           .owner = worker};
+        complete = prepare_lanes(worker);
+    }
+    if (complete)
+        return GYRE_OK;
+    return resident->device->host->error(GYRE_EXHAUSTED, "no memory for %u blocks of %u lanes; launch fewer",
+                                         resident->blocks, resident->lanes);
+}
+
+static gyre_status copy_bindings(gyre_resident *resident, const gyre_resident_desc *desc)
+{
+    resident->bindings = calloc(desc->binding_count + 1, sizeof *resident->bindings);
+    if (!resident->bindings)
+        return resident->device->host->error(GYRE_EXHAUSTED, "no memory for %u bindings",
+                                             desc->binding_count);
+    for (uint32_t i = 0; i < desc->binding_count; i++) {
+        const gyre_binding_desc *binding = &desc->bindings[i];
+        resident->bindings[i].data = (unsigned char *)binding->memory->data + binding->offset;
+        resident->bindings[i].count = binding->element_count;
+    }
+    return GYRE_OK;
+}
+
+/* A processor that the process may not use is no reason to fail: the thread then runs where it may. */
+static void pin(const struct cpu_settings *settings, pthread_attr_t *attributes, uint32_t block)
+{
+    cpu_set_t set;
+    if (!settings->pin_count)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(settings->pins[block % settings->pin_count], &set);
+    pthread_attr_setaffinity_np(attributes, sizeof set, &set);
+}
+
+static int start_worker(struct cpu_worker *worker)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+    if (error)
+        return error;
+    pthread_attr_setstacksize(&attributes, WORKER_STACK_SIZE);
+    pin(&worker->resident->device->settings, &attributes, worker->block);
+    error = pthread_create(&worker->thread, &attributes, cpu_worker_main, worker);
+    pthread_attr_destroy(&attributes);
+    worker->started = error == 0;
+    return error;
+}
+
+static void join_workers(gyre_resident *resident)
+{
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        if (resident->workers[i].started)
+            pthread_join(resident->workers[i].thread, NULL);
+}
+
+/* Ends those that did start, by the word that they obey anyway; the core makes the region anew after a
+ * failure. */
+static gyre_status start_workers(gyre_resident *resident)
+{
+    resident->present = resident->blocks;
+    for (uint32_t i = 0; i < resident->blocks; i++) {
+        int error = start_worker(&resident->workers[i]);
+        if (!error)
+            continue;
+        __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
+        gyre_bell_ring(&resident->control->doorbell.bell, INT_MAX);
+        join_workers(resident);
+        return resident->device->host->error(GYRE_EXHAUSTED,
+                                             "worker thread %u of %u could not be started: %s", i + 1,
+                                             resident->blocks, strerror(error));
+    }
+    return GYRE_OK;
+}
+
+gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+{
+    *out = NULL;
+    gyre_resident *resident = calloc(1, sizeof *resident);
+    if (!resident)
+        return module->device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
+    resident->device = module->device;
+    resident->kernel = cpu_module_find(module, desc->kernel_name);
+    resident->control = desc->control;
+    resident->state = desc->state ? desc->state->data : NULL;
+    resident->idle = desc->idle;
+    resident->spin_turns = desc->spin_turns;
+    resident->lanes = desc->lanes;
+    resident->blocks = desc->blocks;
+    resident->light_barriers = gyre_barrier_register();
+    resident->kernel_log = desc->kernel_log;
+    resident->kernel_log_context = desc->kernel_log_context;
+    gyre_status status = GYRE_OK;
+    if (!resident->kernel)
+        status =
+            module->device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
+    if (status == GYRE_OK)
+        status = copy_bindings(resident, desc);
+    if (status == GYRE_OK)
+        status = prepare_workers(resident);
+    if (status == GYRE_OK)
+        status = start_workers(resident);
+    if (status != GYRE_OK) {
+        free_resident(resident);
+        return status;
+    }
+    *out = resident;
+    return GYRE_OK;
+}
+
+gyre_status cpu_wait(gyre_resident *resident, uint64_t deadline_ns)
+{
+    uint32_t present;
+    while ((present = __atomic_load_n(&resident->present, __ATOMIC_ACQUIRE)) != 0) {
+        if (gyre_clock_ns() >= deadline_ns)
+            return resident->device->host->error(GYRE_TIMEOUT, "%u of %u workers are still inside a handler",
+                                                 present, resident->blocks);
+        gyre_futex_wait(&resident->present, present, deadline_ns);
+    }
+    return GYRE_OK;
+}
+
+void cpu_release(gyre_resident *resident)
+{
+    if (!resident)
+        return;
+    join_workers(resident);
+    free_resident(resident);
+}

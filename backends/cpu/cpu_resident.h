@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launched kernel and its workers: shared by cpu_launch.c, which starts and ends them, and cpu_worker.c. */
+#ifndef GYRE_CPU_RESIDENT_H
+#define GYRE_CPU_RESIDENT_H
+
+#include <pthread.h>
+
+#include "cpu_backend.h"
+#include "cpu_lane.h"
+
+/** A worker's view of one entry of the queue table. */
+struct cpu_queue {
+    gyre_queue_region *region; /* NULL: no queue */
+    gyre_u64 serial;
+    /* what this worker has to handle: with one block everything from `next` on, else the claimed window
+     * [next, end) */
+    gyre_u64 next, end;
+};
+
+/** One block: a thread with its own context and its own line of the control region. */
+struct cpu_worker {
+    struct gyre_resident *resident;
+    gyre_control_block *line;
+    pthread_t thread;
+    uint32_t block;
+    bool started;
+    uint32_t queue_count;
+    struct cpu_lanes *lanes; /* of block kernels */
+    void *scratch;
+    gyre_context context;
+    struct cpu_queue queues[GYRE_QUEUES_MAX];
+};
+
+struct gyre_resident {
+    struct gyre_device *device;
+    const gyre_cpu_kernel *kernel;
+    gyre_control_region *control;
+    void *state;
+    gyre_binding *bindings;
+    gyre_idle idle;
+    uint32_t spin_turns;
+    uint32_t lanes, blocks;
+    int light_barriers;
+    uint32_t present; /* futex word: workers that did not leave yet */
+    void (*kernel_log)(void *context, const char *text, int64_t value);
+    void *kernel_log_context;
+    struct cpu_worker *workers; /* `blocks` of them */
+};
+
+/** The thread of a worker; `argument` is its cpu_worker. Returns when the control word says STOP or YIELD. */
+void *cpu_worker_main(void *argument);
+
+#endif

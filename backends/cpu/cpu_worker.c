@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The workers' loop: obey the control word, serve the queues, wait when there is nothing to do.
+ *
+ * No locks. A worker writes its own line of the control region, reply slots that are its own, and, when a
+ * queue has several workers, the queue's ticket. It looks at the control word between messages and obeys it
+ * between batches; what it claimed and did not handle stays claimed across a pause.
+ */
+#include <limits.h>
+#include <sched.h>
+
+#include "cpu_resident.h"
+#include "gyre/kernel.h"
+#include "gyre/waiting.h"
+
+enum {
+    BATCH = 256,      /* messages of one queue before the next queue has its turn */
+    CLAIM_MAX = 64,   /* messages that a worker takes at once where several share a queue */
+    YIELDS = 16,      /* of adaptive idling, between spinning and parking */
+    PARK_TURNS = 200, /* looks of a parking strategy before it sleeps: a request may be on its way */
+};
+
+/* ---- queues
+ * ------------------------------------------------------------------------------------------------ */
+
+static const gyre_slot *request_slot(const gyre_queue_region *region, gyre_u64 index)
+{
+    const unsigned char *base = (const unsigned char *)region + region->shape.request_offset;
+    return (const gyre_slot *)(const void *)(base + (index & (region->shape.capacity - 1)) *
+                                                        region->shape.request_stride);
+}
+
+/* Pairs with the client's release of the sequence. */
+static bool request_ready(const gyre_queue_region *region, gyre_u64 index)
+{
+    return __atomic_load_n(&request_slot(region, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+static void read_table(struct cpu_worker *worker)
+{
+    const gyre_control_region *control = worker->resident->control;
+    worker->queue_count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++) {
+        const gyre_control_queue *entry = &control->queues[i];
+        struct cpu_queue *queue = &worker->queues[i];
+        if (queue->serial == entry->serial && queue->region == (gyre_queue_region *)(uintptr_t)entry->address)
+            continue;
+        queue->region = (gyre_queue_region *)(uintptr_t)entry->address;
+        queue->serial = entry->serial;
+        queue->next = queue->end = entry->first;
+    }
+}
+
+/* Several workers share the queue: takes a window of ready requests. False when there are none. */
+static bool claim(struct cpu_worker *worker, struct cpu_queue *queue)
+{
+    gyre_u64 *ticket = &queue->region->claim.next;
+    gyre_u64 first = __atomic_load_n(ticket, __ATOMIC_RELAXED), ready = 0;
+    gyre_u64 wanted = (gyre_u64)worker->resident->blocks * CLAIM_MAX;
+    while (ready < wanted && request_ready(queue->region, first + ready))
+        ready++;
+    if (!ready)
+        return false;
+    /* a share, so that slow handlers spread over the workers; other workers' claims order through this ticket
+     */
+    gyre_u64 share = (ready + worker->resident->blocks - 1) / worker->resident->blocks;
+    if (!__atomic_compare_exchange_n(ticket, &first, first + share, false, __ATOMIC_ACQ_REL,
+                                     __ATOMIC_RELAXED))
+        return false; /* somebody else was quicker; the next look finds what is left */
+    queue->next = first;
+    queue->end = first + share;
+    return true;
+}
+
+static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
+{
+    if (!queue->region)
+        return false;
+    if (worker->resident->blocks == 1)
+        return request_ready(queue->region, queue->next);
+    if (queue->next != queue->end)
+        return true;
+    return request_ready(queue->region, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
+}
+
+/* ---- handlers
+ * ---------------------------------------------------------------------------------------------- */
+
+/* A block kernel's handler is run by all lanes for each message; to the ring it looks like a plain one. */
+static int handle_by_lanes(const void *request, void *reply, void *state, void *scratch,
+                           const gyre_binding *buffers, gyre_context *context)
+{
+    struct cpu_worker *worker = context->owner;
+    struct cpu_lanes_message message = {
+        worker->resident->kernel->handle, request, reply, state, worker->scratch, buffers};
+    (void)scratch;
+    return cpu_lanes_run(worker->lanes, &message, context);
+}
+
+static gyre_u64 run_kernel(const struct cpu_worker *worker, gyre_cpu_run *run)
+{
+    const gyre_cpu_kernel *kernel = worker->resident->kernel;
+    if (kernel->run)
+        return kernel->run(run);
+    return gyre_run_(run, (gyre_u32)kernel->request->size, (gyre_u32)kernel->reply->size, handle_by_lanes);
+}
+
+static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 failed)
+{
+    /* relaxed: statistics, written by this worker alone */
+    __atomic_store_n(&line->handled, line->handled + handled, __ATOMIC_RELAXED);
+    if (failed)
+        __atomic_store_n(&line->failed, line->failed + failed, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
+}
+
+/* Handles what is ready, up to a batch; returns how many messages. */
+static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
+{
+    struct gyre_resident *resident = worker->resident;
+    gyre_queue_region *region = queue->region;
+    bool shared = resident->blocks > 1;
+    if (shared && queue->next == queue->end && !claim(worker, queue))
+        return 0;
+    gyre_cpu_run run = {.requests = (const unsigned char *)region + region->shape.request_offset,
+                        .replies = (unsigned char *)region + region->shape.reply_offset,
+                        .mask = region->shape.capacity - 1,
+                        .first = queue->next,
+                        .limit = shared ? queue->end - queue->next : BATCH,
+                        .request_stride = region->shape.request_stride,
+                        .reply_stride = region->shape.reply_stride,
+                        .host = &region->host,
+                        .command = &resident->control->command.command,
+                        .expected = command,
+                        .state = resident->state,
+                        .buffers = resident->bindings,
+                        .context = &worker->context};
+    gyre_u64 handled = run_kernel(worker, &run);
+    queue->next += handled;
+    if (!handled)
+        return 0;
+    count_messages(worker->line, handled, run.failed);
+    gyre_barrier_light(resident->light_barriers); /* pairs with the heavy barrier of a client that parks */
+    if (__atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED))
+        gyre_bell_ring(&region->device.bell, INT_MAX);
+    return handled;
+}
+
+/* ---- waiting
+ * ----------------------------------------------------------------------------------------------- */
+
+static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
+{
+    if (__atomic_load_n(&worker->resident->control->command.command, __ATOMIC_RELAXED) != command)
+        return true;
+    if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
+        return false;
+    for (uint32_t i = 0; i < worker->queue_count; i++)
+        if (queue_has_work(worker, &worker->queues[i]))
+            return true;
+    return false;
+}
+
+static bool spin(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        if (has_work(worker, command))
+            return true;
+        gyre_spin_pause();
+    }
+    return false;
+}
+
+static bool yield(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        sched_yield();
+        if (has_work(worker, command))
+            return true;
+    }
+    return false;
+}
+
+static void park(const struct cpu_worker *worker, gyre_u64 command)
+{
+    gyre_control_region *control = worker->resident->control;
+    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    gyre_barrier_heavy(worker->resident->light_barriers);
+    for (;;) {
+        uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
+        if (has_work(worker, command))
+            break;
+        gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
+    }
+    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+}
+
+static void wait_for_work(const struct cpu_worker *worker, gyre_u64 command)
+{
+    const struct gyre_resident *resident = worker->resident;
+    bool found = false;
+    if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN) {
+        park(worker, command); /* a paused kernel costs nothing */
+        return;
+    }
+    switch (resident->idle) {
+    case GYRE_IDLE_SPIN:
+        spin(worker, command, UINT64_MAX);
+        return;
+    case GYRE_IDLE_YIELD:
+        yield(worker, command, UINT64_MAX);
+        return;
+    case GYRE_IDLE_PARK:
+        found = spin(worker, command, PARK_TURNS);
+        break;
+    default:
+        found = spin(worker, command, resident->spin_turns) || yield(worker, command, YIELDS);
+    }
+    if (!found)
+        park(worker, command);
+}
+
+/* ---- the loop
+ * ---------------------------------------------------------------------------------------------- */
+
+static void obey(struct cpu_worker *worker, gyre_u64 command)
+{
+    gyre_control_region *control = worker->resident->control;
+    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
+        read_table(worker);
+    __atomic_store_n(&worker->line->acknowledged, command,
+                     __ATOMIC_RELEASE); /* pairs with the core's acquire */
+    gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
+}
+
+void *cpu_worker_main(void *argument)
+{
+    struct cpu_worker *worker = argument;
+    struct gyre_resident *resident = worker->resident;
+    gyre_u64 command = 0;
+    do {
+        gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
+        gyre_u64 handled = 0;
+        if (wanted != command) {
+            command = wanted;
+            obey(worker, command);
+        }
+        if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
+            for (uint32_t i = 0; i < worker->queue_count; i++)
+                if (worker->queues[i].region)
+                    handled += serve(worker, &worker->queues[i], command);
+        if (!handled)
+            wait_for_work(worker, command);
+    } while (GYRE_COMMAND_VERB(command) != GYRE_VERB_STOP && GYRE_COMMAND_VERB(command) != GYRE_VERB_YIELD);
+    if (__atomic_sub_fetch(&resident->present, 1, __ATOMIC_ACQ_REL) == 0)
+        gyre_futex_wake(&resident->present, INT_MAX);
+    return NULL;
+}
