@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Device buffers. Bounds are checked here, once for all backends.
+ *
+ * Locks: runtime->lock for the list and the number of kernels that use a buffer; transfers hold none.
+ */
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size)
+{
+    gyre_transfer_desc fill = {
+        .size = sizeof fill, .kind = GYRE_TRANSFER_FILL, .memory = memory, .byte_count = size};
+    return gyre_dispatch_transfer(dispatch, &fill);
+}
+
+gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device, uint64_t size,
+                              gyre_buffer **out)
+{
+    if (!runtime || !out || size == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_buffer_alloc needs a runtime, a place for the buffer and a size above 0");
+    *out = NULL;
+    gyre_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a buffer");
+    buffer->runtime = runtime;
+    buffer->size = size;
+    gyre_status status = gyre_runtime_device(runtime, backend, device, &buffer->dispatch);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_memory_alloc(buffer->dispatch, size, &buffer->memory);
+    if (status == GYRE_OK)
+        status = gyre_memory_fill_zero(buffer->dispatch, buffer->memory, size);
+    if (status != GYRE_OK) {
+        if (buffer->memory)
+            gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
+        free(buffer);
+        return status;
+    }
+    pthread_mutex_lock(&runtime->lock);
+    buffer->next = runtime->buffers;
+    runtime->buffers = buffer;
+    pthread_mutex_unlock(&runtime->lock);
+    *out = buffer;
+    return GYRE_OK;
+}
+
+gyre_status gyre_buffer_free(gyre_buffer *buffer)
+{
+    if (!buffer)
+        return GYRE_OK;
+    gyre_runtime *runtime = buffer->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    uint32_t bound = buffer->bound;
+    struct gyre_buffer **link = &runtime->buffers;
+    while (!bound && *link != buffer)
+        link = &(*link)->next;
+    if (!bound)
+        *link = buffer->next;
+    pthread_mutex_unlock(&runtime->lock);
+    if (bound)
+        return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernels; terminate them first",
+                              bound);
+    gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
+    free(buffer);
+    return GYRE_OK;
+}
+
+static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc, const char *call)
+{
+    if (!buffer)
+        return gyre_error_set(GYRE_INVALID, "%s needs a buffer", call);
+    if (desc->offset > buffer->size || desc->byte_count > buffer->size - desc->offset)
+        return gyre_error_set(GYRE_INVALID, "%s: bytes %llu to %llu of a buffer of %llu bytes", call,
+                              (unsigned long long)desc->offset,
+                              (unsigned long long)(desc->offset + desc->byte_count),
+                              (unsigned long long)buffer->size);
+    if (desc->byte_count == 0)
+        return GYRE_OK;
+    if (desc->kind != GYRE_TRANSFER_FILL && !desc->source && !desc->target)
+        return gyre_error_set(GYRE_INVALID, "%s needs memory of the caller", call);
+    desc->size = sizeof *desc;
+    desc->memory = buffer->memory;
+    return gyre_dispatch_transfer(buffer->dispatch, desc);
+}
+
+gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source, uint64_t size)
+{
+    gyre_transfer_desc desc = {
+        .kind = GYRE_TRANSFER_UPLOAD, .offset = offset, .byte_count = size, .source = source};
+    return transfer(buffer, &desc, "gyre_buffer_upload");
+}
+
+gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, void *target, uint64_t size)
+{
+    gyre_transfer_desc desc = {
+        .kind = GYRE_TRANSFER_DOWNLOAD, .offset = offset, .byte_count = size, .target = target};
+    return transfer(buffer, &desc, "gyre_buffer_download");
+}
+
+gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size)
+{
+    gyre_transfer_desc desc = {
+        .kind = GYRE_TRANSFER_FILL, .offset = offset, .byte_count = size, .fill = byte};
+    return transfer(buffer, &desc, "gyre_buffer_fill");
+}
+
+uint64_t gyre_buffer_size(const gyre_buffer *buffer)
+{
+    return buffer ? buffer->size : 0;
+}

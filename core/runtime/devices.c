@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devices: chosen by the registry, opened on first use, shared by all kernels and buffers on them. */
+#include "core/runtime/runtime.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+
+static gyre_status open_device(gyre_runtime *runtime, const struct gyre_candidate *candidate,
+                               uint32_t ordinal, struct gyre_dispatch **out)
+{
+    struct gyre_open_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a device");
+    gyre_status status =
+        gyre_dispatch_open(candidate, ordinal, runtime->log, runtime->log_context, &device->dispatch);
+    if (status != GYRE_OK) {
+        free(device);
+        return status;
+    }
+    device->candidate = candidate;
+    device->ordinal = ordinal;
+    device->next = runtime->devices;
+    runtime->devices = device;
+    *out = device->dispatch;
+    return GYRE_OK;
+}
+
+gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
+                                struct gyre_dispatch **out)
+{
+    const struct gyre_candidate *candidate = NULL;
+    char why[1024];
+    *out = NULL;
+    if (!backend || !backend[0])
+        backend = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "backend");
+    pthread_mutex_lock(&runtime->lock);
+    gyre_status status = gyre_registry_choose(runtime->registry, backend, &candidate, why, sizeof why);
+    for (struct gyre_open_device *device = runtime->devices; status == GYRE_OK && device;
+         device = device->next)
+        if (device->candidate == candidate && device->ordinal == ordinal)
+            *out = device->dispatch;
+    if (status == GYRE_OK && !*out) {
+        gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", why);
+        status = open_device(runtime, candidate, ordinal, out);
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return status;
+}
+
+void gyre_runtime_close_devices(gyre_runtime *runtime)
+{
+    while (runtime->devices) {
+        struct gyre_open_device *device = runtime->devices;
+        runtime->devices = device->next;
+        gyre_dispatch_close(device->dispatch);
+        free(device);
+    }
+}

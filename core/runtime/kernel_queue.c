@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queues of a kernel: from configuration and descriptor to a queue that the device serves.
+ *
+ * Locks: kernel->lock while the table changes. A change is announced by a new command, and what was taken out
+ * is freed only after every block obeyed it.
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
+}
+
+/* The words of the configuration stand in the order of the API's numbers, which start at 1. */
+static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc)
+{
+    const char *name = desc->name ? desc->name : "";
+    struct gyre_queue_options options = {
+        .name = name,
+        .capacity = desc->capacity ? desc->capacity : (uint64_t)setting(kernel, name, "capacity"),
+        .request_size = (uint32_t)kernel->record->request->size,
+        .reply_size = (uint32_t)kernel->record->reply->size,
+        .policy = desc->policy ? desc->policy : (gyre_full_policy)(setting(kernel, name, "policy") + 1),
+        .idle = desc->idle ? desc->idle : (gyre_idle_strategy)(setting(kernel, name, "idle") + 1),
+        .spin_turns = (uint32_t)setting(kernel, name, "spin_turns"),
+        .first_sequence =
+            desc->first_sequence ? desc->first_sequence : (uint64_t)setting(kernel, name, "first_sequence"),
+        .many_threads = setting(kernel, name, "threads") == 0,
+        .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
+        .control = kernel->control,
+    };
+    return options;
+}
+
+static gyre_status check_type(const gyre_type *kernels, const gyre_type *callers)
+{
+    gyre_layout *a = NULL, *b = NULL;
+    if (!callers)
+        return GYRE_OK;
+    gyre_status status = gyre_layout_create(kernels, GYRE_MESSAGE_MAX, &a);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(callers, GYRE_MESSAGE_MAX, &b);
+    if (status == GYRE_OK)
+        status = gyre_layout_compare(a, "the kernel", b, "the caller");
+    gyre_layout_destroy(a);
+    gyre_layout_destroy(b);
+    return status;
+}
+
+static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc)
+{
+    if ((unsigned)desc->policy > GYRE_FULL_DROP_NEWEST || (unsigned)desc->idle > GYRE_WAIT_PARK)
+        return gyre_error_set(GYRE_INVALID,
+                              "a queue of kernel '%s': no such policy (%d) or idle strategy (%d)",
+                              kernel->name, (int)desc->policy, (int)desc->idle);
+    if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
+                              GYRE_NAME_MAX - 1);
+    for (const gyre_queue *queue = kernel->queues; desc->name && queue; queue = queue->next)
+        if (!strcmp(queue->name, desc->name))
+            return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
+                                  kernel->name, desc->name);
+    gyre_status status = check_type(kernel->record->request, desc->request);
+    return status == GYRE_OK ? check_type(kernel->record->reply, desc->reply) : status;
+}
+
+/* A free entry of the table; GYRE_QUEUES_MAX when there is none. */
+static uint32_t free_entry(const gyre_control_region *control)
+{
+    uint32_t entry = 0;
+    while (entry < GYRE_QUEUES_MAX && control->queues[entry].address)
+        entry++;
+    return entry;
+}
+
+static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint32_t entry, uint64_t address)
+{
+    gyre_control_region *control = kernel->control;
+    queue->table_entry = entry;
+    control->queues[entry] = (gyre_control_queue){
+        .address = address, .first = gyre_queue_next_index(queue), .serial = ++kernel->queue_serial};
+    if (control->command.queue_count <= entry)
+        control->command.queue_count = entry + 1; /* published by the command that follows */
+}
+
+gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+{
+    gyre_queue *queue = NULL;
+    gyre_queue_memory *memory = NULL;
+    uint64_t address = 0;
+    uint32_t entry = free_entry(kernel->control);
+    *out = NULL;
+    gyre_status status = check_queue(kernel, desc);
+    if (status == GYRE_OK && entry == GYRE_QUEUES_MAX)
+        status = gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
+                                GYRE_QUEUES_MAX);
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_queue_options options = choose_options(kernel, desc);
+    status = gyre_queue_create(&options, &queue);
+    if (status != GYRE_OK)
+        return status;
+    gyre_queue_memory_desc region = {.size = sizeof region,
+                                     .address = queue->region.address,
+                                     .region_size = queue->region.size,
+                                     .descriptor = queue->region.descriptor};
+    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
+    if (status != GYRE_OK) {
+        gyre_queue_destroy(queue);
+        return status;
+    }
+    queue->kernel = kernel;
+    queue->device_memory = memory;
+    queue->next = kernel->queues;
+    kernel->queues = queue;
+    write_entry(kernel, queue, entry, address);
+    *out = queue;
+    return GYRE_OK;
+}
+
+void gyre_kernel_remove_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_queue **link = &kernel->queues;
+    gyre_queue_close_sends(queue);
+    while (*link != queue)
+        link = &(*link)->next;
+    *link = queue->next;
+    kernel->control->queues[queue->table_entry].address = 0;
+    if (kernel->resident) {
+        gyre_control_order(kernel, gyre_control_verb(kernel));
+        uint64_t limit =
+            gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+        if (gyre_control_acknowledged(kernel, gyre_clock_ns() + limit) == GYRE_TIMEOUT) {
+            /* a handler may still write into it: better to keep the memory than to pull it away */
+            gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "%s; the memory of its queue '%s' stays behind",
+                             gyre_error_text(), queue->name);
+            return;
+        }
+    }
+    gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
+    gyre_queue_destroy(queue);
+}
+
+void gyre_kernel_rewind_queues(gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+        uint64_t next = gyre_queue_next_index(queue);
+        kernel->control->queues[queue->table_entry].first = next;
+        kernel->control->queues[queue->table_entry].serial = ++kernel->queue_serial;
+        queue->shared->claim.next = next; /* the device's line, but no device is there */
+        gyre_queue_reopen(queue);
+    }
+}
+
+gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+{
+    gyre_queue_desc given = {.size = sizeof given};
+    if (!kernel || !out || (desc && desc->size < sizeof desc->size))
+        return gyre_error_set(GYRE_INVALID, "gyre_queue_open needs a kernel, a place for the queue, and a "
+                                            "descriptor with its size set or NULL");
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    pthread_mutex_lock(&kernel->lock);
+    gyre_status status = GYRE_OK;
+    if (!kernel->resident)
+        status = gyre_error_set(GYRE_CLOSED, "kernel '%s' is terminated; relaunch it before opening a queue",
+                                kernel->name);
+    if (status == GYRE_OK)
+        status = gyre_kernel_add_queue(kernel, &given, out);
+    if (status == GYRE_OK)
+        gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+    return status;
+}
+
+void gyre_queue_close(gyre_queue *queue)
+{
+    if (!queue)
+        return;
+    gyre_kernel *kernel = queue->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    if (queue == kernel->main_queue)
+        kernel->main_queue = NULL;
+    gyre_kernel_remove_queue(kernel, queue);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+gyre_queue *gyre_kernel_queue(gyre_kernel *kernel)
+{
+    return kernel ? kernel->main_queue : NULL;
+}
+
+gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)
+{
+    gyre_queue *queue = NULL;
+    if (!kernel || !name)
+        return NULL;
+    pthread_mutex_lock(&kernel->lock);
+    for (queue = kernel->queues; queue && strcmp(queue->name, name) != 0;)
+        queue = queue->next;
+    pthread_mutex_unlock(&kernel->lock);
+    return queue;
+}

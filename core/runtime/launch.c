@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching: from a descriptor to a resident kernel. The order is: find the device, build, choose the shape,
+ * bind buffers, make state and queues, start. gyre_kernel_free undoes whatever part of it was done.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+/* ---- names and sources
+ * --------------------------------------------------------------------------------------- */
+
+/* The name under which a kernel is configured before its file was read: given, or as the source says. */
+static void guess_name(const gyre_launch_desc *desc, char *name, size_t size)
+{
+    const char *source = desc->source ? desc->source : "";
+    const char *base = strrchr(source, '/');
+    const char *colon = strrchr(source, ':');
+    base = base ? base + 1 : source;
+    if (desc->name)
+        snprintf(name, size, "%s", desc->name);
+    else if (desc->kernel)
+        snprintf(name, size, "%s", desc->kernel);
+    else if (colon && colon > base)
+        snprintf(name, size, "%s", colon + 1);
+    else
+        snprintf(name, size, "%.*s", (int)strcspn(base, "."), base);
+}
+
+static const char *kernel_text(const gyre_kernel *kernel, const char *key)
+{
+    return gyre_config_text(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
+}
+
+static gyre_status check_name(const gyre_kernel *kernel)
+{
+    gyre_kernel *other = gyre_kernel_find(kernel->runtime, kernel->name);
+    if (!other)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID, "a kernel '%s' is launched already; give this one another name",
+                          kernel->name);
+}
+
+/* ---- building
+ * ------------------------------------------------------------------------------------------------ */
+
+static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    const char *source = desc->source ? desc->source : kernel_text(kernel, "source");
+    if (!report)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to build a kernel");
+    if (!source[0]) {
+        free(report);
+        return gyre_error_set(
+            GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]",
+            kernel->name, kernel->name);
+    }
+    struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
+                                          .device = kernel->dispatch,
+                                          .source = source,
+                                          .options = kernel_text(kernel, "options"),
+                                          .report = report};
+    gyre_status status = gyre_pipeline_run_desc(&pipeline, &kernel->build);
+    if (report->warning[0])
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
+    if (report->messages[0])
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "%s", report->messages);
+    free(report);
+    if (status == GYRE_OK)
+        status = gyre_build_kernel(kernel->build, desc->kernel, &kernel->record);
+    return status;
+}
+
+/* ---- the shape
+ * ----------------------------------------------------------------------------------------------- */
+
+static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
+{
+    return given ? given : configured ? (uint32_t)configured : preset;
+}
+
+static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    const gyre_device_info *device = gyre_dispatch_device_info(kernel->dispatch);
+    bool actor = kernel->record->form == GYRE_FORM_ACTOR;
+    kernel->lanes =
+        first_of(desc->lanes, gyre_kernel_setting(kernel, "lanes"), actor ? 1 : device->lanes_default);
+    kernel->blocks =
+        first_of(desc->blocks, gyre_kernel_setting(kernel, "blocks"), actor ? 1 : device->blocks_default);
+    if (actor && (kernel->lanes != 1 || kernel->blocks != 1))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lanes and %u blocks; leave "
+            "both out, or declare it as GYRE_KERNEL",
+            kernel->name, kernel->lanes, kernel->blocks);
+    if (kernel->lanes > device->lanes_max)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
+                              kernel->name, kernel->lanes, device->name, device->lanes_max);
+    if (kernel->blocks > device->blocks_max)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s': %u blocks, and '%s' allows at most %u",
+                              kernel->name, kernel->blocks, device->name, device->blocks_max);
+    return GYRE_OK;
+}
+
+/* ---- state and buffers
+ * --------------------------------------------------------------------------------------- */
+
+static gyre_status prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    uint64_t size = kernel->record->state->size;
+    if (desc->state && desc->state_size != size)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes (%s), found %zu bytes",
+                              kernel->name, (unsigned long long)size, kernel->record->state->name,
+                              desc->state_size);
+    if (size == 0)
+        return GYRE_OK;
+    if (desc->state) {
+        kernel->initial_state = malloc(size);
+        if (!kernel->initial_state)
+            return gyre_error_set(GYRE_EXHAUSTED, "no memory for a state of %llu bytes",
+                                  (unsigned long long)size);
+        memcpy(kernel->initial_state, desc->state, size);
+    }
+    return gyre_dispatch_memory_alloc(kernel->dispatch, size, &kernel->state);
+}
+
+static gyre_status write_state(gyre_kernel *kernel)
+{
+    if (!kernel->state)
+        return GYRE_OK;
+    if (!kernel->initial_state)
+        return gyre_memory_fill_zero(kernel->dispatch, kernel->state, kernel->record->state->size);
+    gyre_transfer_desc upload = {.size = sizeof upload,
+                                 .kind = GYRE_TRANSFER_UPLOAD,
+                                 .memory = kernel->state,
+                                 .byte_count = kernel->record->state->size,
+                                 .source = kernel->initial_state};
+    return gyre_dispatch_transfer(kernel->dispatch, &upload);
+}
+
+static const gyre_binding_name *find_binding(const gyre_launch_desc *desc, const char *name)
+{
+    for (size_t i = 0; i < desc->binding_count; i++)
+        if (desc->bindings[i].name && !strcmp(desc->bindings[i].name, name))
+            return &desc->bindings[i];
+    return NULL;
+}
+
+static gyre_status bind_one(gyre_kernel *kernel, const gyre_launch_desc *desc, const gyre_buffer_slot *slot)
+{
+    const gyre_binding_name *binding = find_binding(desc, slot->name);
+    if (!binding || !binding->buffer)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' has a buffer '%s' of %s, and nothing is bound to it",
+                              kernel->name, slot->name, slot->type->name);
+    if (binding->buffer->dispatch != kernel->dispatch)
+        return gyre_error_set(GYRE_INVALID, "buffer '%s' lies on another device than kernel '%s'", slot->name,
+                              kernel->name);
+    if (binding->buffer->size % slot->type->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "buffer '%s' of kernel '%s' has %llu bytes, which is no multiple of %s (%llu)",
+                              slot->name, kernel->name, (unsigned long long)binding->buffer->size,
+                              slot->type->name, (unsigned long long)slot->type->size);
+    kernel->buffers[kernel->buffer_count++] = binding->buffer;
+    return GYRE_OK;
+}
+
+/* Every name that was given is one of the kernel's. */
+static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_launch_desc *desc,
+                                       const gyre_buffer_list *list)
+{
+    for (size_t i = 0; i < desc->binding_count; i++) {
+        uint32_t slot = 0;
+        const char *name = desc->bindings[i].name ? desc->bindings[i].name : "";
+        while (slot < list->count && strcmp(list->slots[slot].name, name) != 0)
+            slot++;
+        if (slot == list->count)
+            return gyre_error_set(GYRE_INVALID, "kernel '%s' has no buffer '%s'; it declares: %s",
+                                  kernel->name, name,
+                                  kernel->record->buffers[0] ? kernel->record->buffers : "none");
+    }
+    return GYRE_OK;
+}
+
+static gyre_status bind_buffers(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_buffer_list list = {0};
+    gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    if (status == GYRE_OK)
+        status = check_binding_names(kernel, desc, &list);
+    kernel->buffers = calloc((size_t)list.count + 1, sizeof(gyre_buffer *));
+    if (status == GYRE_OK && !kernel->buffers)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", list.count);
+    for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
+        status = bind_one(kernel, desc, &list.slots[i]);
+    gyre_buffer_list_finish(&list);
+    return status;
+}
+
+void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold)
+{
+    pthread_mutex_lock(&kernel->runtime->lock);
+    for (uint32_t i = 0; i < kernel->buffer_count; i++)
+        kernel->buffers[i]->bound += hold ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
+    pthread_mutex_unlock(&kernel->runtime->lock);
+}
+
+/* ---- starting
+ * ------------------------------------------------------------------------------------------------ */
+
+static void log_line(void *context, const char *text, int64_t value)
+{
+    const gyre_kernel *kernel = context;
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
+                     (long long)value);
+}
+
+static void describe_bindings(const gyre_kernel *kernel, const gyre_buffer_list *list,
+                              gyre_binding_desc *bindings)
+{
+    for (uint32_t i = 0; i < kernel->buffer_count; i++)
+        bindings[i] =
+            (gyre_binding_desc){.memory = kernel->buffers[i]->memory,
+                                .element_count = kernel->buffers[i]->size / list->slots[i].type->size};
+}
+
+/* An unacknowledged launch is taken back: the control word stops whatever did start. */
+static gyre_status await_first_words(gyre_kernel *kernel)
+{
+    uint64_t now = gyre_clock_ns();
+    const struct gyre_config *config = kernel->runtime->config;
+    gyre_status status = gyre_control_acknowledged(
+        kernel, now + gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "launch_timeout_ms"));
+    return status == GYRE_OK
+               ? GYRE_OK
+               : gyre_error_add(status, "kernel '%s' was launched and did not report", kernel->name);
+}
+
+gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
+{
+    gyre_buffer_list list = {0};
+    gyre_binding_desc *bindings = calloc((size_t)kernel->buffer_count + 1, sizeof *bindings);
+    gyre_status status = write_state(kernel);
+    if (status == GYRE_OK && !bindings)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->buffer_count);
+    if (status == GYRE_OK)
+        status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    if (status == GYRE_OK) {
+        describe_bindings(kernel, &list, bindings);
+        gyre_control_reset(kernel);
+        gyre_control_order(kernel, active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE);
+        gyre_resident_desc desc = {.size = sizeof desc,
+                                   .control = kernel->control,
+                                   .control_size = kernel->region.size,
+                                   .control_descriptor = kernel->region.descriptor,
+                                   .kernel_name = kernel->record->name,
+                                   .lanes = kernel->lanes,
+                                   .blocks = kernel->blocks,
+                                   .state = kernel->state,
+                                   .bindings = bindings,
+                                   .binding_count = kernel->buffer_count,
+                                   .idle = (gyre_idle)gyre_kernel_setting(kernel, "idle"),
+                                   .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
+                                   .kernel_log = log_line,
+                                   .kernel_log_context = kernel};
+        status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc,
+                                      &kernel->resident);
+    }
+    if (status == GYRE_OK)
+        status = await_first_words(kernel);
+    if (status == GYRE_OK) {
+        gyre_kernel_hold_buffers(kernel, true);
+        gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
+    }
+    gyre_buffer_list_finish(&list);
+    free(bindings);
+    return status;
+}
+
+static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_queue_desc queue = {
+        .size = sizeof queue, .name = kernel->name, .request = desc->request, .reply = desc->reply};
+    return gyre_kernel_add_queue(kernel, &queue, &kernel->main_queue);
+}
+
+static void list_kernel(gyre_kernel *kernel)
+{
+    gyre_runtime *runtime = kernel->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    struct gyre_kernel **link = &runtime->kernels;
+    while (*link)
+        link = &(*link)->next;
+    *link = kernel;
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    char hint[GYRE_NAME_MAX];
+    guess_name(desc, hint, sizeof hint);
+    memcpy(kernel->name, hint, sizeof hint);
+    const char *backend = desc->backend ? desc->backend : kernel_text(kernel, "backend");
+    gyre_status status = gyre_runtime_device(kernel->runtime, backend, desc->device, &kernel->dispatch);
+    if (status == GYRE_OK)
+        status = build_kernel(kernel, desc);
+    if (status == GYRE_OK && !desc->name)
+        snprintf(kernel->name, sizeof kernel->name, "%s", kernel->record->name);
+    if (status == GYRE_OK)
+        status = check_name(kernel);
+    if (status == GYRE_OK)
+        status = choose_shape(kernel, desc);
+    if (status == GYRE_OK)
+        status = bind_buffers(kernel, desc);
+    if (status == GYRE_OK)
+        status = prepare_state(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_control_create(kernel);
+    if (status == GYRE_OK)
+        status = open_main_queue(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
+    return status;
+}
+
+static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    if (!runtime || !desc || !out || desc->size < sizeof desc->size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "gyre_launch needs a runtime, a descriptor with its size set and a place for the kernel");
+    *out = NULL;
+    return GYRE_OK;
+}
+
+gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
+{
+    gyre_launch_desc given = {.size = sizeof given};
+    gyre_status status = check_launch(runtime, desc, out);
+    if (status != GYRE_OK)
+        return status;
+    memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    if ((!given.source && !given.name) || (given.name && strlen(given.name) >= GYRE_NAME_MAX))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_launch needs a source, or the name (at most %d characters) of a kernel "
+                              "whose source is configured",
+                              GYRE_NAME_MAX - 1);
+    gyre_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
+    kernel->runtime = runtime;
+    kernel->region = GYRE_REGION_NONE;
+    kernel->launched_ns = gyre_clock_ns();
+    pthread_mutex_init(&kernel->lock, NULL);
+    status = launch(kernel, &given);
+    if (status != GYRE_OK) {
+        gyre_kernel_free(kernel);
+        return status;
+    }
+    list_kernel(kernel);
+    *out = kernel;
+    return GYRE_OK;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opening and closing: configuration in, everything that the runtime owns out. */
+#include "core/runtime/runtime.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+
+const char *gyre_version(void)
+{
+    return TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH);
+}
+
+void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    if (!runtime->log || (int)level > runtime->log_level)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    runtime->log(runtime->log_context, (int)level, text);
+}
+
+/* The settings of the descriptor, with the shorthand for the backend as one more. */
+static gyre_status load_config(gyre_runtime *runtime, const gyre_open_desc *desc)
+{
+    size_t count = 0;
+    char backend[128];
+    gyre_status status;
+    while (desc->settings && desc->settings[count])
+        count++;
+    const char **settings = calloc(count + 2, sizeof *settings);
+    if (!settings)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu settings", count);
+    if (count)
+        memcpy(settings, desc->settings, count * sizeof *settings);
+    if (desc->backend) {
+        snprintf(backend, sizeof backend, "gyre.backend=%s", desc->backend);
+        settings[count] = backend;
+    }
+    struct gyre_config_desc config = {.config_path = desc->config_path, .api = settings};
+    status = gyre_config_load(&config, &runtime->config);
+    free(settings);
+    return status;
+}
+
+static void report_warnings(const gyre_runtime *runtime)
+{
+    size_t count = 0;
+    const char *const *warnings = gyre_config_warnings(runtime->config, &count);
+    for (size_t i = 0; i < count; i++)
+        gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s", warnings[i]);
+}
+
+gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
+{
+    gyre_open_desc given = {.size = sizeof given};
+    if (!out || (desc && desc->size < sizeof desc->size))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "gyre_open needs a place for the runtime, and a descriptor with its size set or NULL");
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_runtime *runtime = calloc(1, sizeof *runtime);
+    if (!runtime)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
+    pthread_mutex_init(&runtime->lock, NULL);
+    runtime->log = given.log;
+    runtime->log_context = given.log_context;
+    gyre_status status = load_config(runtime, &given);
+    if (status == GYRE_OK) {
+        runtime->log_level = (int)gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, "log_level") + 1;
+        report_warnings(runtime);
+        status = gyre_registry_create(runtime->config, &runtime->registry);
+    }
+    if (status != GYRE_OK) {
+        gyre_close(runtime);
+        return status;
+    }
+    *out = runtime;
+    return GYRE_OK;
+}
+
+void gyre_close(gyre_runtime *runtime)
+{
+    if (!runtime)
+        return;
+    while (runtime->kernels)
+        gyre_kernel_release(runtime->kernels);
+    while (runtime->buffers)
+        gyre_buffer_free(runtime->buffers);
+    gyre_runtime_close_devices(runtime);
+    gyre_registry_destroy(runtime->registry);
+    gyre_config_destroy(runtime->config);
+    pthread_mutex_destroy(&runtime->lock);
+    free(runtime);
+}
