@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The test device: one thread, no batches, no cleverness. */
+#include "ring_device.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/unit.h"
+
+struct gyre_queue_options ring_options(void)
+{
+    return (struct gyre_queue_options){.name = "test",
+                                       .capacity = 8,
+                                       .policy = GYRE_FULL_BLOCK,
+                                       .idle = GYRE_WAIT_ADAPTIVE,
+                                       .spin_turns = 100,
+                                       .many_threads = true,
+                                       .device_wakes = true};
+}
+
+static void complete(const gyre_queue *queue, uint64_t index)
+{
+    const gyre_slot *in = gyre_request_slot(queue, index);
+    gyre_slot *out = gyre_reply_slot(queue, index);
+    const uint64_t *request = (const uint64_t *)(const void *)(in + 1);
+    uint64_t *reply = (uint64_t *)(void *)(out + 1);
+    out->length = 0;
+    if (index < __atomic_load_n(&queue->shared->host.drop_before, __ATOMIC_ACQUIRE)) {
+        out->info = GYRE_OUTCOME_DROPPED;
+    } else if (request[0] == FAIL_WORD) {
+        gyre_failure failure = {7, "told to fail"};
+        memcpy(out + 1, &failure, sizeof failure);
+        out->length = sizeof failure;
+        out->info = GYRE_OUTCOME_FAILED;
+    } else if (request[0] == SILENT_WORD) {
+        out->info = GYRE_OUTCOME_NO_REPLY;
+    } else {
+        for (uint32_t i = 0; i < in->length / 8; i++)
+            reply[i] = request[i] + 1;
+        out->length = in->length;
+        out->info = GYRE_OUTCOME_REPLY;
+    }
+    __atomic_store_n(&out->sequence, index + 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&queue->shared->host.waiting, __ATOMIC_SEQ_CST))
+        gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+}
+
+static void *serve(void *argument)
+{
+    struct ring_device *device = argument;
+    while (!__atomic_load_n(&device->leave, __ATOMIC_ACQUIRE)) {
+        const gyre_slot *slot = gyre_request_slot(device->queue, device->next);
+        if (!__atomic_load_n(&device->held, __ATOMIC_ACQUIRE) &&
+            __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == device->next + 1)
+            complete(device->queue, device->next++);
+        else
+            sched_yield();
+    }
+    return NULL;
+}
+
+void ring_device_start(struct ring_device *device, struct gyre_queue_options options, uint32_t words)
+{
+    memset(device, 0, sizeof *device);
+    device->control = aligned_alloc(GYRE_LINE_SIZE, sizeof *device->control);
+    memset(device->control, 0, sizeof *device->control);
+    options.control = device->control;
+    options.request_size = options.reply_size = words * 8;
+    ck_assert_int_eq(gyre_queue_create(&options, &device->queue), GYRE_OK);
+    device->next = options.first_sequence;
+    ck_assert_int_eq(pthread_create(&device->thread, NULL, serve, device), 0);
+}
+
+void ring_device_stop(struct ring_device *device)
+{
+    if (!__atomic_exchange_n(&device->leave, 1, __ATOMIC_SEQ_CST))
+        pthread_join(device->thread, NULL);
+}
+
+void ring_device_finish(struct ring_device *device)
+{
+    ring_device_stop(device);
+    gyre_queue_destroy(device->queue);
+    free(device->control);
+}
+
+void ring_device_hold(struct ring_device *device, bool hold)
+{
+    __atomic_store_n(&device->held, hold, __ATOMIC_SEQ_CST);
+}

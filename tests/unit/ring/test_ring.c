@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The client side of queues, one thread at a time: order, room, policies, outcomes, zero-copy, ends. */
+#include <poll.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "ring_device.h"
+#include "test_ring.h"
+#include "unit/unit.h"
+
+static struct ring_device device;
+
+static void send_number(uint64_t number)
+{
+    ck_assert_int_eq(gyre_send(device.queue, &number, sizeof number, NULL, gyre_in_ms(2000)), GYRE_OK);
+}
+
+static uint64_t receive_number(void)
+{
+    uint64_t reply = 0;
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_OK);
+    return reply;
+}
+
+static gyre_queue_stats stats(void)
+{
+    gyre_queue_stats now = {.size = sizeof now};
+    ck_assert_int_eq(gyre_queue_stats_get(device.queue, &now), GYRE_OK);
+    return now;
+}
+
+START_TEST(replies_come_in_order_over_many_laps)
+{
+    ring_device_start(&device, ring_options(), 1);
+    for (uint64_t i = 0; i < 1000; i++) {
+        send_number(i * 10);
+        if (i >= 5)
+            ck_assert_uint_eq(receive_number(), (i - 5) * 10 + 1);
+    }
+    ck_assert_uint_eq(stats().sent, 1000);
+    ck_assert_uint_eq(stats().received, 995);
+    ck_assert_uint_eq(stats().high_water, 6);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(sequences_cross_the_32_bit_wrap)
+{
+    struct gyre_queue_options options = ring_options();
+    options.first_sequence = UINT64_C(0xffffffff) - 20;
+    ring_device_start(&device, options, 1);
+    for (uint64_t i = 0; i < 100; i++) {
+        gyre_completion completion;
+        uint64_t index = 0, reply = 0;
+        ck_assert_int_eq(gyre_send(device.queue, &i, sizeof i, &index, GYRE_NO_WAIT), GYRE_OK);
+        ck_assert_uint_eq(index, options.first_sequence + i);
+        ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, &completion, gyre_in_ms(2000)),
+                         GYRE_OK);
+        ck_assert_uint_eq(completion.index, index);
+        ck_assert_uint_eq(reply, i + 1);
+    }
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(messages_of_all_sizes_keep_every_byte)
+{
+    static const uint32_t words[] = {1, 6, 7, 128, 8192};
+    static uint64_t request[8192], reply[8192];
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
+        ring_device_start(&device, ring_options(), words[w]);
+        for (uint64_t i = 0; i < 50; i++) {
+            for (uint32_t k = 0; k < words[w]; k++)
+                request[k] = i * 1000003 + k;
+            ck_assert_int_eq(
+                gyre_call(device.queue, request, words[w] * 8, reply, words[w] * 8, NULL, gyre_in_ms(2000)),
+                GYRE_OK);
+            for (uint32_t k = 0; k < words[w]; k++)
+                ck_assert_uint_eq(reply[k], request[k] + 1);
+        }
+        ring_device_finish(&device);
+    }
+}
+END_TEST
+
+START_TEST(failures_and_silence_are_told_apart)
+{
+    gyre_completion completion;
+    uint64_t reply = 5;
+    ring_device_start(&device, ring_options(), 1);
+    send_number(FAIL_WORD);
+    send_number(SILENT_WORD);
+    send_number(FAIL_WORD);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(completion.outcome, GYRE_HANDLER_FAILED);
+    ck_assert_int_eq(completion.failure_code, 7);
+    ck_assert_str_eq(completion.failure_text, "told to fail");
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(completion.outcome, GYRE_NOT_REPLIED);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(2000)), GYRE_FAILED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "code 7: told to fail"));
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(batches_stop_before_a_failure_that_nobody_would_see)
+{
+    uint64_t replies[4];
+    size_t received = 0;
+    ring_device_start(&device, ring_options(), 1);
+    send_number(1);
+    send_number(2);
+    send_number(FAIL_WORD);
+    send_number(3);
+    while (gyre_queue_outstanding(device.queue))
+        ;
+    ck_assert_int_eq(gyre_receive_batch(device.queue, replies, 8, 4, NULL, &received, GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_uint_eq(received, 2);
+    ck_assert_int_eq(gyre_receive_batch(device.queue, replies, 8, 4, NULL, &received, GYRE_NO_WAIT),
+                     GYRE_FAILED);
+    ck_assert_uint_eq(received, 1);
+    ck_assert_int_eq(gyre_receive_batch(device.queue, replies, 8, 4, NULL, &received, GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_uint_eq(received, 1);
+    ck_assert_uint_eq(replies[0], 4);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(wrong_sizes_are_refused_with_both_numbers)
+{
+    uint64_t words[2] = {0};
+    ring_device_start(&device, ring_options(), 1);
+    ck_assert_int_eq(gyre_send(device.queue, words, 16, NULL, GYRE_NO_WAIT), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "requests of 8 bytes, found one of 16"));
+    ck_assert_int_eq(gyre_call(device.queue, words, 8, words, 4, NULL, GYRE_NO_WAIT), GYRE_INVALID);
+    send_number(1);
+    ck_assert_int_eq(gyre_receive(device.queue, words, 4, NULL, gyre_in_ms(2000)), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "8 bytes and the caller's buffer 4"));
+    ck_assert_uint_eq(receive_number(), 2); /* nothing was consumed */
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(capacities_that_are_no_power_of_two_are_refused)
+{
+    static const uint64_t wrong[] = {0, 3, 1000, UINT64_MAX};
+    gyre_control_region control;
+    gyre_queue *queue;
+    for (size_t i = 0; i < 4; i++) {
+        struct gyre_queue_options options = ring_options();
+        options.control = &control;
+        options.capacity = wrong[i];
+        ck_assert_int_eq(gyre_queue_create(&options, &queue), GYRE_INVALID);
+        ck_assert_ptr_null(queue);
+    }
+}
+END_TEST
+
+START_TEST(capacities_beyond_the_memory_are_refused_with_the_numbers)
+{
+    gyre_control_region control;
+    gyre_queue *queue;
+    struct gyre_queue_options options = ring_options();
+    options.control = &control;
+    options.request_size = options.reply_size = 65536;
+    for (options.capacity = UINT64_C(1) << 30; options.capacity; options.capacity <<= 8) {
+        ck_assert_int_eq(gyre_queue_create(&options, &queue), GYRE_EXHAUSTED);
+        ck_assert_ptr_null(queue);
+    }
+}
+END_TEST
+
+static void fill_held_queue(gyre_full_policy policy)
+{
+    struct gyre_queue_options options = ring_options();
+    options.policy = policy;
+    ring_device_start(&device, options, 1);
+    ring_device_hold(&device, true);
+    for (uint64_t i = 0; i < options.capacity; i++)
+        send_number(i);
+}
+
+START_TEST(full_queue_blocks_until_the_deadline)
+{
+    uint64_t number = 99;
+    fill_held_queue(GYRE_FULL_BLOCK);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_NO_WAIT), GYRE_AGAIN);
+    uint64_t before = gyre_now_ns();
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(30)), GYRE_TIMEOUT);
+    ck_assert_uint_ge(gyre_now_ns() - before, 29000000);
+    ck_assert_uint_eq(stats().rejected, 2);
+    ring_device_hold(&device, false);
+    ck_assert_uint_eq(receive_number(), 1);
+    send_number(number);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(full_queue_rejects_at_once)
+{
+    uint64_t number = 99;
+    fill_held_queue(GYRE_FULL_REJECT);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_FOREVER), GYRE_AGAIN);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "queue 'test' is full: 8 messages"));
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(full_queue_drops_the_newest_and_counts_it)
+{
+    uint64_t number = 99;
+    fill_held_queue(GYRE_FULL_DROP_NEWEST);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_FOREVER), GYRE_DROPPED);
+    ck_assert_uint_eq(stats().dropped, 1);
+    ck_assert_uint_eq(stats().sent, 8);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(full_queue_drops_the_oldest_reply_and_counts_it)
+{
+    fill_held_queue(GYRE_FULL_DROP_OLDEST);
+    ring_device_hold(&device, false);
+    while (gyre_queue_outstanding(device.queue))
+        ;
+    send_number(8);
+    send_number(9);
+    for (uint64_t i = 2; i < 10; i++)
+        ck_assert_uint_eq(receive_number(), i + 1);
+    ck_assert_uint_eq(stats().dropped, 2);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(full_queue_drops_the_oldest_request_before_it_is_handled)
+{
+    uint64_t number = 99;
+    fill_held_queue(GYRE_FULL_DROP_OLDEST);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(20)),
+                     GYRE_TIMEOUT); /* being handled */
+    ring_device_hold(&device, false);
+    send_number(number);
+    for (uint64_t i = 1; i < 8; i++)
+        ck_assert_uint_eq(receive_number(), i + 1);
+    ck_assert_uint_eq(receive_number(), 100);
+    ck_assert_uint_eq(stats().dropped, 1);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(late_replies_of_calls_are_stepped_over)
+{
+    uint64_t request = 1, reply = 0;
+    ring_device_start(&device, ring_options(), 1);
+    ring_device_hold(&device, true);
+    ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(10)), GYRE_TIMEOUT);
+    send_number(41);
+    ring_device_hold(&device, false);
+    ck_assert_uint_eq(receive_number(), 42);
+    ck_assert_uint_eq(stats().abandoned, 1);
+    ck_assert_uint_eq(stats().received, 1);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(a_queue_full_of_abandoned_calls_recovers)
+{
+    uint64_t request = 1, reply = 0;
+    ring_device_start(&device, ring_options(), 1);
+    ring_device_hold(&device, true);
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(1)), GYRE_TIMEOUT);
+    ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(1)), GYRE_TIMEOUT);
+    ring_device_hold(&device, false);
+    ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_uint_eq(reply, 2);
+    ck_assert_uint_eq(stats().abandoned, 8);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(reserve_and_commit_send_without_copies)
+{
+    void *requests = NULL;
+    size_t stride = 0, count = 5;
+    ring_device_start(&device, ring_options(), 1);
+    ck_assert_int_eq(gyre_reserve(device.queue, &requests, &stride, &count, GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_uint_eq(count, 5);
+    ck_assert_uint_eq((uintptr_t)requests % 16, 0);
+    for (size_t i = 0; i < count; i++)
+        *(uint64_t *)(void *)((char *)requests + i * stride) = i * 3;
+    uint64_t number = 1;
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_NO_WAIT),
+                     GYRE_AGAIN); /* the room is reserved */
+    ck_assert_int_eq(gyre_commit(device.queue, 6), GYRE_INVALID);
+    ck_assert_int_eq(gyre_commit(device.queue, 4), GYRE_OK);
+    for (uint64_t i = 0; i < 4; i++)
+        ck_assert_uint_eq(receive_number(), i * 3 + 1);
+    ck_assert_int_eq(gyre_commit(device.queue, 1), GYRE_INVALID);
+    count = 100;
+    ck_assert_int_eq(gyre_reserve(device.queue, &requests, &stride, &count, GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_uint_eq(count, 4); /* up to the end of the ring */
+    ck_assert_int_eq(gyre_commit(device.queue, 0), GYRE_OK);
+    send_number(5);
+    ck_assert_uint_eq(receive_number(), 6);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(peek_and_release_receive_without_copies)
+{
+    gyre_view views[8];
+    size_t found = 0;
+    uint64_t reply;
+    ring_device_start(&device, ring_options(), 1);
+    ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, GYRE_NO_WAIT), GYRE_AGAIN);
+    for (uint64_t i = 0; i < 4; i++)
+        send_number(i);
+    while (gyre_queue_outstanding(device.queue))
+        ;
+    ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, GYRE_NO_WAIT), GYRE_OK);
+    ck_assert_uint_eq(found, 4);
+    for (uint64_t i = 0; i < 4; i++)
+        ck_assert_uint_eq(*(const uint64_t *)views[i].reply, i + 1);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(5)),
+                     GYRE_TIMEOUT); /* being peeked */
+    ck_assert_int_eq(gyre_release_views(device.queue, 3), GYRE_OK);
+    ck_assert_uint_eq(receive_number(), 4);
+    ck_assert_int_eq(gyre_release_views(device.queue, 1), GYRE_INVALID);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(closing_completes_what_is_left_as_unhandled)
+{
+    gyre_completion completion;
+    uint64_t number = 3;
+    fill_held_queue(GYRE_FULL_BLOCK);
+    gyre_queue_close_sends(device.queue);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_FOREVER), GYRE_CLOSED);
+    ring_device_stop(&device);
+    ck_assert_uint_eq(gyre_queue_complete_unhandled(device.queue), 8);
+    for (uint64_t i = 0; i < 8; i++) {
+        ck_assert_int_eq(gyre_receive(device.queue, &number, 8, &completion, GYRE_NO_WAIT), GYRE_OK);
+        ck_assert_int_eq(completion.outcome, GYRE_WAS_UNHANDLED);
+        ck_assert_uint_eq(completion.index, i);
+    }
+    ck_assert_int_eq(gyre_receive(device.queue, &number, 8, &completion, gyre_in_ms(1000)), GYRE_CLOSED);
+    ring_device_finish(&device);
+}
+END_TEST
+
+static int readable(int descriptor, int timeout_ms)
+{
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    return poll(&entry, 1, timeout_ms);
+}
+
+START_TEST(the_descriptor_is_readable_exactly_while_completions_wait)
+{
+    int descriptor = -1;
+    ring_device_start(&device, ring_options(), 1);
+    ck_assert_int_eq(gyre_queue_descriptor(device.queue, &descriptor), GYRE_OK);
+    for (int round = 0; round < 200; round++) {
+        ck_assert_int_eq(readable(descriptor, 0), 0);
+        send_number(1);
+        send_number(2);
+        ck_assert_int_eq(readable(descriptor, 2000), 1);
+        receive_number();
+        ck_assert_int_eq(readable(descriptor, 2000), 1);
+        receive_number();
+    }
+    gyre_queue_close_sends(device.queue);
+    ck_assert_int_eq(readable(descriptor, 2000), 1); /* so that the loop learns of the end */
+    ring_device_finish(&device);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ring");
+    TCase *tcase = tcase_create("one thread");
+    tcase_set_timeout(tcase, 30);
+    tcase_add_test(tcase, replies_come_in_order_over_many_laps);
+    tcase_add_test(tcase, sequences_cross_the_32_bit_wrap);
+    tcase_add_test(tcase, messages_of_all_sizes_keep_every_byte);
+    tcase_add_test(tcase, failures_and_silence_are_told_apart);
+    tcase_add_test(tcase, batches_stop_before_a_failure_that_nobody_would_see);
+    tcase_add_test(tcase, wrong_sizes_are_refused_with_both_numbers);
+    tcase_add_test(tcase, capacities_that_are_no_power_of_two_are_refused);
+    tcase_add_test(tcase, capacities_beyond_the_memory_are_refused_with_the_numbers);
+    tcase_add_test(tcase, full_queue_blocks_until_the_deadline);
+    tcase_add_test(tcase, full_queue_rejects_at_once);
+    tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
+    tcase_add_test(tcase, full_queue_drops_the_oldest_reply_and_counts_it);
+    tcase_add_test(tcase, full_queue_drops_the_oldest_request_before_it_is_handled);
+    tcase_add_test(tcase, late_replies_of_calls_are_stepped_over);
+    tcase_add_test(tcase, a_queue_full_of_abandoned_calls_recovers);
+    tcase_add_test(tcase, reserve_and_commit_send_without_copies);
+    tcase_add_test(tcase, peek_and_release_receive_without_copies);
+    tcase_add_test(tcase, closing_completes_what_is_left_as_unhandled);
+    tcase_add_test(tcase, the_descriptor_is_readable_exactly_while_completions_wait);
+    suite_add_tcase(suite, tcase);
+    suite_add_tcase(suite, ring_thread_cases());
+    return unit_run(suite);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cases of test_ring_threads.c, for the suite in test_ring.c. */
+#ifndef GYRE_TESTS_TEST_RING_H
+#define GYRE_TESTS_TEST_RING_H
+
+#include <check.h>
+
+TCase *ring_thread_cases(void);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several threads on one queue: nothing lost, nothing twice, every caller its own reply, and ends that wake
+ * sleepers. */
+#include <pthread.h>
+#include <string.h>
+
+#include "ring_device.h"
+#include "test_ring.h"
+#include "unit/unit.h"
+
+enum { PRODUCERS = 3, CONSUMERS = 2, EACH = 20000, CALLERS = 3, CALLS = 5000 };
+
+static struct ring_device device;
+static uint32_t taken;                /* replies received so far */
+static uint8_t seen[PRODUCERS][EACH]; /* how often each was received */
+
+static void *produce(void *argument)
+{
+    uint64_t producer = (uint64_t)(uintptr_t)argument;
+    for (uint64_t i = 0; i < EACH; i++) {
+        uint64_t request = producer << 32 | i;
+        ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+    }
+    return NULL;
+}
+
+static void *consume(void *argument)
+{
+    (void)argument;
+    while (__atomic_load_n(&taken, __ATOMIC_RELAXED) < PRODUCERS * EACH) {
+        uint64_t reply;
+        gyre_status status = gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(50));
+        if (status == GYRE_TIMEOUT)
+            continue;
+        ck_assert_int_eq(status, GYRE_OK);
+        reply -= 1;
+        __atomic_fetch_add(&seen[reply >> 32][reply & 0xffffffff], 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void run_producers_and_consumers(gyre_idle_strategy idle)
+{
+    pthread_t producers[PRODUCERS], consumers[CONSUMERS];
+    struct gyre_queue_options options = ring_options();
+    options.capacity = 64;
+    options.idle = idle;
+    options.first_sequence = UINT64_C(0xffffffff) - 1000;
+    taken = 0;
+    memset(seen, 0, sizeof seen);
+    ring_device_start(&device, options, 1);
+    for (uintptr_t i = 0; i < CONSUMERS; i++)
+        pthread_create(&consumers[i], NULL, consume, NULL);
+    for (uintptr_t i = 0; i < PRODUCERS; i++)
+        pthread_create(&producers[i], NULL, produce, (void *)i);
+    for (int i = 0; i < PRODUCERS; i++)
+        pthread_join(producers[i], NULL);
+    for (int i = 0; i < CONSUMERS; i++)
+        pthread_join(consumers[i], NULL);
+    for (int p = 0; p < PRODUCERS; p++)
+        for (int i = 0; i < EACH; i++)
+            ck_assert_uint_eq(seen[p][i], 1);
+    ring_device_finish(&device);
+}
+
+START_TEST(nothing_is_lost_or_doubled_between_threads)
+{
+    run_producers_and_consumers(GYRE_WAIT_ADAPTIVE);
+}
+END_TEST
+
+START_TEST(nothing_is_lost_when_everybody_parks)
+{
+    run_producers_and_consumers(GYRE_WAIT_PARK);
+}
+END_TEST
+
+static void *call_many(void *argument)
+{
+    uint64_t base = (uint64_t)(uintptr_t)argument << 40;
+    for (uint64_t i = 0; i < CALLS; i++) {
+        uint64_t request = base + i * 2, reply = 0;
+        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_uint_eq(reply, request + 1);
+    }
+    return NULL;
+}
+
+static void *stream_many(void *argument)
+{
+    uint64_t expected = 1, sent = 0;
+    (void)argument;
+    while (expected <= CALLS) {
+        uint64_t reply;
+        if (sent < CALLS && gyre_send(device.queue, &sent, 8, NULL, GYRE_NO_WAIT) == GYRE_OK)
+            sent++;
+        if (gyre_receive(device.queue, &reply, 8, NULL, sent < CALLS ? GYRE_NO_WAIT : gyre_in_ms(20000)) ==
+            GYRE_OK)
+            ck_assert_uint_eq(reply, expected++);
+    }
+    return NULL;
+}
+
+START_TEST(callers_and_a_stream_share_a_queue)
+{
+    pthread_t callers[CALLERS], streamer;
+    struct gyre_queue_options options = ring_options();
+    options.capacity = 16;
+    ring_device_start(&device, options, 1);
+    pthread_create(&streamer, NULL, stream_many, NULL);
+    for (uintptr_t i = 0; i < CALLERS; i++)
+        pthread_create(&callers[i], NULL, call_many, (void *)(i + 1));
+    for (int i = 0; i < CALLERS; i++)
+        pthread_join(callers[i], NULL);
+    pthread_join(streamer, NULL);
+    ring_device_finish(&device);
+}
+END_TEST
+
+static void *receive_until_closed(void *argument)
+{
+    uint64_t reply;
+    (void)argument;
+    return (void *)(uintptr_t)gyre_receive(device.queue, &reply, 8, NULL, GYRE_FOREVER);
+}
+
+static void *send_until_closed(void *argument)
+{
+    uint64_t request = 1;
+    gyre_status status = GYRE_OK;
+    (void)argument;
+    while (status == GYRE_OK)
+        status = gyre_send(device.queue, &request, 8, NULL, GYRE_FOREVER);
+    return (void *)(uintptr_t)status;
+}
+
+START_TEST(closing_wakes_those_who_wait_for_ever)
+{
+    pthread_t receiver, sender;
+    void *result;
+    ring_device_start(&device, ring_options(), 1);
+    pthread_create(&receiver, NULL, receive_until_closed, NULL);
+    while (!__atomic_load_n(&device.queue->shared->host.waiting, __ATOMIC_SEQ_CST))
+        ;
+    gyre_queue_close_sends(device.queue);
+    pthread_join(receiver, &result);
+    ck_assert_int_eq((int)(uintptr_t)result, GYRE_CLOSED);
+    gyre_queue_reopen(device.queue);
+    ring_device_hold(&device, true);
+    pthread_create(&sender, NULL, send_until_closed, NULL);
+    while (!__atomic_load_n(&device.queue->state.credit_waiters, __ATOMIC_SEQ_CST))
+        ;
+    gyre_queue_close_sends(device.queue);
+    pthread_join(sender, &result);
+    ck_assert_int_eq((int)(uintptr_t)result, GYRE_CLOSED);
+    ring_device_finish(&device);
+}
+END_TEST
+
+TCase *ring_thread_cases(void)
+{
+    TCase *tcase = tcase_create("threads");
+    tcase_set_timeout(tcase, 50);
+    tcase_add_test(tcase, nothing_is_lost_or_doubled_between_threads);
+    tcase_add_test(tcase, nothing_is_lost_when_everybody_parks);
+    tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
+    tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
+    return tcase;
+}
