@@ -30,7 +30,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "gyre/status.h"
+#include "gyre/gyre.h"
 
 /** What the command exits with. */
 enum cli_exit {
@@ -114,14 +114,29 @@ bool cli_list_add(cli_list *list, const char *text);
 
 /* ---- saying no ---------------------------------------------------------------------------------------- */
 
-/** The exit code that stands for a status; CLI_OK only for GYRE_OK. */
+/**
+ * The exit code that stands for a status; CLI_OK only for GYRE_OK. Never CLI_USAGE, which is for command
+ * lines that cannot be understood: GYRE_INVALID tells as well of a kernel that breaks the dialect.
+ */
 int cli_exit_code(gyre_status status);
 /** Prints "gyre: " and the calling thread's error story as one line on stderr; returns cli_exit_code. */
 int cli_fail(gyre_status status);
+/** CLI_OK, or cli_fail. */
+int cli_fail_unless_ok(gyre_status status);
 /** Prints "gyre: " and a sentence; returns `exit_code`. */
 int cli_error(int exit_code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** As cli_error with CLI_USAGE, and where to read how it is done. */
 int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- the library -----------------------------------------------------------------------------------------
+ */
+
+/**
+ * gyre_open with what --config, --set and --backend said; log lines go to stderr as "gyre: warning: ...".
+ */
+gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
+/** A gyre_open_desc.log that prints on stderr. Threads: any. */
+void cli_log(void *context, int level, const char *text);
 
 /* ---- output ------------------------------------------------------------------------------------------- */
 

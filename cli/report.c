@@ -19,8 +19,6 @@ int cli_exit_code(gyre_status status)
     switch (status) {
     case GYRE_OK:
         return CLI_OK;
-    case GYRE_INVALID: /* what the user asked for can never work */
-        return CLI_USAGE;
     case GYRE_CONFIG:
         return CLI_CONFIG;
     case GYRE_UNAVAILABLE:
@@ -48,6 +46,11 @@ int cli_fail(gyre_status status)
     snprintf(text, sizeof text, "%s", *story ? story : "failed, and nobody said why");
     print_sentence(text);
     return cli_exit_code(status);
+}
+
+int cli_fail_unless_ok(gyre_status status)
+{
+    return status == GYRE_OK ? CLI_OK : cli_fail(status);
 }
 
 int cli_error(int exit_code, const char *format, ...)

@@ -100,7 +100,7 @@ START_TEST(statuses_have_the_exit_codes_that_the_help_names)
     ck_assert_int_eq(cli_exit_code(GYRE_FAILED), 1);
     ck_assert_int_eq(cli_exit_code(GYRE_NOT_FOUND), 1);
     ck_assert_int_eq(cli_exit_code(GYRE_INTERNAL), 1);
-    ck_assert_int_eq(cli_exit_code(GYRE_INVALID), 2);
+    ck_assert_int_eq(cli_exit_code(GYRE_INVALID), 1);
     ck_assert_int_eq(cli_exit_code(GYRE_UNAVAILABLE), 3);
     ck_assert_int_eq(cli_exit_code(GYRE_LOST), 3);
     ck_assert_int_eq(cli_exit_code(GYRE_CONFIG), 4);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Raw files to device buffers and back. Sizes against element types are the launch's business, which knows
+ * the kernel. Files are read whole: a buffer has to fit the device's memory anyway.
+ */
+#include "cli/call_buffers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char ZEROS[] = "zeros:";
+
+/* The '=' of "NAME=FILE", or NULL when there is no name or no file. */
+static const char *separator(const char *spec)
+{
+    const char *equals = strchr(spec, '=');
+    return equals && equals != spec && equals[1] ? equals : NULL;
+}
+
+static const gyre_binding_name *find(const call_buffers *buffers, const char *name, size_t length)
+{
+    for (size_t i = 0; i < buffers->count; i++)
+        if (strlen(buffers->names[i]) == length && memcmp(buffers->names[i], name, length) == 0)
+            return &buffers->bindings[i];
+    return NULL;
+}
+
+/* Opens a file and tells its size; NULL after having said why. */
+static FILE *open_input(const char *path, uint64_t *size)
+{
+    struct stat info;
+    FILE *file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &info) != 0) {
+        cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        cli_error(CLI_FAILED, "buffer file '%s': expected a regular file, found something else", path);
+    } else if (info.st_size == 0) {
+        cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found an empty file", path);
+    } else {
+        *size = (uint64_t)info.st_size;
+        return file;
+    }
+    if (file)
+        fclose(file);
+    return NULL;
+}
+
+static int upload(gyre_buffer *buffer, FILE *file, const char *path, uint64_t size)
+{
+    char *bytes = malloc(size);
+    int code = CLI_OK;
+    if (!bytes)
+        code = cli_error(CLI_FAILED, "buffer file '%s': no memory for its %" PRIu64 " bytes", path, size);
+    else if (fread(bytes, 1, size, file) != size)
+        code = cli_error(CLI_FAILED, "buffer file '%s': could not read all of its %" PRIu64 " bytes", path,
+                         size);
+    else
+        code = cli_fail_unless_ok(gyre_buffer_upload(buffer, 0, bytes, size));
+    free(bytes);
+    return code;
+}
+
+static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *path,
+                     gyre_buffer **out)
+{
+    uint64_t size = 0;
+    FILE *file = open_input(path, &size);
+    if (!file)
+        return CLI_FAILED;
+    int code = cli_fail_unless_ok(gyre_buffer_alloc(runtime, cli->backend, device, size, out));
+    if (code == CLI_OK)
+        code = upload(*out, file, path, size);
+    fclose(file);
+    return code;
+}
+
+static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *spec,
+                      const char *digits, gyre_buffer **out)
+{
+    char *end;
+    errno = 0;
+    uint64_t size = strtoull(digits, &end, 10);
+    if (!*digits || strspn(digits, "0123456789") != strlen(digits) || errno || size == 0)
+        return cli_usage_error(cli, "--buffer: expected NAME=zeros:BYTES, found '%s'", spec);
+    return cli_fail_unless_ok(gyre_buffer_alloc(runtime, cli->backend, device, size, out));
+}
+
+static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
+                const char *spec)
+{
+    const char *equals = separator(spec);
+    if (!equals)
+        return cli_usage_error(cli, "--buffer: expected NAME=FILE, found '%s'", spec);
+    if (find(buffers, spec, (size_t)(equals - spec)))
+        return cli_usage_error(cli, "--buffer: '%.*s' is given twice", (int)(equals - spec), spec);
+    char *name = strndup(spec, (size_t)(equals - spec));
+    if (!name)
+        return cli_error(CLI_FAILED, "out of memory");
+    gyre_binding_name *binding = &buffers->bindings[buffers->count];
+    buffers->names[buffers->count++] = name;
+    binding->name = name;
+    if (strncmp(equals + 1, ZEROS, sizeof ZEROS - 1) == 0)
+        return load_zeros(runtime, cli, device, spec, equals + sizeof ZEROS, &binding->buffer);
+    return load_file(runtime, cli, device, equals + 1, &binding->buffer);
+}
+
+int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
+                      const cli_list *specs)
+{
+    *buffers = (call_buffers){.bindings = calloc(specs->count + 1, sizeof *buffers->bindings),
+                              .names = calloc(specs->count + 1, sizeof *buffers->names)};
+    if (!buffers->bindings || !buffers->names)
+        return cli_error(CLI_FAILED, "out of memory");
+    int code = CLI_OK;
+    for (size_t i = 0; code == CLI_OK && i < specs->count; i++)
+        code = load(buffers, cli, runtime, device, specs->items[i]);
+    return code;
+}
+
+int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs)
+{
+    for (size_t i = 0; i < specs->count; i++) {
+        const char *spec = specs->items[i], *equals = separator(spec);
+        if (!equals)
+            return cli_usage_error(cli, "--output-buffer: expected NAME=FILE, found '%s'", spec);
+        if (!find(buffers, spec, (size_t)(equals - spec)))
+            return cli_usage_error(cli, "--output-buffer: there is no --buffer '%.*s'", (int)(equals - spec),
+                                   spec);
+    }
+    return CLI_OK;
+}
+
+static int write_file(const char *path, const void *bytes, uint64_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool written = file && fwrite(bytes, 1, size, file) == size;
+    int reason = errno;
+    if (file && fclose(file) != 0 && written) {
+        written = false;
+        reason = errno;
+    }
+    return written ? CLI_OK : cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(reason));
+}
+
+static int save(const gyre_buffer *buffer, const char *path)
+{
+    uint64_t size = gyre_buffer_size(buffer);
+    void *bytes = malloc(size);
+    if (!bytes)
+        return cli_error(CLI_FAILED, "buffer file '%s': no memory for its %" PRIu64 " bytes", path, size);
+    int code = cli_fail_unless_ok(gyre_buffer_download(buffer, 0, bytes, size));
+    if (code == CLI_OK)
+        code = write_file(path, bytes, size);
+    free(bytes);
+    return code;
+}
+
+int call_buffers_save(const call_buffers *buffers, const cli_list *specs)
+{
+    int code = CLI_OK;
+    for (size_t i = 0; code == CLI_OK && i < specs->count; i++) {
+        const char *spec = specs->items[i], *equals = separator(spec);
+        code = save(find(buffers, spec, (size_t)(equals - spec))->buffer, equals + 1);
+    }
+    return code;
+}
+
+void call_buffers_finish(call_buffers *buffers)
+{
+    for (size_t i = 0; i < buffers->count; i++)
+        free(buffers->names[i]);
+    free(buffers->names);
+    free(buffers->bindings);
+    *buffers = (call_buffers){0};
+}

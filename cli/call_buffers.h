@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device buffers of `gyre call`: filled from files, bound by name, written back to files. One thread. */
+#ifndef GYRE_CLI_CALL_BUFFERS_H
+#define GYRE_CLI_CALL_BUFFERS_H
+
+#include "cli/cli.h"
+
+typedef struct call_buffers {
+    size_t count;
+    gyre_binding_name *bindings; /* for gyre_launch_desc */
+    char **names;
+} call_buffers;
+
+/**
+ * Makes a buffer of each "NAME=FILE" of `specs`, with the file's contents, or of "NAME=zeros:BYTES". Returns
+ * an exit code and has said why when it is not CLI_OK. Finish with call_buffers_finish in every case.
+ */
+int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
+                      const cli_list *specs);
+
+/** Checks that each "NAME=FILE" of `specs` names a buffer. Returns an exit code. */
+int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs);
+
+/** Writes buffers to the files of `specs`, checked before. Returns an exit code. */
+int call_buffers_save(const call_buffers *buffers, const cli_list *specs);
+
+/** Frees names and table; the buffers themselves belong to the runtime. */
+void call_buffers_finish(call_buffers *buffers);
+
+#endif

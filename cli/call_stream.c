@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop of `gyre call`: fill a batch, send it, print what came back. It keeps the queue's credit itself,
+ * so that no policy for full queues ever applies. One thread; waits only for the source or for a completion,
+ * and for the source only when nothing is in flight.
+ */
+#include "cli/call_stream.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/message_json.h"
+#include "core/base/error.h"
+
+enum { BATCH_MAX = 256, BATCH_BYTES = 1 << 20, REFUSAL_SIZE = 1024 };
+
+typedef struct call_stream {
+    const call_stream_desc *desc;
+    call_counts *counts;
+    unsigned char *requests, *replies; /* `batch` of each */
+    gyre_completion completions[BATCH_MAX];
+    size_t batch, batched; /* the most, and those that are read and not sent */
+    uint64_t capacity, in_flight;
+    char refusal[REFUSAL_SIZE]; /* of the request that ended the batch; "" when none did */
+} call_stream;
+
+/* ---- what came back ----------------------------------------------------------------------------------- */
+
+static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
+{
+    FILE *out = stream->desc->out;
+    switch (completion->outcome) {
+    case GYRE_REPLIED:
+        message_json_write(stream->desc->reply, reply, out);
+        stream->counts->answered++;
+        break;
+    case GYRE_NOT_REPLIED:
+        fputs("{\"no_reply\":true}", out);
+        stream->counts->without_reply++;
+        break;
+    case GYRE_HANDLER_FAILED:
+        fprintf(out, "{\"failed\":{\"code\":%" PRId32 ",\"text\":", completion->failure_code);
+        message_json_write_text(completion->failure_text, out);
+        fputs("}}", out);
+        stream->counts->failed++;
+        break;
+    case GYRE_WAS_DROPPED:
+        fputs("{\"dropped\":true}", out);
+        stream->counts->lost++;
+        break;
+    default:
+        fputs("{\"unhandled\":true}", out);
+        stream->counts->lost++;
+    }
+    fputc('\n', out);
+}
+
+/* Takes the completions that are there; waits for the first until the deadline. */
+static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
+{
+    size_t received = 0;
+    gyre_status status = gyre_receive_batch(stream->desc->queue, stream->replies, stream->desc->reply->size,
+                                            stream->batch, stream->completions, &received, deadline_ns);
+    for (size_t i = 0; i < received; i++)
+        print_completion(stream, &stream->completions[i], stream->replies + i * stream->desc->reply->size);
+    stream->in_flight -= received;
+    return received ? GYRE_OK : status;
+}
+
+/* Progress of at least one completion, or TIMEOUT with the request that is overdue. */
+static gyre_status receive_or_time_out(call_stream *stream)
+{
+    uint64_t timeout_ms = stream->desc->timeout_ms;
+    gyre_status status = receive_some(stream, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
+    if (status != GYRE_TIMEOUT && status != GYRE_AGAIN)
+        return status;
+    return gyre_error_set(GYRE_TIMEOUT,
+                          "the kernel did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
+                          " ms (--timeout)",
+                          stream->counts->sent - stream->in_flight + 1, stream->counts->sent, timeout_ms);
+}
+
+static gyre_status drain(call_stream *stream)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && stream->in_flight)
+        status = receive_or_time_out(stream);
+    return status;
+}
+
+static gyre_status receive_what_is_there(call_stream *stream)
+{
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && stream->in_flight)
+        status = receive_some(stream, GYRE_NO_WAIT);
+    return status == GYRE_AGAIN || status == GYRE_TIMEOUT ? GYRE_OK : status;
+}
+
+/* ---- what goes out ------------------------------------------------------------------------------------ */
+
+static gyre_status send_all(call_stream *stream)
+{
+    gyre_status status = GYRE_OK;
+    uint64_t size = stream->desc->request->size;
+    for (size_t done = 0; status == GYRE_OK && done < stream->batched;) {
+        uint64_t room = stream->capacity - stream->in_flight, left = stream->batched - done;
+        size_t sent = 0;
+        if (room == 0) {
+            status = receive_or_time_out(stream);
+            continue;
+        }
+        status = gyre_send_batch(stream->desc->queue, stream->requests + done * size, size,
+                                 room < left ? room : left, &sent, GYRE_FOREVER);
+        done += sent;
+        stream->in_flight += sent;
+        stream->counts->sent += sent;
+    }
+    stream->batched = 0;
+    return status;
+}
+
+static gyre_status read_request(call_stream *stream, const char *text, size_t length)
+{
+    const gyre_layout *layout = stream->desc->request;
+    char place[64];
+    gyre_status status =
+        message_json_read(layout, text, length, stream->requests + stream->batched * layout->size);
+    if (status == GYRE_OK) {
+        stream->batched++;
+    } else if (status == GYRE_INVALID) {
+        gyre_error_add(status, "%s", request_source_place(stream->desc->source, place, sizeof place));
+        snprintf(stream->refusal, sizeof stream->refusal, "%s", gyre_error_text());
+        status = GYRE_OK;
+    }
+    return status;
+}
+
+/* Reads requests until the batch is full, one is refused, or *state says that there is none now. */
+static gyre_status fill(call_stream *stream, request_state *state)
+{
+    gyre_status status = GYRE_OK;
+    *state = REQUEST_READY;
+    while (status == GYRE_OK && stream->batched < stream->batch && !stream->refusal[0]) {
+        const char *text;
+        size_t length;
+        bool idle = stream->batched == 0 && stream->in_flight == 0;
+        *state = request_source_next(stream->desc->source, idle, &text, &length);
+        if (*state != REQUEST_READY)
+            return *state == REQUEST_ERROR ? gyre_error_status() : GYRE_OK;
+        status = read_request(stream, text, length);
+    }
+    return status;
+}
+
+static void print_refusal(call_stream *stream)
+{
+    cli_error(CLI_FAILED, "%s", stream->refusal);
+    fputs("{\"refused\":", stream->desc->out);
+    message_json_write_text(stream->refusal, stream->desc->out);
+    fputs("}\n", stream->desc->out);
+    stream->counts->refused++;
+    stream->refusal[0] = '\0';
+}
+
+static gyre_status stream_all(call_stream *stream)
+{
+    request_state state = REQUEST_READY;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && state != REQUEST_END) {
+        status = fill(stream, &state);
+        if (status == GYRE_OK)
+            status = send_all(stream);
+        if (status == GYRE_OK)
+            status = receive_what_is_there(stream);
+        bool pause = state != REQUEST_READY || stream->refusal[0];
+        if (status == GYRE_OK && pause)
+            status = drain(stream);
+        if (status == GYRE_OK && stream->refusal[0])
+            print_refusal(stream);
+        if (pause)
+            fflush(stream->desc->out);
+    }
+    return status;
+}
+
+gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
+{
+    call_stream stream = {.desc = desc, .counts = counts};
+    gyre_queue_stats stats = {.size = sizeof stats};
+    *counts = (call_counts){0};
+    gyre_status status = gyre_queue_stats_get(desc->queue, &stats);
+    if (status != GYRE_OK)
+        return status;
+    uint64_t larger = desc->request->size > desc->reply->size ? desc->request->size : desc->reply->size;
+    stream.capacity = stats.capacity;
+    stream.batch = larger * BATCH_MAX > BATCH_BYTES ? BATCH_BYTES / larger : BATCH_MAX;
+    stream.requests = malloc(stream.batch * larger + 1);
+    stream.replies = malloc(stream.batch * larger + 1);
+    if (stream.requests && stream.replies)
+        status = stream_all(&stream);
+    else
+        status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for a batch of messages");
+    free(stream.requests);
+    free(stream.replies);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams requests through a queue and prints what came back, one JSON line for each request, in order:
+ *
+ *     the reply                                 the handler replied
+ *     {"no_reply":true}                         it did not
+ *     {"failed":{"code":7,"text":"..."}}        it failed the request
+ *     {"dropped":true}, {"unhandled":true}      discarded by the queue's policy; left over at termination
+ *     {"refused":"..."}                         the request was no message and was not sent
+ */
+#ifndef GYRE_CLI_CALL_STREAM_H
+#define GYRE_CLI_CALL_STREAM_H
+
+#include <stdio.h>
+
+#include "cli/request_source.h"
+#include "core/types/types.h"
+#include "gyre/gyre.h"
+
+typedef struct call_stream_desc {
+    gyre_queue *queue; /* used by nobody else */
+    const gyre_layout *request, *reply;
+    request_source *source;
+    uint64_t timeout_ms; /* that a completion may take; 0: no limit */
+    FILE *out;
+} call_stream_desc;
+
+typedef struct call_counts {
+    uint64_t sent, answered, without_reply, failed, lost, refused;
+} call_counts;
+
+/**
+ * Runs until the source ends and every completion was printed. Batches whatever waits, and flushes `out`
+ * before it waits for a request. Failed requests are counted, not an error. TIMEOUT when no completion came
+ * in time, or what sending and receiving returned; *counts is set in every case.
+ */
+gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts);
+
+#endif

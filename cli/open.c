@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Opens the library the way that the global options ask for. */
+#include "cli/cli.h"
+
+#include "gyre/backend.h"
+
+void cli_log(void *context, int level, const char *text)
+{
+    static const char *const words[] = {[GYRE_LOG_ERROR] = "error",
+                                        [GYRE_LOG_WARNING] = "warning",
+                                        [GYRE_LOG_INFO] = "info",
+                                        [GYRE_LOG_DEBUG] = "debug"};
+    (void)context;
+    bool known = level >= GYRE_LOG_ERROR && level <= GYRE_LOG_DEBUG;
+    cli_error(CLI_OK, "%s: %s", known ? words[level] : "note", text);
+}
+
+gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
+{
+    return gyre_open(&(gyre_open_desc){.size = sizeof(gyre_open_desc),
+                                       .config_path = cli->config_path,
+                                       .settings = cli->settings.items,
+                                       .backend = cli->backend,
+                                       .log = cli_log},
+                     out);
+}
