@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads files and judges their bytes, before any of them reaches the parser: what a C string cannot hold or
+ * an editor does not show is refused here with its place. Never opens what could make it wait (a FIFO, a
+ * device).
+ */
+#include "core/config/ini_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+static bool is_null_device(const struct stat *info)
+{
+    return S_ISCHR(info->st_mode) && info->st_rdev == makedev(1, 3);
+}
+
+static gyre_status judge_kind(const char *path, const struct stat *info)
+{
+    if (S_ISDIR(info->st_mode))
+        return gyre_error_set(GYRE_CONFIG, "%s: is a directory; expected a configuration file", path);
+    if (!S_ISREG(info->st_mode) && !is_null_device(info))
+        return gyre_error_set(GYRE_CONFIG, "%s: is neither a regular file nor the null device", path);
+    if (info->st_size > GYRE_INI_SIZE_MAX)
+        return gyre_error_set(GYRE_CONFIG, "%s: has %lld bytes; a configuration file may have at most %d",
+                              path, (long long)info->st_size, GYRE_INI_SIZE_MAX);
+    return GYRE_OK;
+}
+
+static gyre_status cannot_read(const char *path)
+{
+    if (errno == ENOENT || errno == ENOTDIR)
+        return gyre_error_set(GYRE_NOT_FOUND, "%s: there is no such file", path);
+    return gyre_error_set(GYRE_CONFIG, "%s: cannot be read: %s", path, strerror(errno));
+}
+
+/* Up to `room` bytes; -1 with errno. A file that grows meanwhile is cut at its size when it was opened. */
+static ssize_t read_all(int descriptor, char *bytes, size_t room)
+{
+    size_t used = 0;
+    while (used < room) {
+        ssize_t n = read(descriptor, bytes + used, room - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        used += (size_t)n;
+    }
+    return (ssize_t)used;
+}
+
+static gyre_status read_open_file(const char *path, int descriptor, char **out, size_t *size)
+{
+    struct stat info;
+    if (fstat(descriptor, &info) != 0)
+        return cannot_read(path);
+    gyre_status status = judge_kind(path, &info);
+    if (status != GYRE_OK)
+        return status;
+    size_t room = (size_t)info.st_size;
+    char *bytes = malloc(room + 1);
+    if (!bytes)
+        return gyre_error_set(GYRE_EXHAUSTED, "%s: no memory to read it", path);
+    ssize_t used = read_all(descriptor, bytes, room);
+    if (used < 0) {
+        status = cannot_read(path);
+        free(bytes);
+        return status;
+    }
+    bytes[used] = '\0';
+    *out = bytes;
+    *size = (size_t)used;
+    return GYRE_OK;
+}
+
+gyre_status gyre_ini_text_read(const char *path, char **out, size_t *size)
+{
+    *out = NULL;
+    *size = 0;
+    /* O_NONBLOCK: opening a FIFO that nobody writes returns, and is refused by its kind. */
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0)
+        return cannot_read(path);
+    gyre_status status = read_open_file(path, descriptor, out, size);
+    close(descriptor);
+    return status;
+}
+
+size_t gyre_ini_text_mark(const char *bytes, size_t size)
+{
+    return size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
+/* How many bytes the character takes; 0 when it is not UTF-8 (overlong, surrogate, too high, cut). */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+    if (at[0] < 0x80)
+        return 1;
+    size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
+    if (at[0] < 0xC2 || at[0] > 0xF4 || left < length)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F) ||
+        (at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+static bool is_control(unsigned char c)
+{
+    return (c < 0x20 && c != '\t') || c == 0x7F;
+}
+
+/* What is wrong with the character at `at`; NULL when it may stand there. */
+static const char *complaint(const unsigned char *at, size_t left)
+{
+    if (*at == '\n' || (*at == '\r' && left > 1 && at[1] == '\n'))
+        return NULL;
+    if (*at == '\0')
+        return "is a NUL byte: is this a text file?";
+    if (*at == '\r')
+        return "is a carriage return without a line feed; end lines with LF or CRLF";
+    if (is_control(*at))
+        return "is a control character; remove it";
+    return utf8_length(at, left) ? NULL : "is not UTF-8; save the file as UTF-8";
+}
+
+gyre_status gyre_ini_text_check(const char *path, const char *bytes, size_t size)
+{
+    const unsigned char *at = (const unsigned char *)bytes, *end = at + size, *line_start = at;
+    int line = 1;
+    while (at < end) {
+        size_t left = (size_t)(end - at);
+        const char *what = complaint(at, left);
+        if (what)
+            return gyre_error_set(GYRE_CONFIG, "%s:%d: byte 0x%02X in column %lld %s", path, line, *at,
+                                  (long long)(at - line_start + 1), what);
+        if (*at == '\n') {
+            line++;
+            line_start = at + 1;
+        }
+        at += utf8_length(at, left);
+    }
+    return GYRE_OK;
+}
+
+int gyre_ini_text_is_clean(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text);
+    while (left > 0) {
+        size_t length = utf8_length(at, left);
+        if (length == 0 || is_control(*at))
+            return 0;
+        at += length;
+        left -= length;
+    }
+    return 1;
+}

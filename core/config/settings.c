@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Collects settings: finds the row of each, checks its value, turns what nobody knows into warnings with the
+ * nearest name. Used by one thread while a configuration is loaded; allocates from the pool only.
+ */
+#include "core/config/settings.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+enum { NAMES_MAX = 64 };
+
+static gyre_status no_memory(void)
+{
+    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+}
+
+gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *format, ...)
+{
+    char sentence[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    const char **grown =
+        gyre_pool_grow(settings->pool, settings->warnings, settings->warning_count, sizeof *grown);
+    const char *kept = gyre_pool_copy(settings->pool, sentence, strlen(sentence));
+    if (!grown || !kept)
+        return no_memory();
+    settings->warnings = grown;
+    settings->warnings[settings->warning_count++] = kept;
+    return GYRE_OK;
+}
+
+static gyre_status append(struct gyre_settings *settings, const struct gyre_setting *setting)
+{
+    struct gyre_setting *grown =
+        gyre_pool_grow(settings->pool, settings->all, settings->count, sizeof *grown);
+    if (!grown)
+        return no_memory();
+    settings->all = grown;
+    settings->all[settings->count++] = *setting;
+    return GYRE_OK;
+}
+
+/* "queue.orders" -> kind and name; false when there is no such kind, or a name is missing or too many. */
+static bool split_section(const char *section, enum gyre_section_kind *kind, const char **name)
+{
+    const char *dot = strchr(section, '.');
+    size_t length = dot ? (size_t)(dot - section) : strlen(section);
+    for (int i = 0; i < GYRE_SECTION_KINDS; i++) {
+        const char *word = gyre_section_kind_word((enum gyre_section_kind)i);
+        if (strncmp(section, word, length) != 0 || word[length] != '\0')
+            continue;
+        *kind = (enum gyre_section_kind)i;
+        *name = dot ? dot + 1 : "";
+        return (i == GYRE_SECTION_GYRE) == !dot && (!dot || dot[1]);
+    }
+    return false;
+}
+
+static gyre_status warn_section(struct gyre_settings *settings, const char *section, const char *origin)
+{
+    static const char *const kinds[] = {"gyre", "backend", "kernel", "queue"};
+    char kind[64];
+    const char *dot = strchr(section, '.'), *name = dot && dot[1] ? dot + 1 : "default";
+    snprintf(kind, sizeof kind, "%.*s", (int)(dot ? dot - section : (long)strlen(section)), section);
+    const char *near = gyre_text_nearest(kind, kinds, GYRE_SECTION_KINDS);
+    if (!near)
+        return gyre_settings_warn(settings,
+                                  "%s: unknown section [%s], ignored; expected [gyre], [backend.NAME], "
+                                  "[kernel.NAME] or [queue.NAME]",
+                                  origin, section);
+    bool plain = strcmp(near, "gyre") == 0;
+    return gyre_settings_warn(settings, "%s: unknown section [%s], ignored; did you mean [%s%s%s]?", origin,
+                              section, near, plain ? "" : ".", plain ? "" : name);
+}
+
+/* The keys that a section may have: those of the table, then those that its backend introduced. */
+static size_t known_keys(const struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
+                         const char *names[NAMES_MAX]);
+
+static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
+                            const char *key, const char *origin)
+{
+    const char *names[NAMES_MAX];
+    size_t count = known_keys(settings, kind, name, names);
+    const char *near = gyre_text_nearest(key, names, count);
+    return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s%s%s", origin, key,
+                              gyre_section_kind_word(kind), *name ? "." : "", name,
+                              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* Fills in text and number; the sentence of a wrong value gets its place in front. */
+static gyre_status read_value(struct gyre_settings *settings, const struct gyre_source *source,
+                              const char *section, const char *value, struct gyre_setting *setting)
+{
+    struct gyre_value read;
+    char reason[512];
+    gyre_status status = gyre_value_read(setting->row, value, &source->place, settings->pool, &read);
+    if (status == GYRE_CONFIG) {
+        snprintf(reason, sizeof reason, "%s", gyre_error_cause());
+        return gyre_error_set(GYRE_CONFIG, "%s: %s = '%s' in [%s] %s", setting->origin, setting->key, value,
+                              section, reason);
+    }
+    setting->text = read.text;
+    setting->number = read.number;
+    return status;
+}
+
+gyre_status gyre_settings_add(struct gyre_settings *settings, const struct gyre_source *source,
+                              const char *section, const char *key, const char *value, const char *origin)
+{
+    struct gyre_setting setting = {
+        .key = key, .origin = origin, .text = value, .layer = source->layer, .source = source->number};
+    if (!split_section(section, &setting.kind, &setting.name))
+        return key ? GYRE_OK : warn_section(settings, section, origin);
+    if (!key)
+        return append(settings, &setting);
+    setting.row = gyre_config_row_find(setting.kind, setting.name, key);
+    if (!setting.row && setting.kind != GYRE_SECTION_BACKEND)
+        return warn_key(settings, setting.kind, setting.name, key, origin);
+    gyre_status status = setting.row ? read_value(settings, source, section, value, &setting) : GYRE_OK;
+    return status == GYRE_OK ? append(settings, &setting) : status;
+}
+
+const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settings,
+                                              enum gyre_section_kind kind, const char *name, const char *key)
+{
+    const struct gyre_setting *best = NULL;
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct gyre_setting *at = &settings->all[i];
+        if (at->kind == kind && at->key && strcmp(at->key, key) == 0 && strcmp(at->name, name) == 0 &&
+            (!best || at->layer >= best->layer))
+            best = at;
+    }
+    return best;
+}
+
+/* ---- keys that only a backend knows: whoever names its library may introduce them ---- */
+
+static bool names_library(const struct gyre_settings *settings, int source, const char *backend)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct gyre_setting *at = &settings->all[i];
+        if (at->kind == GYRE_SECTION_BACKEND && at->source == source && at->key &&
+            strcmp(at->key, "library") == 0 && strcmp(at->name, backend) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_introduced(const struct gyre_settings *settings, const struct gyre_setting *setting)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        const struct gyre_setting *at = &settings->all[i];
+        if (at->kind == GYRE_SECTION_BACKEND && at->key && !at->row && strcmp(at->key, setting->key) == 0 &&
+            strcmp(at->name, setting->name) == 0 && names_library(settings, at->source, at->name))
+            return true;
+    }
+    return false;
+}
+
+static size_t known_keys(const struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
+                         const char *names[NAMES_MAX])
+{
+    size_t row_count, count = 0;
+    const struct gyre_config_row *rows = gyre_config_rows(&row_count);
+    for (size_t i = 0; i < row_count && count < NAMES_MAX; i++)
+        if (gyre_config_row_fits(&rows[i], kind, name))
+            names[count++] = rows[i].key;
+    for (size_t i = 0; i < settings->count && count < NAMES_MAX; i++) {
+        const struct gyre_setting *at = &settings->all[i];
+        if (at->kind == kind && at->key && !at->row && strcmp(at->name, name) == 0 &&
+            is_introduced(settings, at))
+            names[count++] = at->key;
+    }
+    return count;
+}
+
+gyre_status gyre_settings_judge_backend_keys(struct gyre_settings *settings)
+{
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; i < settings->count && status == GYRE_OK; i++) {
+        struct gyre_setting *at = &settings->all[i];
+        if (at->key && !at->row && !is_introduced(settings, at)) {
+            status = warn_key(settings, at->kind, at->name, at->key, at->origin);
+            at->key = NULL; /* the section stays known */
+        }
+    }
+    return status;
+}

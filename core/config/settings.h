@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the layers said, before it is decided what takes effect: checked settings and warnings.
+ *
+ * Used while loading, by one thread. Everything lives in the pool.
+ */
+#ifndef GYRE_CORE_CONFIG_SETTINGS_H
+#define GYRE_CORE_CONFIG_SETTINGS_H
+
+#include "core/config/folders.h"
+#include "core/config/pool.h"
+#include "core/config/table.h"
+#include "core/config/value.h"
+
+/* The higher wins; within a layer, what was said later. */
+enum gyre_layer {
+    GYRE_LAYER_VENDOR,
+    GYRE_LAYER_SYSTEM,
+    GYRE_LAYER_DROPIN,
+    GYRE_LAYER_USER,
+    GYRE_LAYER_FILE,
+    GYRE_LAYER_ENVIRONMENT,
+    GYRE_LAYER_COMMAND_LINE,
+    GYRE_LAYER_API
+};
+
+/** Somebody who says things: a file, the environment, a list of settings. */
+struct gyre_source {
+    enum gyre_layer layer;
+    int number; /* tells sources apart */
+    struct gyre_value_place place;
+};
+
+struct gyre_setting {
+    enum gyre_section_kind kind;
+    const char *name;   /* of the section; "" for [gyre] */
+    const char *key;    /* NULL: the section was opened, which makes its name known */
+    const char *origin; /* "FILE:LINE", "environment NAME", ... */
+    const char *text;
+    int64_t number;
+    const struct gyre_config_row *row; /* NULL: no key of the table; then kind is BACKEND */
+    enum gyre_layer layer;
+    int source;
+};
+
+struct gyre_settings {
+    struct gyre_pool *pool;
+    struct gyre_folders folders;
+    const char *const *environment;
+    int sources; /* handed out so far */
+    struct gyre_setting *all;
+    size_t count;
+    const char **warnings;
+    size_t warning_count;
+    struct gyre_config_manifest *manifests;
+    size_t manifest_count;
+};
+
+/** Adds "key = value" of a section, or, with a key of NULL, the section itself. Unknown ones become a
+ * warning. */
+gyre_status gyre_settings_add(struct gyre_settings *settings, const struct gyre_source *source,
+                              const char *section, const char *key, const char *value, const char *origin);
+/** Keeps a sentence. */
+gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/** Drops the keys of backends that neither the table nor the one who named the library knows, with a warning.
+ */
+gyre_status gyre_settings_judge_backend_keys(struct gyre_settings *settings);
+/** The setting that wins for exactly this section, or NULL. */
+const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settings,
+                                              enum gyre_section_kind kind, const char *name, const char *key);
+
+/* The layers, in sources.c and dropins.c: */
+gyre_status gyre_sources_read_files(struct gyre_settings *settings, const char *config_path);
+gyre_status gyre_sources_read_environment(struct gyre_settings *settings);
+/** `layer` is COMMAND_LINE or API; `list` may be NULL. */
+gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_layer layer,
+                                   const char *const *list);
+/** Reads one file into the settings; NOT_FOUND when there is none. */
+gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_layer layer, const char *path);
+/** Needs all other layers, which say where drop-ins are. */
+gyre_status gyre_dropins_read(struct gyre_settings *settings);
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads every layer but the drop-ins: files, environment, lists of settings. A file whose folder or name is
+ * the usual one may be absent; one that somebody named may not. No locks: one thread loads.
+ */
+#include "core/config/settings.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/config/ini_file.h"
+#include "core/config/ini_text.h"
+
+static gyre_status no_memory(void)
+{
+    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+}
+
+static struct gyre_source new_source(struct gyre_settings *settings, enum gyre_layer layer,
+                                     const char *folder)
+{
+    return (struct gyre_source){.layer = layer,
+                                .number = settings->sources++,
+                                .place = {.folder = folder, .home = settings->folders.home}};
+}
+
+/* ---- files ---- */
+
+/* The absolute folder that `path` is in. */
+static const char *folder_of(const struct gyre_settings *settings, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *current = settings->folders.current;
+    int length = slash ? (int)(slash - path) : 0;
+    if (path[0] == '/')
+        return gyre_pool_copy(settings->pool, path, (size_t)length);
+    return gyre_pool_format(settings->pool, "%s%s%.*s", current, length ? "/" : "", length, path);
+}
+
+gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_layer layer, const char *path)
+{
+    struct gyre_ini_file file;
+    gyre_status status = gyre_ini_file_read(path, settings->pool, &file);
+    const char *folder = folder_of(settings, path);
+    if (status == GYRE_OK && !folder)
+        status = no_memory();
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_source source = new_source(settings, layer, folder);
+    for (size_t i = 0; i < file.count && status == GYRE_OK; i++) {
+        const struct gyre_ini_entry *entry = &file.entries[i];
+        const char *origin = gyre_pool_format(settings->pool, "%s:%d", path, entry->line);
+        status = origin
+                     ? gyre_settings_add(settings, &source, entry->section, entry->key, entry->value, origin)
+                     : no_memory();
+    }
+    return status;
+}
+
+static gyre_status read_usual(struct gyre_settings *settings, enum gyre_layer layer, const char *path)
+{
+    if (!path)
+        return no_memory();
+    gyre_status status = gyre_sources_read_file(settings, layer, path);
+    if (status != GYRE_NOT_FOUND)
+        return status;
+    gyre_error_clear();
+    return GYRE_OK;
+}
+
+/* $XDG_CONFIG_DIRS: the last folder is the least important. */
+static gyre_status read_system_list(struct gyre_settings *settings)
+{
+    const char *list = settings->folders.system_list;
+    size_t end = strlen(list);
+    gyre_status status = GYRE_OK;
+    while (end > 0 && status == GYRE_OK) {
+        size_t start = end;
+        while (start > 0 && list[start - 1] != ':')
+            start--;
+        if (list[start] == '/')
+            status = read_usual(
+                settings, GYRE_LAYER_SYSTEM,
+                gyre_pool_format(settings->pool, "%.*s/gyre/gyre.ini", (int)(end - start), list + start));
+        end = start > 0 ? start - 1 : 0;
+    }
+    return status;
+}
+
+static gyre_status read_named(struct gyre_settings *settings, const char *option)
+{
+    const char *path = option ? option : gyre_environment_get(settings->environment, "GYRE_CONFIG");
+    if (!path)
+        return GYRE_OK;
+    gyre_status status = gyre_sources_read_file(settings, GYRE_LAYER_FILE, path);
+    if (status == GYRE_NOT_FOUND)
+        return gyre_error_set(GYRE_CONFIG, "%s: there is no such file; it was named by %s", path,
+                              option ? "--config" : "the environment's GYRE_CONFIG");
+    return status;
+}
+
+gyre_status gyre_sources_read_files(struct gyre_settings *settings, const char *config_path)
+{
+    const struct gyre_folders *folders = &settings->folders;
+    struct gyre_pool *pool = settings->pool;
+    gyre_status status = read_usual(settings, GYRE_LAYER_VENDOR, folders->vendor_file);
+    if (status == GYRE_OK)
+        status = read_system_list(settings);
+    if (status == GYRE_OK)
+        status = read_usual(settings, GYRE_LAYER_SYSTEM,
+                            gyre_pool_format(pool, "%s/gyre.ini", folders->system_folder));
+    if (status == GYRE_OK && folders->user_folder)
+        status = read_usual(settings, GYRE_LAYER_USER,
+                            gyre_pool_format(pool, "%s/gyre.ini", folders->user_folder));
+    return status == GYRE_OK ? read_named(settings, config_path) : status;
+}
+
+/* ---- single settings: environment, command line, API ---- */
+
+static gyre_status add_single(struct gyre_settings *settings, const struct gyre_source *source, char *section,
+                              const char *key, const char *value, const char *origin)
+{
+    if (!gyre_value_is_name(section) || !gyre_value_is_name(key))
+        return gyre_error_set(GYRE_CONFIG,
+                              "%s: '%s' and '%s' are no section and key; expected letters, digits, "
+                              "'_', '-' and '.'",
+                              origin, section, key);
+    if (!gyre_ini_text_is_clean(value))
+        return gyre_error_set(GYRE_CONFIG,
+                              "%s: the value of '%s' in [%s] is not UTF-8 text without control "
+                              "characters",
+                              origin, key, section);
+    gyre_status status = gyre_settings_add(settings, source, section, NULL, NULL, origin);
+    return status == GYRE_OK ? gyre_settings_add(settings, source, section, key, value, origin) : status;
+}
+
+static void lower(char *text)
+{
+    for (; *text; text++)
+        *text = (char)tolower((unsigned char)*text);
+}
+
+/* A name in capitals is meant in small letters; one with a small letter is meant as it stands. */
+static void lower_if_capitals(char *text)
+{
+    for (const char *at = text; *at; at++)
+        if (*at >= 'a' && *at <= 'z')
+            return;
+    lower(text);
+}
+
+/* "KEY" is a key of [gyre]; "KIND__NAME__KEY" one of [kind.NAME]. `variable` is behind "GYRE_", and is
+ * changed. */
+static gyre_status add_variable(struct gyre_settings *settings, const struct gyre_source *source,
+                                char *variable, const char *value, const char *origin)
+{
+    char *name = strstr(variable, "__"), *key = name ? strstr(name + 2, "__") : NULL;
+    if (!name || !key) {
+        lower(variable);
+        char *section = gyre_pool_copy(settings->pool, "gyre", 4);
+        return section ? add_single(settings, source, section, variable, value, origin) : no_memory();
+    }
+    *name = *key = '\0';
+    lower(variable);
+    lower_if_capitals(name + 2);
+    lower(key + 2);
+    char *section = gyre_pool_format(settings->pool, "%s.%s", variable, name + 2);
+    return section ? add_single(settings, source, section, key + 2, value, origin) : no_memory();
+}
+
+/* Which variables are settings: not the name of the file, not what only the tests read, not an empty one. */
+static bool is_setting(const char *variable)
+{
+    const char *equals = strchr(variable, '=');
+    return equals && equals[1] && strncmp(variable, "GYRE_", 5) == 0 && equals > variable + 5 &&
+           strncmp(variable, "GYRE_CONFIG=", 12) != 0 && strncmp(variable, "GYRE_TEST_", 10) != 0;
+}
+
+gyre_status gyre_sources_read_environment(struct gyre_settings *settings)
+{
+    struct gyre_source source = new_source(settings, GYRE_LAYER_ENVIRONMENT, settings->folders.current);
+    gyre_status status = GYRE_OK;
+    for (const char *const *at = settings->environment; *at && status == GYRE_OK; at++) {
+        if (!is_setting(*at))
+            continue;
+        const char *equals = strchr(*at, '=');
+        int length = (int)(equals - *at);
+        char *variable = gyre_pool_copy(settings->pool, *at + 5, (size_t)length - 5);
+        const char *value = gyre_pool_copy(settings->pool, equals + 1, strlen(equals + 1));
+        const char *origin = gyre_pool_format(settings->pool, "environment %.*s", length, *at);
+        if (!variable || !value || !origin)
+            return no_memory();
+        status = add_variable(settings, &source, variable, value, origin);
+    }
+    return status;
+}
+
+static gyre_status add_text(struct gyre_settings *settings, const struct gyre_source *source,
+                            const char *text, const char *origin)
+{
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text)
+        return gyre_error_set(GYRE_CONFIG,
+                              "%s: '%s' is no setting; expected section.key=value, such as "
+                              "backend.cpu.threads=2",
+                              origin, text);
+    char *path = gyre_pool_copy(settings->pool, text, (size_t)(equals - text));
+    const char *value = gyre_pool_copy(settings->pool, equals + 1, strlen(equals + 1));
+    if (!path || !value)
+        return no_memory();
+    char *dot = strrchr(path, '.');
+    if (dot)
+        *dot = '\0';
+    char *section = dot ? path : gyre_pool_copy(settings->pool, "gyre", 4);
+    return section ? add_single(settings, source, section, dot ? dot + 1 : path, value, origin) : no_memory();
+}
+
+gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_layer layer,
+                                   const char *const *list)
+{
+    struct gyre_source source = new_source(settings, layer, settings->folders.current);
+    gyre_status status = GYRE_OK;
+    for (; list && *list && status == GYRE_OK; list++)
+        status = add_text(settings, &source, *list, layer == GYRE_LAYER_API ? "api" : "command line");
+    return status;
+}

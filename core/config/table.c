@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of the configuration and how one is found. Constant data, no state. The words of a choice stand in
+ * the order of the public enum they become: policy and queue idle count from 1 as in gyre.h, kernel idle from
+ * 0 as in backend.h, log_level from 1. A key of a single backend stands here only for the backend that comes
+ * with the core; the others introduce theirs in their drop-in.
+ */
+#include "core/config/table.h"
+
+#include <string.h>
+
+#define KIB INT64_C(1024)
+#define MIB (1024 * KIB)
+#define TIB (1024 * 1024 * MIB)
+
+static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel", "queue"};
+
+static const struct gyre_config_row rows[] = {
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_NAME,
+     .key = "backend",
+     .preset = "auto",
+     .doc =
+         "The backend that runs kernels. `auto` takes the enabled backend with the highest priority, then "
+         "the "
+         "highest score, among those that can start on this machine. A backend chosen by name must start."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_PATHS,
+     .key = "plugin_dir",
+     .preset = "@plugins",
+     .doc = "Folders that hold backend plugins (`gyre-<name>.so`); the first that has a library wins."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_PATHS,
+     .key = "dropin_dir",
+     .preset = "@dropins",
+     .doc = "Folders that hold drop-ins (`*.ini`). A file of a later folder replaces the file of the same "
+            "name in "
+            "an earlier one. A folder that is named here must exist. Has no effect inside a drop-in."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "strict",
+     .preset = "false",
+     .doc = "Makes every warning about the configuration (an unknown key or section) an error."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_PATH,
+     .key = "cache_dir",
+     .preset = "@cache",
+     .doc = "Where compiled kernels and remembered probe verdicts are kept. Empty: nothing is kept."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_SIZE,
+     .key = "cache_size",
+     .min = 0,
+     .max = 64 * TIB,
+     .preset = "256 MiB",
+     .doc =
+         "The most the cache may hold; what was used longest ago leaves first. 0 keeps no compiled kernel."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "log_level",
+     .choices = {"error", "warning", "info", "debug"},
+     .preset = "warning",
+     .doc = "The least important lines that reach the log of the application."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_MS,
+     .key = "probe_timeout_ms",
+     .min = 1,
+     .max = 600000,
+     .preset = "10000",
+     .doc = "How long a plugin may take to say whether its backend can start; its process is ended then."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "remember_probes",
+     .preset = "true",
+     .doc = "Keeps the verdict on a backend until its plugin, its parameters or the driver change."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "check",
+     .choices = {"auto", "on", "off"},
+     .preset = "auto",
+     .doc =
+         "The check of a kernel's source against the rules of the dialect. `auto` skips it, saying so, where "
+         "the checker is not installed; `on` makes that an error; `off` never checks."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_MS,
+     .key = "compile_timeout_ms",
+     .min = 1,
+     .max = 3600000,
+     .preset = "60000",
+     .doc = "How long one compiler run may take; it is ended then."},
+
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .key = "library",
+     .preset = "",
+     .doc = "The plugin: an absolute path, or a path relative to a folder of `plugin_dir`. Empty: "
+            "`gyre-<name>.so`."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .key = "priority",
+     .min = -1000000,
+     .max = 1000000,
+     .preset = "0",
+     .doc = "Orders the candidates of `auto` before their score does; higher wins."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_BOOL,
+     .key = "enabled",
+     .preset = "true",
+     .doc = "Whether the backend may be used. A disabled backend is listed but never loaded."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .key = "device",
+     .min = 0,
+     .max = 1023,
+     .preset = "0",
+     .doc = "The device, counted from 0, of launches that name none."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .key = "options",
+     .preset = "",
+     .doc = "Further compiler options for every kernel compiled for this backend, separated by spaces."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .backend = "cpu",
+     .key = "threads",
+     .min = 0,
+     .max = 1024,
+     .preset = "0",
+     .doc = "The most worker threads that a kernel may have. 0: as many as the process may use cores."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_CPUS,
+     .backend = "cpu",
+     .key = "pin",
+     .preset = "none",
+     .doc = "The CPUs that worker threads are pinned to, in order and then around again."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "compiler",
+     .preset = "cc",
+     .doc = "The C compiler: a path, or a name that is looked up in PATH."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "compiler_options",
+     .preset = "-O3 -march=native",
+     .doc = "Options for the compiler, separated by spaces; those of `options` come after them."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .backend = "cpu",
+     .key = "sanitize",
+     .preset = "",
+     .doc = "Sanitizers to compile kernels with, as in `-fsanitize=`: `address,undefined`, `thread`."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_BOOL,
+     .backend = "cpu",
+     .key = "keep_source",
+     .preset = "false",
+     .doc = "Keeps the generated translation unit beside the compiled kernel, for a debugger."},
+
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_PATH,
+     .key = "source",
+     .preset = "",
+     .doc =
+         "What is launched when the program gives only this name: `FILE.gyre.c`, `FILE.gyre.c:KERNEL`, or a "
+         "file that `gyre compile -o` wrote."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_NAME,
+     .key = "backend",
+     .preset = "",
+     .doc = "The backend that runs this kernel. Empty: as `backend` of [gyre] says."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_TEXT,
+     .key = "options",
+     .preset = "",
+     .doc = "Further compiler options for this kernel, separated by spaces."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "lanes",
+     .min = 0,
+     .max = 1048576,
+     .preset = "0",
+     .doc = "Lanes of a block. 0: the backend's choice. The device says how many it allows."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "blocks",
+     .min = 0,
+     .max = 65536,
+     .preset = "0",
+     .doc = "Blocks. 0: the backend's choice. The device says how many it allows."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_BOOL,
+     .key = "active",
+     .preset = "true",
+     .doc = "Whether it serves its queues from the launch on, or only once it is activated."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "batch",
+     .min = 0,
+     .max = 65536,
+     .preset = "0",
+     .doc = "The most messages taken from one queue before the next has its turn. 0: the backend's choice."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "idle",
+     .choices = {"adaptive", "spin", "yield", "park"},
+     .preset = "adaptive",
+     .doc = "How the device waits for messages: `spin` is quickest and keeps a core busy, `park` sleeps at "
+            "once, "
+            "`adaptive` spins, then yields, then sleeps."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "spin_turns",
+     .min = 0,
+     .max = 1000000000,
+     .preset = "2000",
+     .doc = "How often an `adaptive` wait of the device looks again before it yields."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_MS,
+     .key = "launch_timeout_ms",
+     .min = 1,
+     .max = 3600000,
+     .preset = "10000",
+     .doc = "How long a launched kernel may take to report that it runs."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_MS,
+     .key = "stop_timeout_ms",
+     .min = 1,
+     .max = 3600000,
+     .preset = "1000",
+     .doc = "How long a handler may take to come back once its kernel is to stop."},
+
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_POWER,
+     .key = "capacity",
+     .min = 1,
+     .max = 1 << 30,
+     .preset = "1024",
+     .doc = "How many requests may be sent and not yet received."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_SIZE,
+     .key = "request_bytes",
+     .min = 0,
+     .max = 64 * KIB,
+     .preset = "0",
+     .doc = "Room for a request in a slot. 0: the size of the kernel's request type, which it must not be "
+            "below."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_SIZE,
+     .key = "reply_bytes",
+     .min = 0,
+     .max = 64 * KIB,
+     .preset = "0",
+     .doc =
+         "Room for a reply in a slot. 0: the size of the kernel's reply type, which it must not be below."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "policy",
+     .choices = {"block", "reject", "drop_oldest", "drop_newest"},
+     .preset = "block",
+     .doc =
+         "What a send does when the queue is full: wait for room until its deadline, refuse at once, discard "
+         "the oldest message, or discard this one. Each drop is counted and reported."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "idle",
+     .choices = {"spin", "yield", "adaptive", "park"},
+     .preset = "adaptive",
+     .doc = "How the program waits for room and for replies; the words are those of [kernel] `idle`."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "spin_turns",
+     .min = 0,
+     .max = 1000000000,
+     .preset = "2000",
+     .doc = "How often an `adaptive` wait of the program looks again before it yields."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "threads",
+     .choices = {"many", "one"},
+     .preset = "many",
+     .doc = "`one` promises that one thread at a time sends and one receives, which saves the locks."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_MS,
+     .key = "deadline_ms",
+     .min = 0,
+     .max = 86400000,
+     .preset = "10000",
+     .doc = "How long a call waits where its caller gives no deadline of its own."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "first_sequence",
+     .min = 0,
+     .max = INT64_MAX,
+     .preset = "0",
+     .doc = "The number of the first message; for tests that start near a wrap."},
+};
+
+const struct gyre_config_row *gyre_config_rows(size_t *count)
+{
+    *count = sizeof rows / sizeof rows[0];
+    return rows;
+}
+
+int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name)
+{
+    return row->kind == kind && (!row->backend || strcmp(row->backend, name) == 0);
+}
+
+const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
+                                                   const char *key)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (gyre_config_row_fits(&rows[i], kind, name) && strcmp(rows[i].key, key) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+const char *gyre_section_kind_word(enum gyre_section_kind kind)
+{
+    return kind_words[kind];
+}

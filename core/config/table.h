@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of all configuration keys: one row is all that a key is (type, range, default, meaning).
+ *
+ * Checking, the reference page, typo hints and `gyre config` all read it; to add a key, add a row.
+ * Constant data; any thread.
+ */
+#ifndef GYRE_CORE_CONFIG_TABLE_H
+#define GYRE_CORE_CONFIG_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum gyre_section_kind {
+    GYRE_SECTION_GYRE = 0,
+    GYRE_SECTION_BACKEND = 1,
+    GYRE_SECTION_KERNEL = 2,
+    GYRE_SECTION_QUEUE = 3
+};
+enum { GYRE_SECTION_KINDS = 4 };
+
+enum gyre_value_type {
+    GYRE_VALUE_BOOL,   /* true, yes, on, 1; false, no, off, 0 */
+    GYRE_VALUE_INT,    /* decimal, from min to max */
+    GYRE_VALUE_POWER,  /* an integer that is a power of two, or 0 when min is 0 */
+    GYRE_VALUE_SIZE,   /* bytes: a number with K, M, G, T or KiB, MiB, GiB, TiB (powers of 1024) */
+    GYRE_VALUE_MS,     /* an integer in milliseconds */
+    GYRE_VALUE_CHOICE, /* one of the words of `choices` */
+    GYRE_VALUE_TEXT,   /* anything, also nothing */
+    GYRE_VALUE_NAME,   /* letters, digits, '_', '-' and '.' */
+    GYRE_VALUE_PATH,   /* "~/" is the home folder; relative: to the folder of the file that says it, else to
+                          the current directory; "" stays "" */
+    GYRE_VALUE_PATHS,  /* paths separated by ':' */
+    GYRE_VALUE_CPUS    /* "none", or CPU numbers and ranges: 0,2-5 */
+};
+
+enum { GYRE_CHOICES_MAX = 6 };
+
+struct gyre_config_row {
+    enum gyre_section_kind kind;
+    enum gyre_value_type type;
+    const char *backend; /* the only backend that has this key; NULL: any */
+    const char *key;
+    int64_t min, max;                      /* of INT, POWER, SIZE, MS */
+    const char *choices[GYRE_CHOICES_MAX]; /* of CHOICE; the rest NULL */
+    const char *preset;                    /* the default; "@home", "@plugins", ... are found at run time */
+    const char *doc;                       /* what it does, in sentences */
+};
+
+/** All rows, ordered by kind. */
+const struct gyre_config_row *gyre_config_rows(size_t *count);
+/** The row of a key in a section of that kind and name, or NULL. */
+const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
+                                                   const char *key);
+/** Whether a section of that name has this row's key. `default` of the backends has no key of a single one.
+ */
+int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name);
+/** "gyre", "backend", "kernel", "queue". */
+const char *gyre_section_kind_word(enum gyre_section_kind kind);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads values by type. One function a type, each says only what is wrong; what was expected is put behind it
+ * in one place. Numbers are read by hand, since strtoll accepts what nobody means (spaces, '+', octal,
+ * "12abc").
+ */
+#include "core/config/value.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+enum number_verdict { NUMBER_OK, NUMBER_NONE, NUMBER_OVERFLOW };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Decimal digits with an optional '-'; *rest is behind them. */
+static enum number_verdict read_digits(const char *text, int64_t *out, const char **rest)
+{
+    bool negative = *text == '-';
+    int64_t number = 0;
+    const char *at = text + negative;
+    *rest = at;
+    if (!is_digit(*at))
+        return NUMBER_NONE;
+    bool overflow = false;
+    for (; is_digit(*at); at++)
+        overflow |= __builtin_mul_overflow(number, 10, &number) ||
+                    __builtin_sub_overflow(number, *at - '0', &number); /* downwards: INT64_MIN fits */
+    *rest = at;
+    if (!negative)
+        overflow |= __builtin_sub_overflow(0, number, &number);
+    *out = number;
+    return overflow ? NUMBER_OVERFLOW : NUMBER_OK;
+}
+
+static gyre_status wrong(const struct gyre_config_row *row, const char *what)
+{
+    char expected[256];
+    gyre_value_expected(row, expected, sizeof expected);
+    return gyre_error_set(GYRE_CONFIG, "%s; expected %s", what, expected);
+}
+
+static gyre_status judge_number(const struct gyre_config_row *row, enum number_verdict verdict,
+                                const char *rest, int64_t number)
+{
+    if (verdict == NUMBER_NONE || *rest)
+        return wrong(row, row->type == GYRE_VALUE_SIZE ? "is not a size" : "is not a whole number");
+    if (verdict == NUMBER_OVERFLOW)
+        return wrong(row, "does not fit into 64 bits");
+    if (number < row->min || number > row->max)
+        return wrong(row, "is out of range");
+    if (row->type == GYRE_VALUE_POWER && (number & (number - 1)))
+        return wrong(row, "is not a power of two");
+    return GYRE_OK;
+}
+
+static gyre_status read_integer(const struct gyre_config_row *row, const char *text, int64_t *out)
+{
+    const char *rest;
+    enum number_verdict verdict = read_digits(text, out, &rest);
+    return judge_number(row, verdict, rest, *out);
+}
+
+/* How many bits a unit shifts by; -1 when it is none. */
+static int unit_shift(const char *unit)
+{
+    static const struct {
+        const char *word;
+        int shift;
+    } units[] = {{"", 0},   {"B", 0},    {"K", 10},   {"M", 20},   {"G", 30},
+                 {"T", 40}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strcmp(unit, units[i].word) == 0)
+            return units[i].shift;
+    return -1;
+}
+
+static gyre_status read_size(const struct gyre_config_row *row, const char *text, int64_t *out)
+{
+    const char *rest;
+    enum number_verdict verdict = read_digits(text, out, &rest);
+    while (verdict != NUMBER_NONE && *rest == ' ')
+        rest++;
+    int shift = unit_shift(rest);
+    if (shift < 0)
+        return wrong(row, "is not a size");
+    if (verdict == NUMBER_OK && __builtin_mul_overflow(*out, INT64_C(1) << shift, out))
+        verdict = NUMBER_OVERFLOW;
+    return judge_number(row, verdict, "", *out);
+}
+
+static gyre_status read_bool(const struct gyre_config_row *row, const char *text, int64_t *out)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *out = (int64_t)(i % 2);
+            return GYRE_OK;
+        }
+    }
+    return wrong(row, "is neither true nor false");
+}
+
+static size_t choice_count(const struct gyre_config_row *row)
+{
+    size_t count = 0;
+    while (count < GYRE_CHOICES_MAX && row->choices[count])
+        count++;
+    return count;
+}
+
+static gyre_status read_choice(const struct gyre_config_row *row, const char *text, int64_t *out)
+{
+    for (size_t i = 0; i < choice_count(row); i++) {
+        if (strcmp(text, row->choices[i]) == 0) {
+            *out = (int64_t)i;
+            return GYRE_OK;
+        }
+    }
+    return wrong(row, "is no choice");
+}
+
+int gyre_value_is_name(const char *text)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+    return *text && text[strspn(text, allowed)] == '\0';
+}
+
+static gyre_status read_name(const struct gyre_config_row *row, const char *text)
+{
+    bool may_be_empty = row->preset[0] == '\0';
+    if (gyre_value_is_name(text) || (may_be_empty && !*text))
+        return GYRE_OK;
+    return wrong(row, *text ? "is not a name" : "is empty");
+}
+
+/* A number, or two with '-' between, ascending. */
+static bool read_cpu_range(const char **at)
+{
+    int64_t first, last;
+    if (!is_digit(**at) || read_digits(*at, &first, at) != NUMBER_OK || first > 65535)
+        return false;
+    if (**at != '-')
+        return true;
+    ++*at;
+    return is_digit(**at) && read_digits(*at, &last, at) == NUMBER_OK && last <= 65535 && first <= last;
+}
+
+static gyre_status read_cpus(const struct gyre_config_row *row, const char *text)
+{
+    const char *at = text;
+    if (strcmp(text, "none") == 0)
+        return GYRE_OK;
+    while (read_cpu_range(&at)) {
+        if (*at == '\0')
+            return GYRE_OK;
+        if (*at++ != ',')
+            break;
+    }
+    return wrong(row, "is not a list of CPUs");
+}
+
+/* Writes the absolute form of one path and returns its end; see `room_for` for how much that takes. */
+static char *write_path(char *out, const char *path, size_t length, const struct gyre_value_place *place)
+{
+    const char *before = "", *slash = "";
+    if (place->home && path[0] == '~' && (length == 1 || path[1] == '/')) {
+        before = place->home;
+        path++;
+        length--;
+    } else if (path[0] != '/') {
+        before = place->folder;
+        slash = "/";
+        for (; length > 2 && path[0] == '.' && path[1] == '/'; length -= 2)
+            path += 2;
+    }
+    out = stpcpy(stpcpy(out, before), slash);
+    memcpy(out, path, length);
+    return out + length;
+}
+
+static size_t room_for(const char *text, const struct gyre_value_place *place)
+{
+    size_t longest = strlen(place->folder) + (place->home ? strlen(place->home) : 0) + 2, paths = 1;
+    for (const char *at = text; *at; at++)
+        paths += *at == ':';
+    return strlen(text) + paths * longest + 1;
+}
+
+static const char *resolve_path(const char *text, const struct gyre_value_place *place,
+                                struct gyre_pool *pool)
+{
+    char *path = gyre_pool_take(pool, room_for(text, place));
+    if (path)
+        *(*text ? write_path(path, text, strlen(text), place) : path) = '\0';
+    return path;
+}
+
+/* Each part of a list that is separated by ':', put together again; an empty part is left out. */
+static const char *resolve_paths(const char *text, const struct gyre_value_place *place,
+                                 struct gyre_pool *pool)
+{
+    char *paths = gyre_pool_take(pool, room_for(text, place)), *end = paths;
+    if (!paths)
+        return NULL;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, ":");
+        if (length > 0 && end > paths)
+            *end++ = ':';
+        if (length > 0)
+            end = write_path(end, at, length, place);
+        at += length + (at[length] == ':');
+    }
+    *end = '\0';
+    return paths;
+}
+
+static gyre_status read_text(const struct gyre_config_row *row, const char *text,
+                             const struct gyre_value_place *place, struct gyre_pool *pool, const char **out)
+{
+    if (row->type == GYRE_VALUE_PATH)
+        *out = resolve_path(text, place, pool);
+    else if (row->type == GYRE_VALUE_PATHS)
+        *out = resolve_paths(text, place, pool);
+    else
+        *out = gyre_pool_copy(pool, text, strlen(text));
+    if (pool->exhausted)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+    return GYRE_OK;
+}
+
+gyre_status gyre_value_read(const struct gyre_config_row *row, const char *text,
+                            const struct gyre_value_place *place, struct gyre_pool *pool,
+                            struct gyre_value *out)
+{
+    gyre_status status = GYRE_OK;
+    *out = (struct gyre_value){.text = NULL, .number = 0};
+    switch (row->type) {
+    case GYRE_VALUE_BOOL:
+        status = read_bool(row, text, &out->number);
+        break;
+    case GYRE_VALUE_INT:
+    case GYRE_VALUE_POWER:
+    case GYRE_VALUE_MS:
+        status = read_integer(row, text, &out->number);
+        break;
+    case GYRE_VALUE_SIZE:
+        status = read_size(row, text, &out->number);
+        break;
+    case GYRE_VALUE_CHOICE:
+        status = read_choice(row, text, &out->number);
+        break;
+    case GYRE_VALUE_NAME:
+        status = read_name(row, text);
+        break;
+    case GYRE_VALUE_CPUS:
+        status = read_cpus(row, text);
+        break;
+    case GYRE_VALUE_TEXT:
+    case GYRE_VALUE_PATH:
+    case GYRE_VALUE_PATHS:
+        break;
+    }
+    return status == GYRE_OK ? read_text(row, text, place, pool, &out->text) : status;
+}
+
+static void expected_choice(const struct gyre_config_row *row, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "one of");
+    for (size_t i = 0; i < choice_count(row) && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s %s", i ? "," : "", row->choices[i]);
+}
+
+void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t size)
+{
+    static const char *const sentences[] = {
+        [GYRE_VALUE_BOOL] = "true, yes, on, 1, false, no, off or 0",
+        [GYRE_VALUE_TEXT] = "a text",
+        [GYRE_VALUE_NAME] = "a name of letters, digits, '_', '-' and '.'",
+        [GYRE_VALUE_PATH] = "a path",
+        [GYRE_VALUE_PATHS] = "paths separated by ':'",
+        [GYRE_VALUE_CPUS] = "none, or CPU numbers and ranges such as 0,2-5",
+    };
+    static const char *const ranges[] = {
+        [GYRE_VALUE_INT] = "a whole number",
+        [GYRE_VALUE_POWER] = "a power of two",
+        [GYRE_VALUE_SIZE] = "a size such as 65536, 64 KiB or 1 GiB,",
+        [GYRE_VALUE_MS] = "milliseconds",
+    };
+    if (row->type == GYRE_VALUE_CHOICE)
+        expected_choice(row, text, size);
+    else if (row->type == GYRE_VALUE_INT || row->type == GYRE_VALUE_POWER || row->type == GYRE_VALUE_SIZE ||
+             row->type == GYRE_VALUE_MS)
+        snprintf(text, size, "%s from %" PRId64 " to %" PRId64, ranges[row->type], row->min, row->max);
+    else
+        snprintf(text, size, "%s", sentences[row->type]);
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layers, drop-ins, sections by name, environment and settings, warnings: what takes effect and where from.
+ */
+#include "core/base/error.h"
+#include "sandbox.h"
+#include "unit/unit.h"
+
+#include <string.h>
+
+static const char *text_of(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
+                           const char *key)
+{
+    return gyre_config_text(config, kind, name, key);
+}
+
+static const char *origin_of(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
+                             const char *key)
+{
+    const struct gyre_config_value *value = gyre_config_find(config, kind, name, key);
+    ck_assert_ptr_nonnull(value);
+    return value->origin;
+}
+
+static const char *backend(const struct gyre_config *config)
+{
+    return text_of(config, GYRE_SECTION_GYRE, NULL, "backend");
+}
+
+static const char *backend_origin(const struct gyre_config *config)
+{
+    return origin_of(config, GYRE_SECTION_GYRE, NULL, "backend");
+}
+
+static const char *only_warning(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *warnings = gyre_config_warnings(config, &count);
+    ck_assert_uint_eq(count, 1);
+    return warnings[0];
+}
+
+static void no_warning(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *warnings = gyre_config_warnings(config, &count);
+    ck_assert_msg(count == 0, "%s", count ? warnings[0] : "");
+}
+
+static void load_refused(const char *config_path, const char *const *command_line, const char *sentence)
+{
+    const struct gyre_config *config;
+    ck_assert_int_eq(sandbox_load(config_path, command_line, NULL, &config), GYRE_CONFIG);
+    ck_assert_str_eq(gyre_error_text(), sandbox_text(sentence));
+}
+
+START_TEST(without_files_everything_is_a_default)
+{
+    const struct gyre_config *config = sandbox_config();
+    size_t count;
+    const struct gyre_config_value *values = gyre_config_values(config, &count);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_str_eq(values[i].origin, "default");
+    ck_assert_str_eq(backend(config), "auto");
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_GYRE, NULL, "cache_size"), 256 << 20);
+    ck_assert(gyre_config_ns(config, GYRE_SECTION_KERNEL, "any", "stop_timeout_ms") == 1000000000);
+    ck_assert(gyre_config_bool(config, GYRE_SECTION_KERNEL, "any", "active"));
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "cache_dir"),
+                     sandbox_text("$/home/.cache/gyre"));
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "plugin_dir"), sandbox_text("$/lib/plugins"));
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "dropin_dir"),
+                     sandbox_text("$/lib/plugins.d:$/etc/plugins.d:$/home/.config/gyre/plugins.d"));
+    no_warning(config);
+}
+END_TEST
+
+START_TEST(each_layer_beats_the_ones_below_it)
+{
+    const struct gyre_config *config;
+    const char *command_line[] = {"backend=line", NULL}, *api[] = {"gyre.backend=api", NULL};
+    sandbox_write("vendor.ini", "[gyre]\nbackend = vendor\n");
+    ck_assert_str_eq(backend(sandbox_config()), "vendor");
+    sandbox_write("xdg2/gyre/gyre.ini", "[gyre]\nbackend = xdg2\n");
+    ck_assert_str_eq(backend(sandbox_config()), "xdg2");
+    sandbox_write("xdg/gyre/gyre.ini", "[gyre]\nbackend = xdg\n");
+    ck_assert_str_eq(backend(sandbox_config()), "xdg");
+    sandbox_write("etc/gyre.ini", "[gyre]\nbackend = system\n");
+    ck_assert_str_eq(backend(sandbox_config()), "system");
+    sandbox_write("lib/plugins.d/a.ini", "[gyre]\nbackend = dropin-a\n");
+    ck_assert_str_eq(backend(sandbox_config()), "dropin-a");
+    sandbox_write("lib/plugins.d/b.ini", "[gyre]\nbackend = dropin-b\n");
+    ck_assert_str_eq(backend(sandbox_config()), "dropin-b");
+    sandbox_write("home/.config/gyre/gyre.ini", "[gyre]\nbackend = user\n");
+    ck_assert_str_eq(backend_origin(sandbox_config()), sandbox_text("$/home/.config/gyre/gyre.ini:2"));
+    sandbox_write("named.ini", "\n[gyre]\nbackend = named\n");
+    ck_assert_int_eq(sandbox_load("$/named.ini", NULL, NULL, &config), GYRE_OK);
+    ck_assert_str_eq(backend_origin(config), sandbox_text("$/named.ini:3"));
+    sandbox_setenv("GYRE_BACKEND=environment");
+    ck_assert_int_eq(sandbox_load("$/named.ini", NULL, NULL, &config), GYRE_OK);
+    ck_assert_str_eq(backend_origin(config), "environment GYRE_BACKEND");
+    ck_assert_int_eq(sandbox_load("$/named.ini", command_line, NULL, &config), GYRE_OK);
+    ck_assert_str_eq(backend(config), "line");
+    ck_assert_str_eq(backend_origin(config), "command line");
+    ck_assert_int_eq(sandbox_load("$/named.ini", command_line, api, &config), GYRE_OK);
+    ck_assert_str_eq(backend(config), "api");
+    ck_assert_str_eq(backend_origin(config), "api");
+}
+END_TEST
+
+START_TEST(gyre_config_names_a_file_that_the_option_beats)
+{
+    const struct gyre_config *config;
+    sandbox_write("a.ini", "[gyre]\nbackend = a\n");
+    sandbox_write("b.ini", "[gyre]\nstrict = true\n");
+    sandbox_setenv("GYRE_CONFIG=$/a.ini");
+    ck_assert_str_eq(backend(sandbox_config()), "a");
+    ck_assert_int_eq(sandbox_load("$/b.ini", NULL, NULL, &config), GYRE_OK);
+    ck_assert_str_eq(backend(config), "auto");
+}
+END_TEST
+
+START_TEST(a_named_file_must_exist)
+{
+    load_refused("$/no.ini", NULL, "$/no.ini: there is no such file; it was named by --config");
+    sandbox_setenv("GYRE_CONFIG=$/none.ini");
+    load_refused(NULL, NULL,
+                 "$/none.ini: there is no such file; it was named by the environment's GYRE_CONFIG");
+}
+END_TEST
+
+START_TEST(a_file_with_an_error_stops_the_load)
+{
+    sandbox_write("etc/gyre.ini", "[gyre]\nbackend = cpu\n oops\n");
+    load_refused(NULL, NULL,
+                 "$/etc/gyre.ini:3: the line is indented; start it in the first column (a value cannot "
+                 "continue on a second line)");
+}
+END_TEST
+
+START_TEST(a_directory_in_a_files_place_stops_the_load)
+{
+    sandbox_write("etc/gyre.ini/x", "");
+    load_refused(NULL, NULL, "$/etc/gyre.ini: is a directory; expected a configuration file");
+}
+END_TEST
+
+START_TEST(a_wrong_value_names_place_key_and_expectation)
+{
+    const char *size[] = {"gyre.cache_size=9999999999999999999", NULL};
+    const char *lanes[] = {"kernel.add.lanes=-1", NULL};
+    load_refused(
+        NULL, size,
+        "command line: cache_size = '9999999999999999999' in [gyre] does not fit into 64 bits; expected a "
+        "size such as 65536, 64 KiB or 1 GiB, from 0 to 70368744177664");
+    load_refused(NULL, lanes,
+                 "command line: lanes = '-1' in [kernel.add] is out of range; expected a whole number "
+                 "from 0 to 1048576");
+    sandbox_write("etc/gyre.ini", "[queue.orders]\ncapacity = 1000\n");
+    load_refused(NULL, NULL,
+                 "$/etc/gyre.ini:2: capacity = '1000' in [queue.orders] is not a power of two; expected "
+                 "a power of two from 1 to 1073741824");
+    sandbox_write("etc/gyre.ini", "[queue.default]\npolicy = blok\n");
+    load_refused(NULL, NULL,
+                 "$/etc/gyre.ini:2: policy = 'blok' in [queue.default] is no choice; expected one of "
+                 "block, reject, drop_oldest, drop_newest");
+    sandbox_write("etc/gyre.ini", "[backend.cpu]\nthreads = many\n");
+    load_refused(NULL, NULL,
+                 "$/etc/gyre.ini:2: threads = 'many' in [backend.cpu] is not a whole number; expected a "
+                 "whole number from 0 to 1024");
+}
+END_TEST
+
+START_TEST(a_wrong_value_in_the_environment_names_the_variable)
+{
+    sandbox_setenv("GYRE_STRICT=perhaps");
+    load_refused(NULL, NULL,
+                 "environment GYRE_STRICT: strict = 'perhaps' in [gyre] is neither true nor false; "
+                 "expected true, yes, on, 1, false, no, off or 0");
+}
+END_TEST
+
+START_TEST(a_wrong_value_is_refused_even_when_it_is_overridden)
+{
+    const char *line[] = {"strict=false", NULL};
+    sandbox_write("etc/gyre.ini", "[gyre]\nstrict = perhaps\n");
+    load_refused(NULL, line,
+                 "$/etc/gyre.ini:2: strict = 'perhaps' in [gyre] is neither true nor false; expected "
+                 "true, yes, on, 1, false, no, off or 0");
+}
+END_TEST
+
+/* ---- drop-ins ---- */
+
+START_TEST(a_dropin_of_a_later_folder_masks_its_namesake)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[backend.x]\nlibrary = gyre-x.so\npriority = 1\n");
+    sandbox_write("etc/plugins.d/x.ini", "[backend.x]\nlibrary = /opt/x.so\n");
+    const struct gyre_config *config = sandbox_config();
+    size_t count;
+    const struct gyre_config_manifest *manifests = gyre_config_manifests(config, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(manifests[0].state, GYRE_MANIFEST_MASKED);
+    ck_assert_str_eq(manifests[0].path, sandbox_text("$/lib/plugins.d/x.ini"));
+    ck_assert_str_eq(manifests[0].by, sandbox_text("$/etc/plugins.d/x.ini"));
+    ck_assert_int_eq(manifests[1].state, GYRE_MANIFEST_READ);
+    ck_assert_str_eq(manifests[1].folder, sandbox_text("$/etc/plugins.d"));
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_BACKEND, "x", "library"), "/opt/x.so");
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_BACKEND, "x", "priority"), 0);
+}
+END_TEST
+
+START_TEST(a_link_to_the_null_device_disables_a_dropin)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[backend.x]\nlibrary = gyre-x.so\n");
+    sandbox_link("/dev/null", "home/.config/gyre/plugins.d/x.ini");
+    const struct gyre_config *config = sandbox_config();
+    size_t count;
+    const struct gyre_config_manifest *manifests = gyre_config_manifests(config, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(manifests[0].state, GYRE_MANIFEST_MASKED);
+    ck_assert_int_eq(manifests[1].state, GYRE_MANIFEST_DISABLED);
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_BACKEND, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(names[0], "cpu");
+}
+END_TEST
+
+START_TEST(only_ini_files_are_dropins)
+{
+    sandbox_write("lib/plugins.d/README", "not an ini file\n");
+    sandbox_write("lib/plugins.d/.hidden.ini", "not read\n");
+    sandbox_write("lib/plugins.d/x.ini.bak", "not read\n");
+    size_t count;
+    gyre_config_manifests(sandbox_config(), &count);
+    ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(a_dangling_dropin_stops_the_load)
+{
+    sandbox_link("/nowhere/x.ini", "lib/plugins.d/x.ini");
+    load_refused(NULL, NULL, "$/lib/plugins.d/x.ini: this drop-in leads to no file; remove the link");
+}
+END_TEST
+
+START_TEST(dropin_dir_replaces_the_usual_folders)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[backend.x]\nlibrary = gyre-x.so\n");
+    sandbox_write("mine/y.ini", "[backend.y]\nlibrary = gyre-y.so\n");
+    sandbox_setenv("GYRE_DROPIN_DIR=$/mine");
+    const struct gyre_config *config = sandbox_config();
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_BACKEND, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_str_eq(names[1], "y");
+}
+END_TEST
+
+START_TEST(a_named_dropin_folder_must_exist)
+{
+    sandbox_setenv("GYRE_DROPIN_DIR=$/mine");
+    load_refused(NULL, NULL,
+                 "environment GYRE_DROPIN_DIR: the drop-in folder $/mine cannot be read: No such file or "
+                 "directory");
+}
+END_TEST
+
+START_TEST(dropin_dir_inside_a_dropin_is_a_warning)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[gyre]\ndropin_dir = /elsewhere\n");
+    const struct gyre_config *config = sandbox_config();
+    ck_assert_str_eq(only_warning(config),
+                     sandbox_text("$/lib/plugins.d/x.ini:2: dropin_dir has no effect inside a "
+                                  "drop-in, ignored"));
+    ck_assert_str_eq(origin_of(config, GYRE_SECTION_GYRE, NULL, "dropin_dir"), "default");
+}
+END_TEST
+
+/* ---- sections ---- */
+
+START_TEST(a_named_section_beats_default_from_any_layer)
+{
+    const struct gyre_config *config;
+    const char *line[] = {"queue.default.capacity=8", "queue.default.policy=reject", NULL};
+    sandbox_write("vendor.ini", "[queue.orders]\ncapacity = 64\n");
+    ck_assert_int_eq(sandbox_load(NULL, line, NULL, &config), GYRE_OK);
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_QUEUE, "orders", "capacity"), 64);
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_QUEUE, "orders", "policy"), "reject");
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_QUEUE, "other", "capacity"), 8);
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_QUEUE, NULL, "capacity"), 8);
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_QUEUE, "orders", "idle"), "adaptive");
+}
+END_TEST
+
+START_TEST(values_come_in_a_stable_order)
+{
+    sandbox_write("etc/gyre.ini", "[queue.z]\n[queue.a]\n[kernel.k]\nlanes = 2\n");
+    size_t count, row_count;
+    const struct gyre_config_value *values = gyre_config_values(sandbox_config(), &count);
+    const struct gyre_config_row *rows = gyre_config_rows(&row_count);
+    const char *expected[] = {"gyre",     "backend.default", "backend.cpu", "kernel.default",
+                              "kernel.k", "queue.default",   "queue.a",     "queue.z"};
+    size_t at = 0;
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        const char *dot = strchr(expected[i], '.'), *name = dot ? dot + 1 : "";
+        enum gyre_section_kind kind = values[at].kind;
+        for (size_t r = 0; r < row_count; r++) {
+            if (!gyre_config_row_fits(&rows[r], kind, name))
+                continue;
+            ck_assert_str_eq(values[at].section, expected[i]);
+            ck_assert_str_eq(values[at].key, rows[r].key);
+            at++;
+        }
+    }
+    ck_assert_uint_eq(at, count);
+}
+END_TEST
+
+START_TEST(an_unknown_key_warns_with_the_nearest_name)
+{
+    sandbox_write("etc/gyre.ini", "[queue.orders]\n\ncapasity = 8\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:3: unknown key 'capasity' in "
+                                  "[queue.orders], ignored; did you mean "
+                                  "'capacity'?"));
+    sandbox_write("etc/gyre.ini", "[gyre]\nzzzzzz = 8\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:2: unknown key 'zzzzzz' in [gyre], "
+                                  "ignored"));
+}
+END_TEST
+
+START_TEST(an_unknown_section_warns_once)
+{
+    sandbox_write("etc/gyre.ini", "[gyer]\nbackend = cpu\nstrict = false\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:1: unknown section [gyer], ignored; did you mean [gyre]?"));
+    sandbox_write("etc/gyre.ini", "[qeue.a]\n");
+    ck_assert_str_eq(
+        only_warning(sandbox_config()),
+        sandbox_text("$/etc/gyre.ini:1: unknown section [qeue.a], ignored; did you mean [queue.a]?"));
+    sandbox_write("etc/gyre.ini", "[queue]\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:1: unknown section [queue], ignored; did you mean "
+                                  "[queue.default]?"));
+    sandbox_write("etc/gyre.ini", "[zebras]\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:1: unknown section [zebras], ignored; expected [gyre], "
+                                  "[backend.NAME], [kernel.NAME] or [queue.NAME]"));
+}
+END_TEST
+
+START_TEST(strict_makes_warnings_errors)
+{
+    sandbox_write("etc/gyre.ini", "[gyre]\nstrict = true\nbakend = cpu\n");
+    load_refused(NULL, NULL,
+                 "$/etc/gyre.ini:3: unknown key 'bakend' in [gyre], ignored; did you mean 'backend'? "
+                 "(strict = true, from $/etc/gyre.ini:2, makes this an error)");
+    sandbox_write("etc/gyre.ini", "[gyre]\nbakend = cpu\nstrct = yes\n");
+    sandbox_setenv("GYRE_STRICT=1");
+    load_refused(NULL, NULL,
+                 "$/etc/gyre.ini:2: unknown key 'bakend' in [gyre], ignored; did you mean 'backend'?, and "
+                 "1 more (strict = true, from environment GYRE_STRICT, makes them errors)");
+}
+END_TEST
+
+/* ---- keys of a backend ---- */
+
+START_TEST(who_names_the_library_may_introduce_keys)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[backend.x]\nlibrary = gyre-x.so\nzeal = 3\nspeed = 1\n");
+    sandbox_write("etc/gyre.ini", "[backend.x]\nspeed = 2\n");
+    const struct gyre_config *config = sandbox_config();
+    no_warning(config);
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_BACKEND, "x", "speed"), "1");
+    sandbox_write("home/.config/gyre/gyre.ini", "[backend.x]\nspeed = 5\n");
+    config = sandbox_config();
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_BACKEND, "x", "speed"), "5");
+    size_t count;
+    const struct gyre_config_value *values = gyre_config_section(config, GYRE_SECTION_BACKEND, "x", &count);
+    ck_assert_str_eq(values[count - 2].key, "speed");
+    ck_assert_str_eq(values[count - 1].key, "zeal");
+    ck_assert_ptr_null(values[count - 1].row);
+}
+END_TEST
+
+START_TEST(a_key_that_nobody_introduced_is_unknown)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[backend.x]\nlibrary = gyre-x.so\nspeed = 1\n");
+    sandbox_write("etc/gyre.ini", "[backend.x]\nsped = 2\n[backend.cpu]\nthread = 2\n");
+    const struct gyre_config *config = sandbox_config();
+    size_t count;
+    const char *const *warnings = gyre_config_warnings(config, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_str_eq(warnings[0],
+                     sandbox_text("$/etc/gyre.ini:2: unknown key 'sped' in [backend.x], ignored; did you "
+                                  "mean 'speed'?"));
+    ck_assert_str_eq(warnings[1],
+                     sandbox_text("$/etc/gyre.ini:4: unknown key 'thread' in [backend.cpu], ignored; did "
+                                  "you mean 'threads'?"));
+    ck_assert_ptr_null(gyre_config_find(config, GYRE_SECTION_BACKEND, "x", "sped"));
+}
+END_TEST
+
+/* ---- environment and settings ---- */
+
+START_TEST(variables_name_sections_with_two_underscores)
+{
+    sandbox_setenv("GYRE_BACKEND__CPU__COMPILER_OPTIONS=-O1");
+    sandbox_setenv("GYRE_KERNEL__vecAdd__LANES=7");
+    sandbox_setenv("GYRE_QUEUE__DEFAULT__IDLE=park");
+    const struct gyre_config *config = sandbox_config();
+    no_warning(config);
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_BACKEND, "cpu", "compiler_options"), "-O1");
+    ck_assert_str_eq(origin_of(config, GYRE_SECTION_BACKEND, "cpu", "compiler_options"),
+                     "environment GYRE_BACKEND__CPU__COMPILER_OPTIONS");
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_KERNEL, "vecAdd", "lanes"), 7);
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_QUEUE, "x", "idle"), 3);
+}
+END_TEST
+
+START_TEST(variables_that_are_no_settings_are_left_alone)
+{
+    sandbox_setenv("GYRE_BACKEND=");
+    sandbox_setenv("GYRE_TEST_LONG=1");
+    sandbox_setenv("GYRES=1");
+    sandbox_setenv("GYRE_=1");
+    const struct gyre_config *config = sandbox_config();
+    no_warning(config);
+    ck_assert_str_eq(backend_origin(config), "default");
+}
+END_TEST
+
+START_TEST(a_mistyped_variable_warns)
+{
+    sandbox_setenv("GYRE_BAKEND=cpu");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     "environment GYRE_BAKEND: unknown key 'bakend' in [gyre], "
+                     "ignored; did you mean 'backend'?");
+}
+END_TEST
+
+START_TEST(a_variable_that_is_no_text_is_refused)
+{
+    sandbox_setenv("GYRE_CACHE_DIR=/tmp/\xFF");
+    load_refused(NULL, NULL,
+                 "environment GYRE_CACHE_DIR: the value of 'cache_dir' in [gyre] is not UTF-8 text "
+                 "without control characters");
+}
+END_TEST
+
+START_TEST(a_setting_without_key_is_refused)
+{
+    const char *bare[] = {"backend", NULL}, *none[] = {"=cpu", NULL}, *odd[] = {"gy re.backend=cpu", NULL};
+    load_refused(NULL, bare,
+                 "command line: 'backend' is no setting; expected section.key=value, such as "
+                 "backend.cpu.threads=2");
+    load_refused(NULL, none,
+                 "command line: '=cpu' is no setting; expected section.key=value, such as "
+                 "backend.cpu.threads=2");
+    load_refused(NULL, odd,
+                 "command line: 'gy re' and 'backend' are no section and key; expected letters, digits, "
+                 "'_', '-' and '.'");
+}
+END_TEST
+
+START_TEST(the_later_of_two_settings_wins)
+{
+    const struct gyre_config *config;
+    const char *line[] = {"backend=a", "backend=b", "backend.x.y.library=lib=1", NULL};
+    ck_assert_int_eq(sandbox_load(NULL, line, NULL, &config), GYRE_OK);
+    ck_assert_str_eq(backend(config), "b");
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_BACKEND, "x.y", "library"), "lib=1");
+}
+END_TEST
+
+START_TEST(a_relative_path_is_relative_to_its_file)
+{
+    sandbox_write("etc/gyre.ini", "[gyre]\ncache_dir = ../cache\nplugin_dir = more:~/mine\n");
+    const struct gyre_config *config = sandbox_config();
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "cache_dir"), sandbox_text("$/etc/../cache"));
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "plugin_dir"),
+                     sandbox_text("$/etc/more:$/home/mine"));
+}
+END_TEST
+
+START_TEST(unknown_keys_read_as_nothing)
+{
+    const struct gyre_config *config = sandbox_config();
+    ck_assert_ptr_null(gyre_config_find(config, GYRE_SECTION_QUEUE, "a", "threds"));
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_QUEUE, "a", "threds"), "");
+    ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_QUEUE, "a", "threds"), 0);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        without_files_everything_is_a_default,
+        each_layer_beats_the_ones_below_it,
+        gyre_config_names_a_file_that_the_option_beats,
+        a_named_file_must_exist,
+        a_file_with_an_error_stops_the_load,
+        a_directory_in_a_files_place_stops_the_load,
+        a_wrong_value_names_place_key_and_expectation,
+        a_wrong_value_in_the_environment_names_the_variable,
+        a_wrong_value_is_refused_even_when_it_is_overridden,
+        a_dropin_of_a_later_folder_masks_its_namesake,
+        a_link_to_the_null_device_disables_a_dropin,
+        only_ini_files_are_dropins,
+        a_dangling_dropin_stops_the_load,
+        dropin_dir_replaces_the_usual_folders,
+        a_named_dropin_folder_must_exist,
+        dropin_dir_inside_a_dropin_is_a_warning,
+        a_named_section_beats_default_from_any_layer,
+        values_come_in_a_stable_order,
+        an_unknown_key_warns_with_the_nearest_name,
+        an_unknown_section_warns_once,
+        strict_makes_warnings_errors,
+        who_names_the_library_may_introduce_keys,
+        a_key_that_nobody_introduced_is_unknown,
+        variables_name_sections_with_two_underscores,
+        variables_that_are_no_settings_are_left_alone,
+        a_mistyped_variable_warns,
+        a_variable_that_is_no_text_is_refused,
+        a_setting_without_key_is_refused,
+        the_later_of_two_settings_wins,
+        a_relative_path_is_relative_to_its_file,
+        unknown_keys_read_as_nothing,
+    };
+    Suite *suite = suite_create("config_load");
+    TCase *tcase = tcase_create("load");
+    tcase_add_checked_fixture(tcase, sandbox_make, sandbox_remove);
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++)
+        tcase_add_test(tcase, tests[i]);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
