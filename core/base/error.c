@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gyre/gyre.h" /* what it declares is visible to applications */
+
 enum { FRAMES = 6, FRAME_SIZE = 1024 };
 
 struct error_stack {

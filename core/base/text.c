@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "gyre/gyre.h" /* what it declares is visible to applications */
+
 enum { LONGEST = 63 };
 
 const char *gyre_status_word(gyre_status status)
