@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two threads that take turns on one cache line: spinning, which is the cost of a line's journey between two
+ * cores, and sleeping, which is the cost of a futex.
+ */
+#include "cli/bench/floors.h"
+
+#include "gyre/waiting.h"
+
+struct turns {
+    _Alignas(64) uint32_t turn; /* odd: the server's */
+    _Alignas(64) words_48 message;
+};
+
+static uint32_t turn_of(const struct turns *shared)
+{
+    return __atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE); /* pairs with the other side's release */
+}
+
+/* ---- spinning ----------------------------------------------------------------------------------------- */
+
+static void serve_line(bench_server *server)
+{
+    struct turns *shared = server->context;
+    for (uint32_t turn = 1;; turn += 2) {
+        while (turn_of(shared) != turn)
+            if (bench_server_stopped(server))
+                return;
+        __atomic_store_n(&shared->turn, turn + 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogram *times)
+{
+    uint64_t start = gyre_clock_ns(), before = start;
+    for (uint32_t turn = 0; before - start < duration_ns; turn += 2) {
+        __atomic_store_n(&shared->turn, turn + 1, __ATOMIC_RELEASE);
+        while (turn_of(shared) != turn + 2)
+            ;
+        uint64_t now = gyre_clock_ns();
+        bench_histogram_add(times, now - before);
+        before = now;
+    }
+}
+
+/* ---- sleeping ----------------------------------------------------------------------------------------- */
+
+/* Gives the turn away and wakes whoever sleeps on it. */
+static void pass(struct turns *shared, uint32_t turn)
+{
+    __atomic_store_n(&shared->turn, turn, __ATOMIC_RELEASE);
+    gyre_futex_wake(&shared->turn, 1);
+}
+
+static void serve_park(bench_server *server)
+{
+    struct turns *shared = server->context;
+    for (uint32_t turn = 1;; turn += 2) {
+        while (turn_of(shared) != turn) {
+            if (bench_server_stopped(server))
+                return;
+            gyre_futex_wait(&shared->turn, turn - 1, UINT64_MAX);
+        }
+        words_48 request = shared->message;
+        bench_handle(BENCH_48, &request, &shared->message);
+        pass(shared, turn + 1);
+    }
+}
+
+static void play_park(struct turns *shared, uint64_t duration_ns, bench_histogram *times, uint64_t *errors)
+{
+    uint64_t start = gyre_clock_ns(), before = start;
+    for (uint32_t turn = 0; before - start < duration_ns; turn += 2) {
+        bench_fill(BENCH_48, &shared->message, turn);
+        pass(shared, turn + 1);
+        while (turn_of(shared) != turn + 2)
+            gyre_futex_wait(&shared->turn, turn + 1, UINT64_MAX);
+        *errors += !bench_right(BENCH_48, &shared->message, turn);
+        uint64_t now = gyre_clock_ns();
+        bench_histogram_add(times, now - before);
+        before = now;
+    }
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------- */
+
+static void finish(const bench_histogram *times, uint64_t start_ns, uint64_t cpu_ns, bench_sample *sample)
+{
+    double elapsed = (double)(gyre_clock_ns() - start_ns);
+    sample->cpu = (double)(bench_cpu_ns() - cpu_ns) / elapsed;
+    sample->messages = times->count;
+    sample->per_second = (double)times->count * 1e9 / elapsed;
+    bench_sample_latencies(sample, times);
+    bench_pin(-1);
+}
+
+static bench_histogram histogram; /* 60 kB; floors run one at a time */
+
+bool bench_floor_line(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample)
+{
+    struct turns shared = {0};
+    bench_server server = {.serve = serve_line, .context = &shared};
+    (void)shape;
+    histogram = (bench_histogram){0};
+    *sample = (bench_sample){0};
+    if (!bench_server_start(&server))
+        return false;
+    bench_pin(bench_core_client());
+    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
+    play_line(&shared, duration_ns, &histogram);
+    finish(&histogram, start, cpu, sample);
+    bench_server_stop(&server);
+    return true;
+}
+
+bool bench_floor_park(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample)
+{
+    struct turns shared = {0};
+    bench_server server = {.serve = serve_park, .context = &shared};
+    (void)shape;
+    histogram = (bench_histogram){0};
+    *sample = (bench_sample){0};
+    if (!bench_server_start(&server))
+        return false;
+    bench_pin(bench_core_client());
+    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
+    play_park(&shared, duration_ns, &histogram, &sample->errors);
+    finish(&histogram, start, cpu, sample);
+    __atomic_store_n(&server.stop, 1, __ATOMIC_RELAXED);
+    pass(&shared, turn_of(&shared) + 2); /* nobody's turn: the server looks up and sees `stop` */
+    bench_server_stop(&server);
+    return true;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The messages of the benchmark's kernels: included by the kernels and by `gyre bench`. */
+#ifndef GYRE_BENCH_MESSAGES_H
+#define GYRE_BENCH_MESSAGES_H
+
+#include <gyre/message.h>
+
+#define BENCH_WORDS_48(FIELD)    FIELD(u64, word[6])
+#define BENCH_WORDS_1024(FIELD)  FIELD(u64, word[128])
+#define BENCH_WORDS_65536(FIELD) FIELD(u64, word[8192])
+GYRE_MESSAGE(words_48, BENCH_WORDS_48)
+GYRE_MESSAGE(words_1024, BENCH_WORDS_1024)
+GYRE_MESSAGE(words_65536, BENCH_WORDS_65536)
+
+#define BENCH_ADD_REQUEST(FIELD) FIELD(f32, a[25]) FIELD(f32, b[25])
+#define BENCH_ADD_REPLY(FIELD)   FIELD(f32, sum[25])
+GYRE_MESSAGE(add_request, BENCH_ADD_REQUEST)
+GYRE_MESSAGE(add_reply, BENCH_ADD_REPLY)
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Replies that tell each word of the request and its place: word * 3 + i. One kernel for each size. */
+#include <gyre/kernel.h>
+
+#include "bench_messages.h"
+
+GYRE_KERNEL(words_48, words_48, words_48)
+{
+    for (u32 i = 0; i < 6; i++)
+        reply->word[i] = request->word[i] * 3 + i;
+    return GYRE_REPLY;
+}
+
+GYRE_KERNEL(words_1024, words_1024, words_1024)
+{
+    for (u32 i = 0; i < 128; i++)
+        reply->word[i] = request->word[i] * 3 + i;
+    return GYRE_REPLY;
+}
+
+GYRE_KERNEL(words_65536, words_65536, words_65536)
+{
+    for (u32 i = 0; i < 8192; i++)
+        reply->word[i] = request->word[i] * 3 + i;
+    return GYRE_REPLY;
+}

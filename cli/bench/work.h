@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The work that floors and cases have in common: how a request is made from its number, what a handler does
+ * with it, and whether a reply is the right one. Floors run `bench_handle` themselves; cases run the kernels
+ * of cli/bench/kernels/, which say the same in the dialect.
+ *
+ * Every function takes the kind as a constant, so that a loop is compiled for one kind and its sizes.
+ */
+#ifndef GYRE_CLI_BENCH_WORK_H
+#define GYRE_CLI_BENCH_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/bench/kernels/bench_messages.h"
+
+#define BENCH_INLINE static inline __attribute__((always_inline))
+
+enum bench_kind { BENCH_48, BENCH_1024, BENCH_65536, BENCH_VECTOR_ADD };
+
+BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
+{
+    switch (kind) {
+    case BENCH_48:
+        return sizeof(words_48);
+    case BENCH_1024:
+        return sizeof(words_1024);
+    case BENCH_65536:
+        return sizeof(words_65536);
+    default:
+        return sizeof(add_request);
+    }
+}
+
+BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
+{
+    return kind == BENCH_VECTOR_ADD ? sizeof(add_reply) : bench_request_size(kind);
+}
+
+/* Any odd number with many bits: neighbouring words and messages differ everywhere. */
+#define BENCH_STEP UINT64_C(0x9e3779b97f4a7c15)
+
+BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t number)
+{
+    if (kind == BENCH_VECTOR_ADD) {
+        add_request *add = request;
+        float base = (float)(number & 0xffff);
+        for (int i = 0; i < 25; i++) {
+            add->a[i] = base + (float)i;
+            add->b[i] = (float)i * 0.5f;
+        }
+        return;
+    }
+    uint64_t *words = request;
+    for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++)
+        words[i] = number + i * BENCH_STEP;
+}
+
+BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *reply)
+{
+    if (kind == BENCH_VECTOR_ADD) {
+        const add_request *add = request;
+        add_reply *sums = reply;
+        for (int i = 0; i < 25; i++)
+            sums->sum[i] = add->a[i] + add->b[i];
+        return;
+    }
+    const uint64_t *restrict from = request;
+    uint64_t *restrict to = reply;
+    for (size_t i = 0; i < bench_request_size(kind) / sizeof *to; i++)
+        to[i] = from[i] * 3 + i;
+}
+
+/** True when every byte of the reply is what the request of that number must give. */
+BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t number)
+{
+    if (kind == BENCH_VECTOR_ADD) {
+        const add_reply *sums = reply;
+        float base = (float)(number & 0xffff);
+        int wrong = 0;
+        for (int i = 0; i < 25; i++)
+            wrong |= sums->sum[i] != (base + (float)i) + (float)i * 0.5f; /* exact in a float */
+        return !wrong;
+    }
+    const uint64_t *words = reply;
+    uint64_t wrong = 0;
+    for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++)
+        wrong |= words[i] ^ ((number + i * BENCH_STEP) * 3 + i);
+    return wrong == 0;
+}
+
+/** Evaluates `call` with the constant KIND equal to the variable `kind`. */
+#define BENCH_FOR_KIND(kind, call)                                                                           \
+    switch (kind) {                                                                                          \
+    case BENCH_48: {                                                                                         \
+        const enum bench_kind KIND = BENCH_48;                                                               \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_1024: {                                                                                       \
+        const enum bench_kind KIND = BENCH_1024;                                                             \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_65536: {                                                                                      \
+        const enum bench_kind KIND = BENCH_65536;                                                            \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    default: {                                                                                               \
+        const enum bench_kind KIND = BENCH_VECTOR_ADD;                                                       \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    }
+
+#endif
