@@ -1,0 +1,1 @@
+#include <gyre/kernel.h>

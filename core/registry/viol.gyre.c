@@ -1,0 +1,3 @@
+#include <gyre/kernel.h>
+#include <stdio.h>
+#include <cuda_runtime.h>
