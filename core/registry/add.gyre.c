@@ -1,6 +1,9 @@
 #include <gyre/kernel.h>
 #include "add.h"
-GYRE_HELPER f32 plus(f32 a, f32 b) { return a + b; }
+GYRE_HELPER f32 plus(f32 a, f32 b)
+{
+    return a + b;
+}
 GYRE_KERNEL(vector_add, add_request, add_reply)
 {
     for (u32 i = 0; i < 25; i++)

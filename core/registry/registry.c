@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The candidates, their verdicts, and the choice among them. One lock, held while a verdict is made. Must not
+ * load a plugin: that is the child's and the dispatch's business.
+ */
+#include "core/registry/registry.h"
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/registry/manifest.h"
+#include "core/registry/memory.h"
+#include "core/registry/probe.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct entry {
+    struct gyre_candidate candidate; /* points into the other two */
+    struct gyre_manifest *manifest;
+    struct gyre_verdict verdict;
+};
+
+struct gyre_registry {
+    const struct gyre_config *config;
+    struct gyre_manifest *manifests;
+    struct entry *entries;
+    size_t count;
+    bool run_again; /* no remembered verdict counts */
+    pthread_mutex_t lock;
+};
+
+/* ---- verdicts ---- */
+
+static void publish(struct entry *entry, bool remembered)
+{
+    struct gyre_candidate *candidate = &entry->candidate;
+    const struct gyre_verdict *verdict = &entry->verdict;
+    candidate->judged = true;
+    candidate->remembered = remembered;
+    candidate->status = (gyre_status)verdict->status;
+    candidate->abi_major = (uint16_t)verdict->abi_major;
+    candidate->abi_minor = (uint16_t)verdict->abi_minor;
+    candidate->score = (int)verdict->score;
+    candidate->device_count = (uint32_t)verdict->device_count;
+    candidate->probe_ns = (uint64_t)verdict->probe_ns;
+}
+
+/* What needs no look at the plugin. */
+static bool judge_outside(struct entry *entry)
+{
+    const struct gyre_manifest *manifest = entry->manifest;
+    struct gyre_verdict *verdict = &entry->verdict;
+    memset(verdict, 0, sizeof *verdict);
+    if (!manifest->enabled)
+        snprintf(verdict->reason, sizeof verdict->reason, "it is disabled by %s (enabled = false)",
+                 manifest->enabled_origin);
+    else if (access(manifest->library, F_OK) != 0)
+        snprintf(verdict->reason, sizeof verdict->reason,
+                 "plugin '%s' does not exist; it is named by %s: install it or correct `library`",
+                 manifest->library, manifest->origin);
+    else
+        return false;
+    verdict->status = manifest->enabled ? GYRE_NOT_FOUND : GYRE_UNAVAILABLE;
+    return true;
+}
+
+static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
+{
+    const struct gyre_config *config = registry->config;
+    const struct gyre_manifest *manifest = entry->manifest;
+    bool remembers = gyre_config_bool(config, GYRE_SECTION_GYRE, NULL, "remember_probes");
+    const char *folder = remembers ? gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "cache_dir") : "";
+    bool remembered =
+        !registry->run_again && gyre_memory_recall(folder, manifest->library, manifest->parameters,
+                                                   manifest->parameter_count, &entry->verdict);
+    if (!remembered &&
+        gyre_probe_run(manifest->library, manifest->parameters, manifest->parameter_count,
+                       gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "probe_timeout_ms"), &entry->verdict))
+        gyre_memory_keep(folder, manifest->library, manifest->parameters, manifest->parameter_count,
+                         &entry->verdict);
+    publish(entry, remembered);
+}
+
+/* Makes the verdict when there is none yet. */
+static const struct gyre_candidate *judge(struct gyre_registry *registry, struct entry *entry)
+{
+    pthread_mutex_lock(&registry->lock);
+    if (!entry->candidate.judged) {
+        if (judge_outside(entry))
+            publish(entry, false);
+        else
+            judge_plugin(registry, entry);
+    }
+    pthread_mutex_unlock(&registry->lock);
+    return &entry->candidate;
+}
+
+gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index)
+{
+    const struct gyre_candidate *candidate = judge(registry, &registry->entries[index]);
+    if (candidate->status != GYRE_OK)
+        return gyre_error_set(candidate->status, "%s", candidate->reason);
+    return GYRE_OK;
+}
+
+void gyre_registry_forget(struct gyre_registry *registry)
+{
+    pthread_mutex_lock(&registry->lock);
+    registry->run_again = true;
+    for (size_t i = 0; i < registry->count; i++)
+        registry->entries[i].candidate.judged = false;
+    pthread_mutex_unlock(&registry->lock);
+}
+
+/* ---- choosing ---- */
+
+struct sentence {
+    char *text;
+    size_t size, length;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence, const char *format, ...)
+{
+    va_list args;
+    if (sentence->length + 1 >= sentence->size)
+        return;
+    va_start(args, format);
+    int length =
+        vsnprintf(sentence->text + sentence->length, sentence->size - sentence->length, format, args);
+    va_end(args);
+    sentence->length += length > 0 ? (size_t)length : 0;
+    if (sentence->length >= sentence->size)
+        sentence->length = sentence->size - 1;
+}
+
+static gyre_status explain_unknown(const struct gyre_registry *registry, const char *name)
+{
+    const char **names = calloc(registry->count + 1, sizeof *names);
+    char known[512] = "";
+    struct sentence sentence = {known, sizeof known, 0};
+    if (!names)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to choose a backend");
+    for (size_t i = 0; i < registry->count; i++) {
+        names[i] = registry->entries[i].candidate.name;
+        say(&sentence, "%s%s", i ? ", " : "", names[i]);
+    }
+    const char *nearest = gyre_text_nearest(name, names, registry->count);
+    free(names);
+    return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s%s%s; known: %s", name,
+                          nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
+                          registry->count ? known : "none");
+}
+
+static gyre_status choose_named(struct gyre_registry *registry, const char *name,
+                                const struct gyre_candidate **out, struct sentence *why)
+{
+    struct entry *entry = NULL;
+    for (size_t i = 0; i < registry->count && !entry; i++)
+        if (strcmp(registry->entries[i].candidate.name, name) == 0)
+            entry = &registry->entries[i];
+    if (!entry)
+        return explain_unknown(registry, name);
+    const struct gyre_candidate *candidate = judge(registry, entry);
+    if (candidate->status != GYRE_OK) {
+        say(why, "%s was chosen by name, but cannot start: %s", name, candidate->reason);
+        return gyre_error_set(GYRE_UNAVAILABLE, "backend '%s' cannot start: %s", name, candidate->reason);
+    }
+    say(why, "%s was chosen by name", name);
+    *out = candidate;
+    return GYRE_OK;
+}
+
+static bool is_better(const struct gyre_candidate *a, const struct gyre_candidate *b)
+{
+    return !b || a->priority > b->priority || (a->priority == b->priority && a->score > b->score);
+}
+
+/* Why a candidate was passed over, each in its own clause. */
+static void tell_others(struct gyre_registry *registry, const struct gyre_candidate *best,
+                        struct sentence *why)
+{
+    for (size_t i = 0; i < registry->count; i++) {
+        const struct gyre_candidate *candidate = &registry->entries[i].candidate;
+        const char *separator = why->length > 0 ? "; " : "";
+        if (candidate == best)
+            continue;
+        if (candidate->origin[0] == '\0')
+            say(why, "%s%s lies in the plugin folder, but no drop-in names it", separator, candidate->name);
+        else if (candidate->status != GYRE_OK)
+            say(why, "%s%s cannot start: %s", separator, candidate->name, candidate->reason);
+        else
+            say(why, "%s%s has priority %d, score %d", separator, candidate->name, candidate->priority,
+                candidate->score);
+    }
+}
+
+static gyre_status choose_best(struct gyre_registry *registry, const struct gyre_candidate **out,
+                               struct sentence *why)
+{
+    const struct gyre_candidate *best = NULL;
+    for (size_t i = 0; i < registry->count; i++) {
+        struct entry *entry = &registry->entries[i];
+        if (entry->candidate.origin[0] == '\0')
+            continue;
+        const struct gyre_candidate *candidate = judge(registry, entry);
+        if (candidate->status == GYRE_OK && is_better(candidate, best))
+            best = candidate;
+    }
+    if (best)
+        say(why, "%s: priority %d, score %d", best->name, best->priority, best->score);
+    tell_others(registry, best, why);
+    if (registry->count == 0)
+        say(why,
+            "no section [backend.<name>] is configured, and the plugin folder '%s' holds no gyre-<name>.so",
+            gyre_config_text(registry->config, GYRE_SECTION_GYRE, NULL, "plugin_dir"));
+    *out = best;
+    return best ? GYRE_OK : gyre_error_set(GYRE_UNAVAILABLE, "no backend can start: %s", why->text);
+}
+
+gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *name_or_auto,
+                                 const struct gyre_candidate **out, char *why, size_t why_size)
+{
+    char unwanted[1024];
+    struct sentence sentence = {why, why_size, 0};
+    if (!why || why_size == 0) {
+        sentence.text = unwanted;
+        sentence.size = sizeof unwanted;
+    }
+    sentence.text[0] = '\0';
+    *out = NULL;
+    if (!name_or_auto || strcmp(name_or_auto, "auto") == 0)
+        return choose_best(registry, out, &sentence);
+    return choose_named(registry, name_or_auto, out, &sentence);
+}
+
+/* ---- the list ---- */
+
+static void present(struct entry *entry, struct gyre_manifest *manifest)
+{
+    entry->manifest = manifest;
+    entry->candidate = (struct gyre_candidate){
+        .name = manifest->name,
+        .library = manifest->library,
+        .origin = manifest->origin,
+        .enabled = manifest->enabled,
+        .priority = manifest->priority,
+        .parameters = manifest->parameters,
+        .parameter_count = manifest->parameter_count,
+        .reason = entry->verdict.reason,
+        .plugin_name = entry->verdict.plugin_name,
+        .build = entry->verdict.build,
+        .vendor_library = entry->verdict.vendor_library,
+        .summary = entry->verdict.summary,
+        .fingerprint = entry->verdict.fingerprint,
+    };
+}
+
+gyre_status gyre_registry_create(const struct gyre_config *config, struct gyre_registry **out)
+{
+    *out = NULL;
+    struct gyre_registry *registry = calloc(1, sizeof *registry);
+    if (!registry)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to list the backends");
+    registry->config = config;
+    pthread_mutex_init(&registry->lock, NULL);
+    gyre_status status = gyre_manifests_list(config, &registry->manifests, &registry->count);
+    if (status == GYRE_OK) {
+        registry->entries = calloc(registry->count + 1, sizeof *registry->entries);
+        if (!registry->entries)
+            status = gyre_error_set(GYRE_EXHAUSTED, "no memory to list the backends");
+    }
+    if (status != GYRE_OK) {
+        gyre_registry_destroy(registry);
+        return status;
+    }
+    for (size_t i = 0; i < registry->count; i++)
+        present(&registry->entries[i], &registry->manifests[i]);
+    *out = registry;
+    return GYRE_OK;
+}
+
+void gyre_registry_destroy(struct gyre_registry *registry)
+{
+    if (!registry)
+        return;
+    gyre_manifests_release(registry->manifests, registry->count);
+    free(registry->entries);
+    pthread_mutex_destroy(&registry->lock);
+    free(registry);
+}
+
+size_t gyre_registry_count(const struct gyre_registry *registry)
+{
+    return registry->count;
+}
+
+const struct gyre_candidate *gyre_registry_at(const struct gyre_registry *registry, size_t index)
+{
+    return &registry->entries[index].candidate;
+}
