@@ -94,22 +94,39 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
 /** The description of a declared message: const gyre_type *. */
 #define GYRE_TYPE(name_) (&gyre_type_##name_)
 
-#elif defined(GYRE_DIALECT_CUDA)
+#else
 
-/* The loader finds the text by its symbol and computes the layout from it. */
+/* Device code has no descriptions: the loader finds a message's text by its symbol and computes the layout.
+ */
+#if defined(GYRE_DIALECT_CUDA)
+#define GYRE_EXPORTED_TEXT_(symbol, text) extern "C" __device__ char symbol[] = text;
+#else
+#define GYRE_EXPORTED_TEXT_(symbol, text) __constant char symbol[] = text;
+#endif
+
 #define GYRE_MESSAGE(name_, LIST_)                                                                           \
     typedef struct name_ {                                                                                   \
         LIST_(GYRE_FIELD_DECLARE_)                                                                           \
     } name_;                                                                                                 \
-    extern "C" __device__ const char gyre_text_##name_[] = LIST_(GYRE_FIELD_TEXT_);
+    enum { gyre_size_##name_ = sizeof(name_) };                                                              \
+    GYRE_EXPORTED_TEXT_(gyre_text_##name_, LIST_(GYRE_FIELD_TEXT_))
 
-#else /* OpenCL C */
-
-#define GYRE_MESSAGE(name_, LIST_)                                                                           \
-    typedef struct name_ {                                                                                   \
-        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
-    } name_;                                                                                                 \
-    __constant char gyre_text_##name_[] = LIST_(GYRE_FIELD_TEXT_);
+typedef struct gyre_none {
+    gyre_u8 nothing;
+} gyre_none;
+enum gyre_scalar_sizes_ {
+    gyre_size_gyre_none = 0,
+    gyre_size_i8 = 1,
+    gyre_size_i16 = 2,
+    gyre_size_i32 = 4,
+    gyre_size_i64 = 8,
+    gyre_size_u8 = 1,
+    gyre_size_u16 = 2,
+    gyre_size_u32 = 4,
+    gyre_size_u64 = 8,
+    gyre_size_f32 = 4,
+    gyre_size_f64 = 8
+};
 
 #endif
 

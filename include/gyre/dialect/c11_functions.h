@@ -188,36 +188,7 @@ GYRE_BLOCK_FUNCTIONS_(i64, GYRE_SUM_I64_, GYRE_LESSER_, GYRE_GREATER_)
 GYRE_BLOCK_FUNCTIONS_(f32, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
-#define gyre_block_sum_u32(gyre, value) gyre_block_sum_u32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_sum_i32(gyre, value) gyre_block_sum_i32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_sum_u64(gyre, value) gyre_block_sum_u64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_sum_i64(gyre, value) gyre_block_sum_i64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_sum_f32(gyre, value) gyre_block_sum_f32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_sum_f64(gyre, value) gyre_block_sum_f64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_min_u32(gyre, value) gyre_block_min_u32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_min_i32(gyre, value) gyre_block_min_i32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_min_u64(gyre, value) gyre_block_min_u64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_min_i64(gyre, value) gyre_block_min_i64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_min_f32(gyre, value) gyre_block_min_f32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_min_f64(gyre, value) gyre_block_min_f64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_max_u32(gyre, value) gyre_block_max_u32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_max_i32(gyre, value) gyre_block_max_i32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_max_u64(gyre, value) gyre_block_max_u64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_max_i64(gyre, value) gyre_block_max_i64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_max_f32(gyre, value) gyre_block_max_f32_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_max_f64(gyre, value) gyre_block_max_f64_((gyre), (value), GYRE_PLACE_)
-#define gyre_block_broadcast_u32(gyre, value, from)                                                          \
-    gyre_block_broadcast_u32_((gyre), (value), (from), GYRE_PLACE_)
-#define gyre_block_broadcast_i32(gyre, value, from)                                                          \
-    gyre_block_broadcast_i32_((gyre), (value), (from), GYRE_PLACE_)
-#define gyre_block_broadcast_u64(gyre, value, from)                                                          \
-    gyre_block_broadcast_u64_((gyre), (value), (from), GYRE_PLACE_)
-#define gyre_block_broadcast_i64(gyre, value, from)                                                          \
-    gyre_block_broadcast_i64_((gyre), (value), (from), GYRE_PLACE_)
-#define gyre_block_broadcast_f32(gyre, value, from)                                                          \
-    gyre_block_broadcast_f32_((gyre), (value), (from), GYRE_PLACE_)
-#define gyre_block_broadcast_f64(gyre, value, from)                                                          \
-    gyre_block_broadcast_f64_((gyre), (value), (from), GYRE_PLACE_)
+#include "gyre/dialect/block_functions.h"
 
 /* ---- atomics ------------------------------------------------------------------------------------------- */
 

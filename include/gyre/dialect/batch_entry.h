@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The batch entry of CUDA and OpenCL kernels: completes consecutive requests of a queue (device_module.h).
+ *
+ * Backends put another header in its place by defining GYRE_ENTRY_HEADER. Such a header defines
+ * GYRE_ENTRY_LANE_(form, name, request, reply, scratch, state, buffers) and GYRE_ENTRY_BLOCK_ (the same),
+ * which expand to whatever calls `gyre_handler_<name>(request, reply, state, scratch, buffers, gyre)`; before
+ * each call it sets `gyre.failed` to 0 and, for blocks, calls gyre_block_begin_; after it, gyre_lane_end_ or
+ * gyre_block_end_.
+ *
+ * The dialect defines before:
+ *   GYRE_BATCH_ENTRY_(name)         the function's head; parameters as device_module.h names them
+ *   GYRE_BATCH_BOUND_(bound)        declares `gyre_bound bound[]` from the parameters
+ *   GYRE_BATCH_SHARED_(shared)      declares the block's gyre_block_shared, a GYRE_SHARED pointer
+ *   GYRE_BATCH_SCRATCH_(type, s)    declares the block's scratch, a GYRE_SHARED pointer
+ *   gyre_place_(gyre)               fills in lane, lane_count, block, block_count
+ *   gyre_block_end_(gyre, ...)      all lanes of a block: settles who failed, writes the completion
+ */
+#ifndef GYRE_DIALECT_BATCH_ENTRY_H
+#define GYRE_DIALECT_BATCH_ENTRY_H
+
+GYRE_HELPER void gyre_count_(GYRE_GLOBAL gyre_device_block *blocks, const gyre_context *gyre,
+                             gyre_u32 handled, gyre_u32 failed)
+{
+    if (handled > 0)
+        gyre_claim_u32_(&blocks[gyre->block].handled, handled);
+    if (failed > 0)
+        gyre_claim_u32_(&blocks[gyre->block].failed, failed);
+}
+
+GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_batch *batch,
+                                    GYRE_GLOBAL gyre_device_log *log, GYRE_SHARED gyre_block_shared *shared)
+{
+    gyre_place_(gyre);
+    gyre->in_block = shared != 0;
+    gyre->barrier_turn = 0;
+    gyre->failed = 0;
+    gyre->fail_code = 0;
+    gyre->fail_text = "";
+    gyre->time_ns = batch->time_ns;
+    gyre->log = log;
+    gyre->shared = shared;
+}
+
+/* A lane kernel's message i goes to lane i of the launch, an actor's all to the first. */
+#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+    GYRE_BATCH_ENTRY_(name_)                                                                                 \
+    {                                                                                                        \
+        gyre_context gyre;                                                                                   \
+        buffers_ buffers_bound;                                                                              \
+        GYRE_BATCH_BOUND_(bound);                                                                            \
+        gyre_context_init_(&gyre, batch, log, 0);                                                            \
+        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
+        gyre_u32 handled = 0, failed = 0;                                                                    \
+        const gyre_u32 lane = gyre.block * gyre.lane_count + gyre.lane;                                      \
+        const gyre_u32 step = form_ == 3 ? 1 : gyre.lane_count * gyre.block_count;                           \
+        for (gyre_u32 i = form_ == 3 && lane > 0 ? batch->count : lane; i < batch->count; i += step) {       \
+            const gyre_u64 index = batch->first + i;                                                         \
+            const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
+            GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
+            const int todo = gyre_open_slot_(batch, index, in, out, gyre_size_##request_, 1);                \
+            if (todo == GYRE_SLOT_ABSENT_)                                                                   \
+                continue;                                                                                    \
+            if (todo == GYRE_SLOT_READY_) {                                                                  \
+                gyre.failed = 0;                                                                             \
+                const int result = gyre_handler_##name_(                                                     \
+                    (const GYRE_GLOBAL request_ *)(in + 1), (GYRE_GLOBAL reply_ *)(out + 1),                 \
+                    (GYRE_GLOBAL state_ *)state, (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre);          \
+                failed += gyre_lane_end_(&gyre, out, result, gyre_size_##reply_);                            \
+            }                                                                                                \
+            out->sequence = index + 1;                                                                       \
+            handled++;                                                                                       \
+        }                                                                                                    \
+        gyre_count_(blocks, &gyre, handled, failed);                                                         \
+    }
+
+/* A block kernel's message i goes to block i of the launch. */
+#define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_BATCH_ENTRY_(name_)                                                                                 \
+    {                                                                                                        \
+        gyre_context gyre;                                                                                   \
+        buffers_ buffers_bound;                                                                              \
+        GYRE_BATCH_SHARED_(shared);                                                                          \
+        GYRE_BATCH_SCRATCH_(scratch_, scratch);                                                              \
+        GYRE_BATCH_BOUND_(bound);                                                                            \
+        gyre_context_init_(&gyre, batch, log, shared);                                                       \
+        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
+        gyre_u32 handled = 0, failed = 0;                                                                    \
+        for (gyre_u32 i = gyre.block; i < batch->count; i += gyre.block_count) {                             \
+            const gyre_u64 index = batch->first + i;                                                         \
+            const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
+            GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
+            const int todo = gyre_open_slot_(batch, index, in, out, gyre_size_##request_, gyre.lane == 0);   \
+            if (todo == GYRE_SLOT_READY_) {                                                                  \
+                gyre_block_begin_(&gyre);                                                                    \
+                const int result = gyre_handler_##name_(                                                     \
+                    (const GYRE_GLOBAL request_ *)(in + 1), (GYRE_GLOBAL reply_ *)(out + 1),                 \
+                    (GYRE_GLOBAL state_ *)state, scratch, &buffers_bound, &gyre);                            \
+                failed += gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                           \
+            }                                                                                                \
+            if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \
+                out->sequence = index + 1;                                                                   \
+                handled++;                                                                                   \
+            }                                                                                                \
+        }                                                                                                    \
+        gyre_count_(blocks, &gyre, handled, failed);                                                         \
+    }
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The dialect as CUDA C++ through NVRTC. Included by kernel.h. Includes no vendor header: NVRTC knows all
+ * names used here by itself, and the vendor's headers would take most of a second for each kernel file.
+ *
+ * Compile with --fmad=false where replies must be equal to the CPU's bit by bit.
+ */
+#ifndef GYRE_DIALECT_CUDA_H
+#define GYRE_DIALECT_CUDA_H
+
+#define GYRE_GLOBAL
+#define GYRE_SHARED
+#define GYRE_LITERAL_
+#define GYRE_RESTRICT_ __restrict__
+#define GYRE_CONSTANT  static __device__ __constant__ const
+#define GYRE_HELPER    static __device__ inline
+
+GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
+{
+    return atomicAdd(counter, count);
+}
+
+#include "gyre/dialect/device.h"
+#include "gyre/dialect/cuda_functions.h"
+
+#define GYRE_RECORD_(name_, ...) extern "C" __device__ gyre_device_kernel gyre_kernel_##name_ = __VA_ARGS__;
+
+#define GYRE_BATCH_ENTRY_(name_)                                                                             \
+    extern "C" __global__ void gyre_batch_##name_(                                                           \
+        const gyre_batch *__restrict__ batch, const gyre_u8 *requests, gyre_u8 *replies, void *state,        \
+        const gyre_device_binding *bindings, gyre_device_log *log, gyre_device_block *blocks)
+#define GYRE_BATCH_BOUND_(bound_)                                                                            \
+    gyre_bound bound_[GYRE_BINDINGS_MAX];                                                                    \
+    for (int binding = 0; binding < GYRE_BINDINGS_MAX; binding++) {                                          \
+        bound_[binding].data = (void *)bindings[binding].address;                                            \
+        bound_[binding].count = bindings[binding].count;                                                     \
+    }
+#define GYRE_BATCH_SHARED_(shared_)                                                                          \
+    __shared__ gyre_block_shared shared_##memory;                                                            \
+    gyre_block_shared *shared_ = &shared_##memory;
+#define GYRE_BATCH_SCRATCH_(type_, scratch_)                                                                 \
+    extern __shared__ gyre_u64 gyre_scratch_memory[];                                                        \
+    type_ *scratch_ = (type_ *)gyre_scratch_memory;
+
+#ifdef GYRE_ENTRY_HEADER
+#include GYRE_ENTRY_HEADER
+#else
+#include "gyre/dialect/batch_entry.h"
+#endif
+
+#endif

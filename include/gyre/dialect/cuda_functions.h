@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What handlers call, as CUDA C++: the functions that kernel.h lists and device.h has not. Included by
+ * cuda.h. The math functions are the compiler's own.
+ */
+#ifndef GYRE_DIALECT_CUDA_FUNCTIONS_H
+#define GYRE_DIALECT_CUDA_FUNCTIONS_H
+
+GYRE_HELPER gyre_u64 gyre_time_ns(const gyre_context *)
+{
+    gyre_u64 now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
+
+GYRE_HELPER void gyre_place_(gyre_context *gyre)
+{
+    gyre->lane = threadIdx.x;
+    gyre->lane_count = blockDim.x;
+    gyre->block = blockIdx.x;
+    gyre->block_count = gridDim.x;
+}
+
+/* ---- bits ---------------------------------------------------------------------------------------------- */
+
+GYRE_HELPER gyre_u32 gyre_popcount_u32(gyre_u32 x)
+{
+    return (gyre_u32)__popc(x);
+}
+
+GYRE_HELPER gyre_u32 gyre_popcount_u64(gyre_u64 x)
+{
+    return (gyre_u32)__popcll(x);
+}
+
+GYRE_HELPER gyre_u32 gyre_clz_u32(gyre_u32 x)
+{
+    return (gyre_u32)__clz((int)x);
+}
+
+GYRE_HELPER gyre_u32 gyre_clz_u64(gyre_u64 x)
+{
+    return (gyre_u32)__clzll((long long)x);
+}
+
+GYRE_HELPER gyre_u32 gyre_ctz_u32(gyre_u32 x)
+{
+    return x ? (gyre_u32)__ffs((int)x) - 1 : 32;
+}
+
+GYRE_HELPER gyre_u32 gyre_ctz_u64(gyre_u64 x)
+{
+    return x ? (gyre_u32)__ffsll((long long)x) - 1 : 64;
+}
+
+GYRE_HELPER gyre_u32 gyre_bits_from_f32(gyre_f32 value)
+{
+    return __float_as_uint(value);
+}
+
+GYRE_HELPER gyre_f32 gyre_f32_from_bits(gyre_u32 bits)
+{
+    return __uint_as_float(bits);
+}
+
+GYRE_HELPER gyre_u64 gyre_bits_from_f64(gyre_f64 value)
+{
+    return (gyre_u64)__double_as_longlong(value);
+}
+
+GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
+{
+    return __longlong_as_double((long long)bits);
+}
+
+/* ---- barriers and block functions ---------------------------------------------------------------------- */
+
+/*
+ * Returns whether all lanes are here, at one place; fails the lane's message when not. Lanes that have
+ * returned answer too, in gyre_block_end_, so that nobody waits for ever. Lane 0 leaves its place in one of
+ * two words in turn: nobody reads that word any more when it is written again, two barriers later.
+ */
+GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
+{
+    if (!gyre->in_block) {
+        gyre_fail(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
+        return 0;
+    }
+    const gyre_u32 turn = gyre->barrier_turn;
+    gyre->barrier_turn = turn ^ 1;
+    if (gyre->lane == 0)
+        gyre->shared->place[turn] = place;
+    const gyre_u32 here = (gyre_u32)__syncthreads_count(1);
+    if (here == gyre->lane_count && gyre->shared->place[turn] == place)
+        return 1;
+    gyre_fail(gyre, GYRE_FAILURE_BARRIER, "the lanes of a block met different barriers");
+    return 0;
+}
+
+GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int result, gyre_u32 reply_size)
+{
+    while (__syncthreads_count(0) > 0)
+        ;
+    if (gyre->failed)
+        atomicMin(&gyre->shared->first_failed, gyre_failure_rank_(gyre));
+    __syncthreads();
+    const gyre_u32 failed = gyre_block_complete_(gyre, out, result, reply_size);
+    __syncthreads();
+    return failed;
+}
+
+/*
+ * Neighbours first, then pairs of pairs: the order of all dialects. Warps fold by shuffles, which is safe
+ * once all lanes have met; their results meet in the cells, and every warp folds these again for itself.
+ */
+template <typename T, typename F>
+GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
+{
+    if (!gyre_meet_(gyre, place))
+        return value;
+    const gyre_u32 count = gyre->lane_count, lane = gyre->lane, warp = lane / 32, in_warp = lane % 32;
+    const gyre_u32 present = count - warp * 32 < 32 ? count - warp * 32 : 32;
+    const gyre_u32 mask = present == 32 ? 0xffffffffu : (1u << present) - 1;
+    for (gyre_u32 step = 1; step < 32; step *= 2) {
+        const T other = __shfl_down_sync(mask, value, step);
+        if (in_warp + step < present)
+            value = combine(value, other);
+    }
+    T *cells = (T *)gyre->shared->cells;
+    if (in_warp == 0)
+        cells[warp] = value;
+    __syncthreads();
+    const gyre_u32 warps = (count + 31) / 32;
+    value = cells[in_warp < warps ? in_warp : 0];
+    if (warps == 1)
+        return value;
+    if (present < warps) { /* the last warp has too few lanes to fold */
+        value = cells[0];
+        T level[32];
+        for (gyre_u32 i = 0; i < warps; i++)
+            level[i] = cells[i];
+        for (gyre_u32 step = 1; step < warps; step *= 2)
+            for (gyre_u32 i = 0; i + step < warps; i += 2 * step)
+                level[i] = combine(level[i], level[i + step]);
+        return level[0];
+    }
+    for (gyre_u32 step = 1; step < 32; step *= 2) {
+        const T other = __shfl_down_sync(mask, value, step);
+        if (in_warp + step < warps)
+            value = combine(value, other);
+    }
+    return __shfl_sync(mask, value, 0);
+}
+
+template <typename T>
+GYRE_HELPER T gyre_broadcast_(gyre_context *gyre, T value, gyre_u32 from_lane, gyre_u32 place)
+{
+    if (!gyre_meet_(gyre, place))
+        return value;
+    T *cells = (T *)gyre->shared->cells;
+    if (gyre->lane == from_lane)
+        cells[32] = value;
+    __syncthreads();
+    return cells[32];
+}
+
+#define GYRE_PLACE_        ((gyre_u32)__LINE__)
+#define gyre_barrier(gyre) ((void)gyre_meet_((gyre), GYRE_PLACE_))
+
+#define GYRE_FOLDS_(type_, sum_, lesser_, greater_)                                                          \
+    GYRE_HELPER gyre_##type_ gyre_block_sum_##type_##_(gyre_context *gyre, gyre_##type_ value,               \
+                                                       gyre_u32 place)                                       \
+    {                                                                                                        \
+        return gyre_fold_(                                                                                   \
+            gyre, value, place, [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return sum_(a, b); });  \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_block_min_##type_##_(gyre_context *gyre, gyre_##type_ value,               \
+                                                       gyre_u32 place)                                       \
+    {                                                                                                        \
+        return gyre_fold_(                                                                                   \
+            gyre, value, place,                                                                              \
+            [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return lesser_(a, b); });                   \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_block_max_##type_##_(gyre_context *gyre, gyre_##type_ value,               \
+                                                       gyre_u32 place)                                       \
+    {                                                                                                        \
+        return gyre_fold_(                                                                                   \
+            gyre, value, place,                                                                              \
+            [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return greater_(a, b); });                  \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_block_broadcast_##type_##_(gyre_context *gyre, gyre_##type_ value,         \
+                                                             gyre_u32 from_lane, gyre_u32 place)             \
+    {                                                                                                        \
+        return gyre_broadcast_(gyre, value, from_lane, place);                                               \
+    }
+GYRE_FOLDS_(u32, GYRE_SUM_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(i32, GYRE_SUM_I32_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(u64, GYRE_SUM_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(i64, GYRE_SUM_I64_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(f32, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
+GYRE_FOLDS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
+
+#include "gyre/dialect/block_functions.h"
+
+/* ---- atomics ------------------------------------------------------------------------------------------- */
+
+/* `same_` is the unsigned type of the same size, in which signed numbers wrap alike. */
+#define GYRE_ATOMICS_(type_, same_)                                                                          \
+    GYRE_HELPER gyre_##type_ gyre_atomic_add(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    {                                                                                                        \
+        return (gyre_##type_)atomicAdd((gyre_##same_ *)pointer, (gyre_##same_)value);                        \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_sub(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    {                                                                                                        \
+        return (gyre_##type_)atomicAdd((gyre_##same_ *)pointer, (gyre_##same_)0 - (gyre_##same_)value);      \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_min(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    {                                                                                                        \
+        return atomicMin(pointer, value);                                                                    \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_max(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    {                                                                                                        \
+        return atomicMax(pointer, value);                                                                    \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_and(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    {                                                                                                        \
+        return (gyre_##type_)atomicAnd((gyre_##same_ *)pointer, (gyre_##same_)value);                        \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_or(gyre_##type_ *pointer, gyre_##type_ value)                       \
+    {                                                                                                        \
+        return (gyre_##type_)atomicOr((gyre_##same_ *)pointer, (gyre_##same_)value);                         \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_xor(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    {                                                                                                        \
+        return (gyre_##type_)atomicXor((gyre_##same_ *)pointer, (gyre_##same_)value);                        \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_exchange(gyre_##type_ *pointer, gyre_##type_ value)                 \
+    {                                                                                                        \
+        return (gyre_##type_)atomicExch((gyre_##same_ *)pointer, (gyre_##same_)value);                       \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_compare_exchange(gyre_##type_ *pointer, gyre_##type_ expected,      \
+                                                          gyre_##type_ desired)                              \
+    {                                                                                                        \
+        return (gyre_##type_)atomicCAS((gyre_##same_ *)pointer, (gyre_##same_)expected,                      \
+                                       (gyre_##same_)desired);                                               \
+    }                                                                                                        \
+    GYRE_HELPER gyre_##type_ gyre_atomic_load(const gyre_##type_ *pointer)                                   \
+    {                                                                                                        \
+        return *(const volatile gyre_##type_ *)pointer;                                                      \
+    }                                                                                                        \
+    GYRE_HELPER void gyre_atomic_store(gyre_##type_ *pointer, gyre_##type_ value)                            \
+    {                                                                                                        \
+        *(volatile gyre_##type_ *)pointer = value;                                                           \
+    }
+GYRE_ATOMICS_(u32, u32)
+GYRE_ATOMICS_(i32, u32)
+GYRE_ATOMICS_(u64, u64)
+GYRE_ATOMICS_(i64, u64)
+
+GYRE_HELPER gyre_f32 gyre_atomic_add_f32(gyre_f32 *pointer, gyre_f32 value)
+{
+    return atomicAdd(pointer, value);
+}
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The part of the dialect that CUDA C++ and OpenCL C share: context, failures, log, buffers, and how one
+ * request is completed. Included by cuda.h and opencl.h, which first define
+ *
+ *   GYRE_GLOBAL, GYRE_SHARED, GYRE_CONSTANT, GYRE_HELPER   the qualifiers of kernel.h
+ *   GYRE_LITERAL_          the address space of string literals
+ *   GYRE_RESTRICT_         restrict
+ *   gyre_claim_u32_(p, n)  relaxed fetch-and-add on GYRE_GLOBAL memory
+ */
+#ifndef GYRE_DIALECT_DEVICE_H
+#define GYRE_DIALECT_DEVICE_H
+
+#include "gyre/dialect/device_module.h"
+
+/** What the lanes of a block share. */
+typedef struct gyre_block_shared {
+    gyre_u64 cells[1024]; /* one a lane, for block functions */
+    gyre_u32 place[2];    /* of lane 0's last barriers */
+    gyre_u32 first_failed;
+} gyre_block_shared;
+
+/** One lane's view of its launch: what handlers get as `gyre`. Handlers do not touch its members. */
+typedef struct gyre_context {
+    gyre_u32 lane, lane_count, block, block_count;
+    gyre_u32 in_block;     /* a block kernel: barriers work */
+    gyre_u32 barrier_turn; /* which of shared->place is next */
+    gyre_i32 fail_code;
+    gyre_u32 failed;
+    gyre_u64 time_ns;
+    GYRE_LITERAL_ const char *fail_text;
+    GYRE_GLOBAL gyre_device_log *log;
+    GYRE_SHARED gyre_block_shared *shared;
+} gyre_context;
+
+/* ---- results, log, place in the launch ----------------------------------------------------------------- */
+
+/* A handler's own failure counts more than the barrier that it missed or made others miss. */
+GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
+{
+    if (!gyre->failed || (gyre->fail_code == GYRE_FAILURE_BARRIER && code != GYRE_FAILURE_BARRIER)) {
+        gyre->failed = 1;
+        gyre->fail_code = code;
+        gyre->fail_text = text;
+    }
+    return GYRE_FAILED;
+}
+
+/* `text` starts with a path of `path_length` bytes: its folders are left out, a failure's text is short. */
+GYRE_HELPER int gyre_assert_(gyre_context *gyre, int holds, GYRE_LITERAL_ const char *text,
+                             gyre_u32 path_length)
+{
+    if (!holds) {
+        while (path_length > 0 && text[path_length - 1] != '/')
+            path_length--;
+        gyre_fail(gyre, GYRE_FAILURE_ASSERT, text + path_length);
+    }
+    return holds;
+}
+#define gyre_assert(gyre, condition)                                                                         \
+    gyre_assert_((gyre), (condition) ? 1 : 0, __FILE__ ":" GYRE_TEXT_(__LINE__) ": " #condition,             \
+                 (gyre_u32)(sizeof(__FILE__) - 1))
+
+GYRE_HELPER void gyre_log(gyre_context *gyre, GYRE_LITERAL_ const char *text, gyre_i64 value)
+{
+    GYRE_GLOBAL gyre_device_log *log = gyre->log;
+    const gyre_u32 index = gyre_claim_u32_(&log->next, 1);
+    if (index >= log->capacity)
+        return;
+    GYRE_GLOBAL gyre_device_log_line *line = (GYRE_GLOBAL gyre_device_log_line *)(log + 1) + index;
+    gyre_u32 i = 0;
+    for (; i < sizeof line->text - 1 && text[i]; i++)
+        line->text[i] = text[i];
+    line->text[i] = 0;
+    line->value = value;
+    line->block = gyre->block;
+    line->written = 1;
+}
+
+GYRE_HELPER gyre_u32 gyre_lane(const gyre_context *gyre)
+{
+    return gyre->lane;
+}
+
+GYRE_HELPER gyre_u32 gyre_lane_count(const gyre_context *gyre)
+{
+    return gyre->lane_count;
+}
+
+GYRE_HELPER gyre_u32 gyre_block(const gyre_context *gyre)
+{
+    return gyre->block;
+}
+
+GYRE_HELPER gyre_u32 gyre_block_count(const gyre_context *gyre)
+{
+    return gyre->block_count;
+}
+
+/* ---- bits that all compilers do alike ------------------------------------------------------------------ */
+
+GYRE_HELPER gyre_u32 gyre_rotl_u32(gyre_u32 x, gyre_u32 n)
+{
+    return x << (n & 31) | x >> ((0 - n) & 31);
+}
+
+GYRE_HELPER gyre_u64 gyre_rotl_u64(gyre_u64 x, gyre_u32 n)
+{
+    return x << (n & 63) | x >> ((0 - n) & 63);
+}
+
+/* Of a number and a NaN, minimum and maximum are the number. */
+#define GYRE_SUM_(a, b)       ((a) + (b))
+#define GYRE_SUM_I32_(a, b)   ((gyre_i32)((gyre_u32)(a) + (gyre_u32)(b)))
+#define GYRE_SUM_I64_(a, b)   ((gyre_i64)((gyre_u64)(a) + (gyre_u64)(b)))
+#define GYRE_LESSER_(a, b)    ((a) < (b) ? (a) : (b))
+#define GYRE_GREATER_(a, b)   ((a) > (b) ? (a) : (b))
+#define GYRE_LESSER_F_(a, b)  ((a) < (b) || (b) != (b) ? (a) : (b))
+#define GYRE_GREATER_F_(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))
+
+/* ---- buffers ------------------------------------------------------------------------------------------- */
+
+/** What entries fill a GYRE_BUFFERS struct from. */
+typedef struct gyre_bound {
+    GYRE_GLOBAL void *data;
+    gyre_u64 count;
+} gyre_bound;
+
+#define GYRE_BUFFER_IN_(type, name)                                                                          \
+    const GYRE_GLOBAL type *name;                                                                            \
+    gyre_u64 name##_count;
+#define GYRE_BUFFER_INOUT_(type, name)                                                                       \
+    GYRE_GLOBAL type *name;                                                                                  \
+    gyre_u64 name##_count;
+#define GYRE_BUFFER_IN_TEXT_(type, name)    GYRE_TEXT_(in type name;)
+#define GYRE_BUFFER_INOUT_TEXT_(type, name) GYRE_TEXT_(inout type name;)
+#define GYRE_BUFFER_BIND_(type, name)                                                                        \
+    buffers->name = (GYRE_GLOBAL type *)bound->data;                                                         \
+    buffers->name##_count = bound->count;                                                                    \
+    bound++;
+
+#define GYRE_BUFFERS(name_, LIST_)                                                                           \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_INOUT_)                                                           \
+    } name_;                                                                                                 \
+    GYRE_EXPORTED_TEXT_(gyre_buffers_text_##name_, LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_))     \
+    GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound)                              \
+    {                                                                                                        \
+        LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)                                                          \
+    }
+
+GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound)
+{
+    (void)buffers;
+    (void)bound;
+}
+
+/* ---- completing a request ------------------------------------------------------------------------------ */
+
+/* Everything but the sequence: whoever calls stores it after what must be visible first. */
+GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)
+{
+    const int replied = result == GYRE_OUTCOME_REPLY && reply_size > 0;
+    out->length = replied ? reply_size : 0;
+    out->info = replied ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY;
+}
+
+GYRE_HELPER void gyre_write_failure_(GYRE_GLOBAL gyre_slot *out, gyre_i32 code,
+                                     GYRE_LITERAL_ const char *text)
+{
+    GYRE_GLOBAL gyre_failure *failure = (GYRE_GLOBAL gyre_failure *)(out + 1);
+    gyre_u32 i = 0;
+    failure->code = code;
+    for (; i < sizeof failure->text - 1 && text[i]; i++)
+        failure->text[i] = text[i];
+    for (; i < sizeof failure->text; i++)
+        failure->text[i] = 0;
+    out->length = sizeof(gyre_failure);
+    out->info = GYRE_OUTCOME_FAILED;
+}
+
+/* A lane finished a message of its own. Returns 1 when it failed. */
+GYRE_HELPER gyre_u32 gyre_lane_end_(const gyre_context *gyre, GYRE_GLOBAL gyre_slot *out, int result,
+                                    gyre_u32 reply_size)
+{
+    if (gyre->failed)
+        gyre_write_failure_(out, gyre->fail_code, gyre->fail_text);
+    else
+        gyre_write_reply_(out, result, reply_size);
+    return gyre->failed;
+}
+
+/* Before the handler runs, in every lane. The lanes are together then. */
+GYRE_HELPER void gyre_block_begin_(gyre_context *gyre)
+{
+    gyre->failed = 0;
+    gyre->barrier_turn = 0;
+    if (gyre->lane == 0)
+        gyre->shared->first_failed = 0xffffffffu;
+}
+
+/*
+ * Which lane speaks for a failed message: the lowest that failed of its own accord, else the lowest that
+ * missed a barrier. The order of these numbers says so.
+ */
+GYRE_HELPER gyre_u32 gyre_failure_rank_(const gyre_context *gyre)
+{
+    return gyre->lane | (gyre->fail_code == GYRE_FAILURE_BARRIER ? 0x10000u : 0);
+}
+
+/*
+ * Writes the completion of a block's message: by the lane that speaks for the failure, else by lane 0.
+ * `first_failed` is final. Returns 1 in the lane that wrote a failure.
+ */
+GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL gyre_slot *out, int result,
+                                          gyre_u32 reply_size)
+{
+    const gyre_u32 first = gyre->shared->first_failed;
+    if (first == 0xffffffffu) {
+        if (gyre->lane == 0)
+            gyre_write_reply_(out, result, reply_size);
+        return 0;
+    }
+    if (!gyre->failed || gyre_failure_rank_(gyre) != first)
+        return 0;
+    gyre_write_failure_(out, gyre->fail_code, gyre->fail_text);
+    return 1;
+}
+
+/** What is to be done with a request slot; all lanes that ask get the same answer. */
+enum gyre_slot_state_ {
+    GYRE_SLOT_ABSENT_ = 0,  /* not sent yet: leave the reply slot alone */
+    GYRE_SLOT_SETTLED_ = 1, /* completed without the handler; only the sequence is missing */
+    GYRE_SLOT_READY_ = 2    /* run the handler */
+};
+
+/* Request `index` of a batch. `writes` is 1 for the one lane that may write the reply slot. */
+GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 index,
+                                const GYRE_GLOBAL gyre_slot *in, GYRE_GLOBAL gyre_slot *out,
+                                gyre_u32 request_size, int writes)
+{
+    if (in->sequence != index + 1)
+        return GYRE_SLOT_ABSENT_;
+    if (index < batch->drop_before) {
+        if (writes) {
+            out->length = 0;
+            out->info = GYRE_OUTCOME_DROPPED;
+        }
+        return GYRE_SLOT_SETTLED_;
+    }
+    if (in->length != request_size) {
+        if (writes)
+            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+        return GYRE_SLOT_SETTLED_;
+    }
+    return GYRE_SLOT_READY_;
+}
+
+#define GYRE_IN_SLOT_(batch, requests, index)                                                                \
+    ((const GYRE_GLOBAL gyre_slot *)((requests) + ((index) & (batch)->mask) * (batch)->request_stride))
+#define GYRE_OUT_SLOT_(batch, replies, index)                                                                \
+    ((GYRE_GLOBAL gyre_slot *)((replies) + ((index) & (batch)->mask) * (batch)->reply_stride))
+
+/* ---- declaring kernels --------------------------------------------------------------------------------- */
+
+#define GYRE_UNUSED_ __attribute__((unused))
+#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
+    GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
+        const GYRE_GLOBAL request_ *GYRE_RESTRICT_ request GYRE_UNUSED_,                                     \
+        GYRE_GLOBAL reply_ *GYRE_RESTRICT_ reply GYRE_UNUSED_, GYRE_GLOBAL state_ *state GYRE_UNUSED_,       \
+        GYRE_SHARED scratch_ *scratch GYRE_UNUSED_, const buffers_ *buffers GYRE_UNUSED_,                    \
+        gyre_context *gyre GYRE_UNUSED_)
+
+#define GYRE_DECLARE_(entry_, form_, name_, request_, reply_, scratch_, state_, buffers_)                    \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
+    GYRE_RECORD_(name_, {GYRE_DEVICE_MODULE_VERSION, form_, gyre_size_##request_, gyre_size_##reply_,        \
+                         gyre_size_##state_, gyre_size_##scratch_, __LINE__, #name_, #request_, #reply_,     \
+                         #state_, #buffers_})                                                                \
+    entry_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                       \
+        GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+
+/* the numbers are gyre_form of backend.h, which kernels do not include */
+#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
+    GYRE_DECLARE_(GYRE_ENTRY_LANE_, 1, name_, request_, reply_, gyre_none, state_, buffers_)
+#define GYRE_KERNEL(name_, request_, reply_) GYRE_KERNEL_WITH(name_, request_, reply_, gyre_none, gyre_none)
+
+#define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
+    GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, 2, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
+    GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, gyre_none, gyre_none)
+
+#define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
+    GYRE_DECLARE_(GYRE_ENTRY_LANE_, 3, name_, request_, reply_, gyre_none, state_, buffers_)
+#define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
+    GYRE_ACTOR_WITH(name_, request_, reply_, state_, gyre_none)
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The dialect as OpenCL C 1.2. Included by kernel.h.
+ *
+ * f64 needs cl_khr_fp64, atomics on 64-bit integers need cl_khr_int64_base_atomics and, for min, max, and, or
+ * and xor, cl_khr_int64_extended_atomics. Without the extension a kernel that uses these does not compile,
+ * with a sentence that says so.
+ *
+ * What OpenCL cannot do: a barrier that not all lanes of a block meet is undefined there, not reported; and
+ * there is no clock: gyre_time_ns is the time at which the batch was enqueued.
+ */
+#ifndef GYRE_DIALECT_OPENCL_H
+#define GYRE_DIALECT_OPENCL_H
+
+#ifdef GYRE_HAS_F64
+#if __OPENCL_C_VERSION__ < 120 && defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#else
+typedef float f64 __attribute__((unavailable("this device has no f64: it lacks the extension cl_khr_fp64")));
+#endif
+#ifdef cl_khr_int64_base_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+#ifdef cl_khr_int64_extended_atomics
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#endif
+#pragma OPENCL FP_CONTRACT OFF
+
+#define GYRE_GLOBAL    __global
+#define GYRE_SHARED    __local
+#define GYRE_CONSTANT  __constant
+#define GYRE_LITERAL_  __constant
+#define GYRE_RESTRICT_ restrict
+#define GYRE_HELPER    static inline __attribute__((unused))
+
+GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
+{
+    return atomic_add(counter, count);
+}
+
+#include "gyre/dialect/device.h"
+#include "gyre/dialect/opencl_functions.h"
+#include "gyre/dialect/opencl_atomics.h"
+#include "gyre/dialect/opencl_math.h"
+
+/* Constants cannot be read by the host: a kernel copies the record out. */
+#define GYRE_RECORD_(name_, ...)                                                                             \
+    __constant gyre_device_kernel gyre_kernel_##name_ = __VA_ARGS__;                                         \
+    __kernel void gyre_describe_##name_(__global gyre_device_kernel *record)                                 \
+    {                                                                                                        \
+        *record = gyre_kernel_##name_;                                                                       \
+    }
+
+#define GYRE_BATCH_ENTRY_(name_)                                                                             \
+    __kernel void gyre_batch_##name_(                                                                        \
+        const __global gyre_batch *batch, const __global gyre_u8 *requests, __global gyre_u8 *replies,       \
+        __global void *state, const __global gyre_device_binding *bindings, __global gyre_device_log *log,   \
+        __global gyre_device_block *blocks, __global void *buffer0, __global void *buffer1,                  \
+        __global void *buffer2, __global void *buffer3, __global void *buffer4, __global void *buffer5,      \
+        __global void *buffer6, __global void *buffer7)
+#define GYRE_BATCH_BOUND_(bound_)                                                                            \
+    gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, bindings[0].count}, {buffer1, bindings[1].count},      \
+                                            {buffer2, bindings[2].count}, {buffer3, bindings[3].count},      \
+                                            {buffer4, bindings[4].count}, {buffer5, bindings[5].count},      \
+                                            {buffer6, bindings[6].count}, {buffer7, bindings[7].count}}
+#define GYRE_BATCH_SHARED_(shared_)                                                                          \
+    __local gyre_block_shared shared_##_memory;                                                              \
+    __local gyre_block_shared *shared_ = &shared_##_memory
+#define GYRE_BATCH_SCRATCH_(type_, scratch_)                                                                 \
+    __local type_ scratch_##_memory;                                                                         \
+    __local type_ *scratch_ = &scratch_##_memory
+
+#ifdef GYRE_ENTRY_HEADER
+#include GYRE_ENTRY_HEADER
+#else
+#include "gyre/dialect/batch_entry.h"
+#endif
+
+#endif

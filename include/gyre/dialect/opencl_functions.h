@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What handlers call, as OpenCL C: time, bits, barriers and block functions. Included by opencl.h.
+ */
+#ifndef GYRE_DIALECT_OPENCL_FUNCTIONS_H
+#define GYRE_DIALECT_OPENCL_FUNCTIONS_H
+
+GYRE_HELPER gyre_u64 gyre_time_ns(const gyre_context *gyre)
+{
+    return gyre->time_ns;
+}
+
+GYRE_HELPER void gyre_place_(gyre_context *gyre)
+{
+    gyre->lane = (gyre_u32)get_local_id(0);
+    gyre->lane_count = (gyre_u32)get_local_size(0);
+    gyre->block = (gyre_u32)get_group_id(0);
+    gyre->block_count = (gyre_u32)get_num_groups(0);
+}
+
+/* ---- bits ---------------------------------------------------------------------------------------------- */
+
+GYRE_HELPER gyre_u32 gyre_popcount_u32(gyre_u32 x)
+{
+    return popcount(x);
+}
+
+GYRE_HELPER gyre_u32 gyre_popcount_u64(gyre_u64 x)
+{
+    return (gyre_u32)popcount(x);
+}
+
+GYRE_HELPER gyre_u32 gyre_clz_u32(gyre_u32 x)
+{
+    return clz(x);
+}
+
+GYRE_HELPER gyre_u32 gyre_clz_u64(gyre_u64 x)
+{
+    return (gyre_u32)clz(x);
+}
+
+/* OpenCL C has no ctz before 2.0: the bits below the lowest set one, counted */
+GYRE_HELPER gyre_u32 gyre_ctz_u32(gyre_u32 x)
+{
+    return popcount(~x & (x - 1));
+}
+
+GYRE_HELPER gyre_u32 gyre_ctz_u64(gyre_u64 x)
+{
+    return (gyre_u32)popcount(~x & (x - 1));
+}
+
+GYRE_HELPER gyre_u32 gyre_bits_from_f32(gyre_f32 value)
+{
+    return as_uint(value);
+}
+
+GYRE_HELPER gyre_f32 gyre_f32_from_bits(gyre_u32 bits)
+{
+    return as_float(bits);
+}
+
+#ifdef GYRE_HAS_F64
+GYRE_HELPER gyre_u64 gyre_bits_from_f64(gyre_f64 value)
+{
+    return as_ulong(value);
+}
+
+GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
+{
+    return as_double(bits);
+}
+#endif
+
+/* ---- barriers and block functions ---------------------------------------------------------------------- */
+
+/* Unconditional, as OpenCL wants it. */
+GYRE_HELPER void gyre_barrier(gyre_context *gyre)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (!gyre->in_block)
+        gyre_fail(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
+}
+
+GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, __global gyre_slot *out, int result,
+                                     gyre_u32 reply_size)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (gyre->failed)
+        atomic_min(&gyre->shared->first_failed, gyre_failure_rank_(gyre));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const gyre_u32 failed = gyre_block_complete_(gyre, out, result, reply_size);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    return failed;
+}
+
+/* Neighbours first, then pairs of pairs: the order of all dialects. */
+#define GYRE_FOLD_(name_, type_, combine_)                                                                   \
+    GYRE_HELPER gyre_##type_ name_(gyre_context *gyre, gyre_##type_ value)                                   \
+    {                                                                                                        \
+        __local gyre_##type_ *cells = (__local gyre_##type_ *)gyre->shared->cells;                           \
+        const gyre_u32 lane = gyre->lane, count = gyre->lane_count;                                          \
+        cells[lane] = value;                                                                                 \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+        for (gyre_u32 step = 1; step < count; step *= 2) {                                                   \
+            if (lane % (2 * step) == 0 && lane + step < count)                                               \
+                cells[lane] = combine_(cells[lane], cells[lane + step]);                                     \
+            barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
+        }                                                                                                    \
+        value = cells[0];                                                                                    \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+        return value;                                                                                        \
+    }
+
+#define GYRE_FOLDS_(type_, sum_, lesser_, greater_)                                                          \
+    GYRE_FOLD_(gyre_block_sum_##type_, type_, sum_)                                                          \
+    GYRE_FOLD_(gyre_block_min_##type_, type_, lesser_)                                                       \
+    GYRE_FOLD_(gyre_block_max_##type_, type_, greater_)                                                      \
+    GYRE_HELPER gyre_##type_ gyre_block_broadcast_##type_(gyre_context *gyre, gyre_##type_ value,            \
+                                                          gyre_u32 from_lane)                                \
+    {                                                                                                        \
+        __local gyre_##type_ *cells = (__local gyre_##type_ *)gyre->shared->cells;                           \
+        if (gyre->lane == from_lane)                                                                         \
+            cells[0] = value;                                                                                \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+        value = cells[0];                                                                                    \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+        return value;                                                                                        \
+    }
+GYRE_FOLDS_(u32, GYRE_SUM_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(i32, GYRE_SUM_I32_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(u64, GYRE_SUM_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(i64, GYRE_SUM_I64_, GYRE_LESSER_, GYRE_GREATER_)
+GYRE_FOLDS_(f32, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
+#ifdef GYRE_HAS_F64
+GYRE_FOLDS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
+#endif
+
+#endif
