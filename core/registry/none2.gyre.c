@@ -1,1 +1,0 @@
-#include <gyre/kernel.h>

@@ -1,3 +1,0 @@
-#include <gyre/kernel.h>
-#include <stdio.h>
-#include <cuda_runtime.h>
