@@ -169,12 +169,23 @@ static gyre_status add_variable(struct gyre_settings *settings, const struct gyr
     return section ? add_single(settings, source, section, key + 2, value, origin) : no_memory();
 }
 
-/* Which variables are settings: not the name of the file, not what only the tests read, not an empty one. */
+/* Variables that are no settings: the name of a file, and what only the project's own scripts and tests read.
+ */
+static bool is_reserved(const char *name, size_t length)
+{
+    static const char *const reserved[] = {"CONFIG", "NO_INSTALL", "REQUIRE"};
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (strlen(reserved[i]) == length && strncmp(name, reserved[i], length) == 0)
+            return true;
+    return strncmp(name, "TEST_", 5) == 0;
+}
+
 static bool is_setting(const char *variable)
 {
     const char *equals = strchr(variable, '=');
-    return equals && equals[1] && strncmp(variable, "GYRE_", 5) == 0 && equals > variable + 5 &&
-           strncmp(variable, "GYRE_CONFIG=", 12) != 0 && strncmp(variable, "GYRE_TEST_", 10) != 0;
+    if (!equals || !equals[1] || strncmp(variable, "GYRE_", 5) != 0 || equals <= variable + 5)
+        return false;
+    return !is_reserved(variable + 5, (size_t)(equals - variable) - 5);
 }
 
 gyre_status gyre_sources_read_environment(struct gyre_settings *settings)

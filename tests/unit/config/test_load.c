@@ -422,6 +422,7 @@ START_TEST(variables_that_are_no_settings_are_left_alone)
 {
     sandbox_setenv("GYRE_BACKEND=");
     sandbox_setenv("GYRE_TEST_LONG=1");
+    sandbox_setenv("GYRE_REQUIRE=1");
     sandbox_setenv("GYRES=1");
     sandbox_setenv("GYRE_=1");
     const struct gyre_config *config = sandbox_config();
