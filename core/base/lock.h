@@ -2,7 +2,8 @@
 /*
  * A mutex of one word for short critical sections: about 15 ns uncontended, sleeps on a futex when contended.
  *
- * Unlike pthread_mutex_t its unlock is a full barrier (an exchange), which the queues rely on.
+ * Unlike pthread_mutex_t its unlock is a full barrier (an exchange), and a failed try is one too, which the
+ * queues rely on: who leaves work to the lock's holder is seen by it, or gets the lock.
  */
 #ifndef GYRE_CORE_BASE_LOCK_H
 #define GYRE_CORE_BASE_LOCK_H
@@ -16,7 +17,7 @@ struct gyre_lock {
 static inline int gyre_lock_try(struct gyre_lock *lock)
 {
     uint32_t free_word = 0;
-    return __atomic_compare_exchange_n(&lock->word, &free_word, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&lock->word, &free_word, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 static inline void gyre_lock_take(struct gyre_lock *lock)

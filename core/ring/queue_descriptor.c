@@ -33,9 +33,11 @@ static void signal_ready(struct gyre_queue_watch *watch)
     (void)written; /* an eventfd at 1 takes another write; nothing else can fail */
 }
 
+/* Also the ends of a queue are something: a receiver then gets CLOSED or LOST. */
 static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
 {
-    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) ||
+        __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE))
         return 1;
     return gyre_received(queue) != cursor || gyre_reply_ready(queue, cursor) || gyre_queue_closed(queue);
 }

@@ -185,12 +185,15 @@ static gyre_status full(gyre_queue *queue, gyre_status status)
         gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity);
 }
 
-/* Steps over finished calls; true when that made room. */
+/* Steps over finished calls; true when there is room now. */
 static bool tidy_up(gyre_queue *queue)
 {
     gyre_consumer_take(queue);
     gyre_consumer_give(queue);
-    return gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity;
+    gyre_producer_take(queue); /* without it `sent` may be behind `received`, which would look like "full" */
+    bool room = queue->producer.sent - gyre_received(queue) < queue->capacity;
+    gyre_producer_give(queue);
+    return room;
 }
 
 static gyre_status block(gyre_queue *queue, uint64_t deadline_ns)
@@ -220,10 +223,13 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
         __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE))
         return block(queue, deadline_ns);
     gyre_producer_take(queue);
-    if (queue->shared->host.drop_before < cursor + 1)
+    bool full_still = queue->producer.sent - cursor >= queue->capacity;
+    if (full_still && queue->shared->host.drop_before < cursor + 1)
         __atomic_store_n(&queue->shared->host.drop_before, cursor + 1,
                          __ATOMIC_RELEASE); /* the worker's relaxed load */
     gyre_producer_give(queue);
+    if (!full_still)
+        return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
     if (!gyre_reply_ready(queue, cursor)) {
         if (deadline_ns == GYRE_NO_WAIT)
             return full(queue, GYRE_AGAIN);

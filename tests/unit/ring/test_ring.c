@@ -376,6 +376,20 @@ START_TEST(the_descriptor_is_readable_exactly_while_completions_wait)
 }
 END_TEST
 
+START_TEST(the_descriptor_is_readable_when_the_device_dies)
+{
+    int descriptor = -1;
+    uint64_t reply = 0;
+    ring_device_start(&device, ring_options(), 1);
+    ck_assert_int_eq(gyre_queue_descriptor(device.queue, &descriptor), GYRE_OK);
+    __atomic_store_n(&device.control->device.lost, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&device.queue->shared->device.bell, INT_MAX);
+    ck_assert_int_eq(readable(descriptor, 2000), 1);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_LOST);
+    ring_device_finish(&device);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ring");
@@ -400,6 +414,7 @@ int main(void)
     tcase_add_test(tcase, peek_and_release_receive_without_copies);
     tcase_add_test(tcase, closing_completes_what_is_left_as_unhandled);
     tcase_add_test(tcase, the_descriptor_is_readable_exactly_while_completions_wait);
+    tcase_add_test(tcase, the_descriptor_is_readable_when_the_device_dies);
     suite_add_tcase(suite, tcase);
     suite_add_tcase(suite, ring_thread_cases());
     return unit_run(suite);
