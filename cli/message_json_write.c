@@ -37,8 +37,7 @@ static void write_f32(float value, FILE *out)
         return;
     for (size_t i = 0; i < sizeof precisions / sizeof precisions[0]; i++) {
         snprintf(digits, sizeof digits, "%.*g", precisions[i], (double)value);
-        float back = (float)strtod(digits, NULL);
-        if (memcmp(&back, &value, sizeof value) == 0)
+        if ((float)strtod(digits, NULL) == value)
             break;
     }
     write_digits(digits, out);
@@ -51,8 +50,7 @@ static void write_f64(double value, FILE *out)
         return;
     for (int precision = 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
-        double back = strtod(digits, NULL);
-        if (memcmp(&back, &value, sizeof value) == 0)
+        if (strtod(digits, NULL) == value)
             break;
     }
     write_digits(digits, out);
@@ -70,7 +68,7 @@ static uint64_t load_bits(const unsigned char *source, uint64_t size)
 static void write_scalar(const gyre_layout *layout, const unsigned char *source, FILE *out)
 {
     uint64_t bits = load_bits(source, layout->size);
-    unsigned unused = (unsigned)(64 - 8 * layout->size);
+    unsigned unused = (unsigned)(64 - 8 * layout->size) & 63;
     float narrow;
     double wide;
     switch (layout->scalar) {

@@ -1,0 +1,180 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gyre call: replies in order, every outcome, every sentence, on the backend that $BACKEND names.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+kinds=tests/system/cli/kernels/kinds.gyre.c
+backend="${BACKEND:-cpu}"
+export XDG_CACHE_HOME="$folder/cache"
+nothing=/dev/null
+
+call()
+{
+    run call --backend "$backend" "$@"
+}
+
+# every scalar at the end of its range, nested messages, text into bytes
+lowest='{"a":-128,"b":-32768,"c":-2147483648,"d":-9223372036854775808,"e":0,"f":0,"g":0,"h":0'
+highest='{"a":127,"b":32767,"c":2147483647,"d":9223372036854775807,"e":255,"f":65535,"g":4294967295,"h":18446744073709551615'
+rest=',"points":[{"x":0.1,"y":-0.0},{"x":"NaN","y":1e+300}],"text":[104,105,0,0,0,0,0,0]}'
+call "$kinds:same" "$lowest$rest" "$highest$rest" <"$nothing"
+exits 0
+[[ "$out" == "$lowest$rest"$'\n'"$highest$rest" ]] || fail "the messages did not come back as they went"
+says "gyre: same on $backend: 2 sent, 2 answered, 0 failed"
+call "$kinds:same" "${lowest},\"points\":[{\"x\":1,\"y\":2},{\"x\":3,\"y\":4}],\"text\":\"hi\"}" <"$nothing"
+exits 0
+prints '"text":[104,105,0,0,0,0,0,0]'
+
+# order over many batches, from standard input
+seq 1 20000 | sed 's/.*/{"value":&}/' >"$folder/many"
+call "$kinds:outcomes" <"$folder/many"
+exits 0
+cmp -s "$folder/many" "$folder/out" || fail "20000 replies are not the requests in their order"
+says "20000 sent, 20000 answered, 0 failed"
+call "$kinds:outcomes" --lanes 4 --blocks 1 --set kernel.outcomes.idle=park <"$folder/many"
+exits 0
+cmp -s "$folder/many" "$folder/out" || fail "20000 replies of a kernel with 4 lanes are not in order"
+
+# an interactive user sees each reply before the next request
+mkfifo "$folder/in"
+"$GYRE" call --backend "$backend" "$kinds:outcomes" <"$folder/in" >"$folder/out" 2>"$folder/err" &
+exec 3>"$folder/in"
+for value in 1 2 3; do
+    echo "{\"value\":$value}" >&3
+    for ((i = 0; i < 500; i++)); do
+        [[ "$(wc -l <"$folder/out")" == "$value" ]] && break
+        sleep 0.02
+    done
+    called="reply $value to an interactive user" out="$(<"$folder/out")"
+    prints "{\"value\":$value}"
+done
+exec 3>&-
+wait $!
+
+# every outcome, in its place
+printf '%s\n' '{"value":1}' '{"value":0}' '' '{"value":-1}' '{"valu":1}' '{"value":2}' >"$folder/mixed"
+call "$kinds:outcomes" <"$folder/mixed"
+exits 1
+sentence="line 5 of standard input: unknown field 'valu'; did you mean 'value'?"
+expected='{"value":1}
+{"no_reply":true}
+{"failed":{"code":7,"text":"negative \"value\""}}
+{"refused":"'"$sentence"'"}
+{"value":2}'
+[[ "$out" == "$expected" ]] || fail "expected on stdout: $expected"
+says "gyre: $sentence"
+says "4 sent, 2 answered, 1 failed, 1 without a reply, 1 refused"
+
+# what is no request, each with its sentence
+while IFS='|' read -r request sentence; do
+    call "$kinds:outcomes" -- "$request" <"$nothing"
+    exits 1
+    says "gyre: request 1: $sentence"
+    prints '{"refused":"request 1: '
+done <<'END'
+{"value":1,"more":2}|unknown field 'more': 'number' has {i64 value@0;}8/8
+{}|missing field 'value' (i64)
+{"value":9223372036854775808}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found 9223372036854775808
+{"value":1.5}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found 1.5
+{"value":[1]}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found an array of 1
+{"value":1,"value":2}|malformed JSON at byte
+{"value":|malformed JSON at byte
+-7|expected an object with the fields of 'number', found -7
+END
+call "$kinds:same" "${lowest},\"points\":[{\"x\":1,\"y\":2}],\"text\":\"hi\"}" <"$nothing"
+exits 1
+says "request 1: field 'points': expected an array of 2 (point), found an array of 1"
+call "$kinds:same" "${lowest},\"points\":[{\"x\":1e39,\"y\":2},{\"x\":1,\"y\":2}],\"text\":\"hi\"}" <"$nothing"
+exits 1
+says "request 1: field 'points[0].x': expected a number up to 3.4e38"
+
+# buffers from files, back to files
+printf '\1\0\0\0\2\0\0\0\3\0\0\0' >"$folder/weights"
+call "$kinds:count" --buffer weights="$folder/weights" --buffer counts=zeros:12 \
+    --output-buffer counts="$folder/counts" '{"value":0}' '{"value":2}' '{"value":2}' <"$nothing"
+exits 0
+says "3 sent, 0 answered, 0 failed, 3 without a reply"
+called="the buffer that was written" out="$(od -An -tu4 "$folder/counts" | tr -s ' ')"
+prints " 1 0 6"
+call "$kinds:count" --buffer weights="$folder/weights" '{"value":0}' <"$nothing"
+exits 1
+says "buffer 'counts'"
+printf 'abcde' >"$folder/odd"
+call "$kinds:count" --buffer weights="$folder/odd" --buffer counts=zeros:12 '{"value":0}' <"$nothing"
+exits 1
+says "buffer 'weights' of kernel 'count' has 5 bytes, which is no multiple of u32 (4)"
+call "$kinds:count" --buffer weights="$folder/missing" '{"value":0}' <"$nothing"
+refuses 1 "buffer file '$folder/missing': No such file or directory"
+: >"$folder/empty"
+call "$kinds:count" --buffer weights="$folder/empty" '{"value":0}' <"$nothing"
+refuses 1 "buffer file '$folder/empty': expected raw elements, found an empty file"
+call "$kinds:count" --buffer weights="$folder" '{"value":0}' <"$nothing"
+refuses 1 "buffer file '$folder': expected a regular file, found something else"
+call "$kinds:count" --buffer weights '{"value":0}' <"$nothing"
+refuses 2 "--buffer: expected NAME=FILE, found 'weights' ('gyre help call' shows how)"
+call "$kinds:count" --buffer counts=zeros:x '{"value":0}' <"$nothing"
+refuses 2 "--buffer: expected NAME=zeros:BYTES, found 'counts=zeros:x' ('gyre help call' shows how)"
+call "$kinds:count" --buffer counts=zeros:4 --buffer counts=zeros:4 <"$nothing"
+refuses 2 "--buffer: 'counts' is given twice ('gyre help call' shows how)"
+call "$kinds:count" --buffer counts=zeros:4 --output-buffer other=x <"$nothing"
+refuses 2 "--output-buffer: there is no --buffer 'other' ('gyre help call' shows how)"
+
+# state
+call examples/command/total.gyre.c --state '{"sum":100,"count":7}' '{"add":5}' <"$nothing"
+exits 0
+prints '{"sum":105,"count":8}'
+echo '{"sum":-1,"count":0}' >"$folder/state"
+call examples/command/total.gyre.c --state "@$folder/state" '{"add":1}' <"$nothing"
+exits 0
+prints '{"sum":0,"count":1}'
+call examples/command/total.gyre.c --state '{"sum":1}' '{"add":1}' <"$nothing"
+refuses 1 "--state: missing field 'count' (u64)"
+call examples/command/total.gyre.c --state "@$folder/missing" '{"add":1}' <"$nothing"
+refuses 1 "state file '$folder/missing': No such file or directory"
+call "$kinds:outcomes" --state '{}' '{"value":1}' <"$nothing"
+refuses 1 "--state: this kernel has no state"
+
+# a reply that does not come in time
+call "$kinds:slow" --timeout 50 '{"value":400}' <"$nothing"
+exits 5
+says "the kernel did not complete message 1 of 1 within 50 ms (--timeout)"
+call "$kinds:slow" --timeout 0 '{"value":100}' <"$nothing"
+exits 0
+
+# kernels, files, backends, options
+call "$kinds" '{}' <"$nothing"
+exits 1
+says "same"
+call "$kinds:outcome" '{}' <"$nothing"
+exits 1
+says "outcomes"
+call "$folder/none.gyre.c" '{}' <"$nothing"
+exits 1
+says "$folder/none.gyre.c"
+run call --backend no_such_backend "$kinds:outcomes" '{"value":1}' <"$nothing"
+[[ "$code" == 1 || "$code" == 3 || "$code" == 4 ]] || fail "expected a refusal of the backend"
+says "no_such_backend"
+call "$kinds:outcomes" --lanes 0 <"$nothing"
+refuses 2 "--lanes: expected a whole number from 1 to 4294967295, found '0' ('gyre help call' shows how)"
+call "$kinds:outcomes" --lanes 1000000 '{"value":1}' <"$nothing"
+exits 1
+says "1000000"
+run call <"$nothing"
+refuses 2 "expected a kernel file ('gyre help call' shows how)"
+run call --config "$folder/none.ini" "$kinds:outcomes" '{"value":1}' <"$nothing"
+exits 4
+says "$folder/none.ini"
+run call --set gyre.no_such_key=1 --set gyre.strict=true "$kinds:outcomes" '{"value":1}' <"$nothing"
+exits 4
+says "no_such_key"
+
+# the examples of the help text, as they stand there
+"$GYRE" help call | sed -n '/^Examples/,$p' | sed '1d' | sed "s,build/bin/gyre,\"\$GYRE\",g" >"$folder/examples.sh"
+called="the examples of gyre help call" code=0
+out="$(bash -e "$folder/examples.sh" 2>"$folder/err")" || code=$?
+err="$(<"$folder/err")"
+exits 0
+prints '{"scaled":41.0}'
+prints '{"sum":115,"count":5}'
+finish

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop of gyre call against a queue that is played here: it completes a few messages at a time, has a
+ * small capacity, and complains when the loop sends beyond it.
+ */
+#include "cli/call_stream.h"
+#include "core/base/error.h"
+#include "unit/unit.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { CAPACITY = 8, COMPLETED_AT_ONCE = 3 };
+
+/* Requests and replies are one i64: positive is echoed, 0 has no reply, negative fails, HANG never completes.
+ */
+enum { HANG = 1000000 };
+
+struct gyre_queue {
+    int64_t slots[CAPACITY];
+    uint64_t sent, received;
+    unsigned send_calls;
+};
+
+gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats)
+{
+    stats->capacity = CAPACITY;
+    return queue ? GYRE_OK : GYRE_INVALID;
+}
+
+gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size, size_t count, size_t *sent,
+                            uint64_t deadline_ns)
+{
+    (void)deadline_ns;
+    ck_assert_uint_eq(size, sizeof(int64_t));
+    ck_assert_uint_le(queue->sent - queue->received + count, CAPACITY);
+    *sent = count > 1 ? count - 1 : count; /* a batch may be taken in parts */
+    for (size_t i = 0; i < *sent; i++)
+        memcpy(&queue->slots[queue->sent++ % CAPACITY], (const char *)requests + i * size, size);
+    queue->send_calls++;
+    return GYRE_OK;
+}
+
+gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
+                               gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+{
+    *received = 0;
+    while (*received < count && *received < COMPLETED_AT_ONCE && queue->received < queue->sent) {
+        int64_t value = queue->slots[queue->received % CAPACITY];
+        if (value == HANG)
+            break;
+        gyre_completion *completion = &completions[*received];
+        *completion = (gyre_completion){.index = queue->received,
+                                        .outcome = value > 0    ? GYRE_REPLIED
+                                                   : value == 0 ? GYRE_NOT_REPLIED
+                                                                : GYRE_HANDLER_FAILED,
+                                        .failure_code = value < 0 ? (int32_t)value : 0,
+                                        .failure_text = "no"};
+        memcpy((char *)replies + *received * size, &value, sizeof value);
+        queue->received++;
+        ++*received;
+    }
+    if (*received)
+        return GYRE_OK;
+    return gyre_error_set(deadline_ns == GYRE_NO_WAIT ? GYRE_AGAIN : GYRE_TIMEOUT, "nothing there");
+}
+
+/* Runs the loop over `count` texts or, when `texts` is NULL, the lines of `descriptor`. */
+typedef struct outcome {
+    gyre_queue queue;
+    call_counts counts;
+    gyre_status status;
+    char *text;
+} outcome;
+
+static void run(outcome *result, request_source *source)
+{
+    gyre_layout *layout;
+    size_t length;
+    *result = (outcome){.status = GYRE_OK};
+    ck_assert_int_eq(gyre_layout_create(GYRE_TYPE(i64), GYRE_MESSAGE_MAX, &layout), GYRE_OK);
+    FILE *out = open_memstream(&result->text, &length);
+    ck_assert_ptr_nonnull(out);
+    result->status = call_stream_run(&(call_stream_desc){.queue = &result->queue,
+                                                         .request = layout,
+                                                         .reply = layout,
+                                                         .source = source,
+                                                         .timeout_ms = 20,
+                                                         .out = out},
+                                     &result->counts);
+    fclose(out);
+    gyre_layout_destroy(layout);
+    request_source_finish(source);
+}
+
+static void run_texts(outcome *result, const char *const *texts, size_t count)
+{
+    request_source source;
+    request_source_init_texts(&source, texts, count);
+    run(result, &source);
+}
+
+START_TEST(every_outcome_is_a_line_in_its_place)
+{
+    outcome result;
+    run_texts(&result, (const char *const[]){"1", "0", "-7", "x", "2"}, 5);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_str_eq(result.text,
+                     "1\n{\"no_reply\":true}\n{\"failed\":{\"code\":-7,\"text\":\"no\"}}\n"
+                     "{\"refused\":\"request 4: malformed JSON at byte 1: invalid token\"}\n2\n");
+    ck_assert_uint_eq(result.counts.sent, 4);
+    ck_assert_uint_eq(result.counts.answered, 2);
+    ck_assert_uint_eq(result.counts.failed, 1);
+    ck_assert_uint_eq(result.counts.without_reply, 1);
+    ck_assert_uint_eq(result.counts.refused, 1);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(many_lines_go_out_in_batches_and_come_back_in_order)
+{
+    enum { MANY = 5000 };
+    FILE *lines = tmpfile();
+    ck_assert_ptr_nonnull(lines);
+    for (int i = 1; i <= MANY; i++)
+        fprintf(lines, "%d\n", i);
+    rewind(lines);
+    request_source source;
+    request_source_init_lines(&source, fileno(lines));
+    outcome result;
+    run(&result, &source);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_uint_eq(result.counts.answered, MANY);
+    ck_assert_uint_lt(result.queue.send_calls, MANY);
+    char *at = result.text;
+    for (int i = 1; i <= MANY; i++)
+        ck_assert_int_eq(strtol(at, &at, 10), i);
+    free(result.text);
+    fclose(lines);
+}
+END_TEST
+
+START_TEST(a_request_that_never_completes_times_out_with_its_number)
+{
+    outcome result;
+    run_texts(&result, (const char *const[]){"1", "2", "1000000", "3"}, 4);
+    ck_assert_int_eq(result.status, GYRE_TIMEOUT);
+    ck_assert_str_eq(gyre_error_text(),
+                     "the kernel did not complete message 3 of 4 within 20 ms (--timeout)");
+    ck_assert_str_eq(result.text, "1\n2\n");
+    ck_assert_uint_eq(result.counts.sent, 4);
+    ck_assert_uint_eq(result.counts.answered, 2);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(nothing_to_send_is_no_error)
+{
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    close(ends[1]);
+    request_source source;
+    request_source_init_lines(&source, ends[0]);
+    outcome result;
+    run(&result, &source);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_uint_eq(result.counts.sent, 0);
+    ck_assert_str_eq(result.text, "");
+    free(result.text);
+    close(ends[0]);
+}
+END_TEST
+
+START_TEST(a_source_that_cannot_be_read_ends_the_run_with_its_reason)
+{
+    request_source source;
+    request_source_init_lines(&source, -1);
+    outcome result;
+    run(&result, &source);
+    ck_assert_int_eq(result.status, GYRE_FAILED);
+    ck_assert_str_eq(gyre_error_text(), "cannot read standard input: Bad file descriptor");
+    free(result.text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("call_stream");
+    TCase *tcase = tcase_create("call_stream");
+    tcase_add_test(tcase, every_outcome_is_a_line_in_its_place);
+    tcase_add_test(tcase, many_lines_go_out_in_batches_and_come_back_in_order);
+    tcase_add_test(tcase, a_request_that_never_completes_times_out_with_its_number);
+    tcase_add_test(tcase, nothing_to_send_is_no_error);
+    tcase_add_test(tcase, a_source_that_cannot_be_read_ends_the_run_with_its_reason);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
