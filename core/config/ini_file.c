@@ -236,6 +236,9 @@ gyre_status gyre_ini_file_parse(const char *path, const char *bytes, size_t size
     size_t mark = gyre_ini_text_mark(bytes, size);
     *out = (struct gyre_ini_file){.entries = NULL, .count = 0};
     gyre_status status = gyre_ini_text_check(path, bytes + mark, size - mark);
+    if (gyre_ini_text_mark(bytes + mark, size - mark) >
+        0) /* inih would skip it, and read what was not judged */
+        status = gyre_error_set(GYRE_CONFIG, "%s:1: has two byte order marks; remove one", path);
     if (status != GYRE_OK)
         return status;
     struct reader reader = {

@@ -68,6 +68,12 @@ START_TEST(crlf_and_byte_order_mark_are_taken)
 }
 END_TEST
 
+START_TEST(a_second_byte_order_mark_is_refused)
+{
+    refused("\xEF\xBB\xBF\xEF\xBB\xBF[gyre]\n", "a.ini:1: has two byte order marks; remove one");
+}
+END_TEST
+
 START_TEST(a_comment_may_follow_a_value_and_a_section)
 {
     ck_assert_str_eq(value_of("[gyre] ; the whole\nbackend = cpu ; for now\n"), "cpu");
@@ -315,6 +321,7 @@ int main(void)
     tcase_add_test(text, entries_come_in_order_with_their_lines);
     tcase_add_test(text, an_empty_file_has_no_entries);
     tcase_add_test(text, crlf_and_byte_order_mark_are_taken);
+    tcase_add_test(text, a_second_byte_order_mark_is_refused);
     tcase_add_test(text, a_comment_may_follow_a_value_and_a_section);
     tcase_add_test(text, a_comment_sign_between_quotes_is_refused);
     tcase_add_test(text, a_line_of_the_longest_length_is_whole);
