@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The frame of `gyre bench`: cases, the rows they fill, and the rounds in which a case and its floor take
+ * turns, because the machine is another one a second later.
+ *
+ * Cases use the public API alone. A case is single-threaded but for the threads that it starts itself.
+ */
+#ifndef GYRE_CLI_BENCH_BENCH_H
+#define GYRE_CLI_BENCH_BENCH_H
+
+#include "cli/bench/floors.h"
+#include "cli/bench/measure.h"
+#include "cli/cli.h"
+#include "gyre/gyre.h"
+
+/** What a row is compared with. `found` is a multiple of the floor, or in `unit`. */
+typedef struct bench_target {
+    const char *what; /* "p50 / floor" */
+    const char *unit; /* "x", "msg/s", "ns", "cores", "bytes" */
+    bool at_least;    /* else: at most */
+    double limit, found;
+} bench_target;
+
+enum { BENCH_TARGETS_MAX = 3 };
+
+/** One line of the report. What was not measured is absent from the JSON row, or null if every row has it. */
+typedef struct bench_row {
+    const char *name;
+    char backend[32], device[128];
+    uint64_t message_bytes;
+    bool has_rate, has_latency; /* which members of `value` and `floor` are meant */
+    bench_sample value;         /* medians of the rounds */
+    const char *floor_name;     /* NULL: none */
+    bench_sample floor;
+    double ratio, ratio_p99;   /* medians of the rounds' own ratios; ratio_p99 only with has_latency */
+    double line_p50, line_p99; /* raw cache-line ping-pong in the same rounds, ns; 0: not measured */
+    uint64_t resident_bytes;   /* case `memory` */
+    bench_target targets[BENCH_TARGETS_MAX];
+    size_t target_count;
+} bench_row;
+
+/** What `gyre bench` was asked for. */
+typedef struct bench_options {
+    const cli_context *cli;
+    double seconds; /* for each case, its floor included */
+    bool here;      /* `memory` measures this process instead of a fresh one */
+} bench_options;
+
+typedef struct bench_case bench_case;
+struct bench_case {
+    const char *name;
+    gyre_status (*run)(const bench_case *self, const bench_options *options, bench_row *row);
+    bench_floor floor; /* NULL: none, or the case has its own */
+    const char *floor_name;
+    bench_shape shape;
+    const char *const *settings; /* beside the user's own; NULL: none */
+    bench_target targets[BENCH_TARGETS_MAX];
+};
+
+/** All cases, in the order in which they run. */
+extern const bench_case bench_cases[];
+extern const size_t bench_case_count;
+
+/* ---- rounds ------------------------------------------------------------------------------------------- */
+
+/** One round of a case: fills the sample; `context` is the case's own. */
+typedef gyre_status (*bench_round)(void *context, uint64_t duration_ns, bench_sample *sample);
+
+/**
+ * Runs floor and case in turns until the time is used up, and fills the row: values, floor, ratios.
+ */
+gyre_status bench_rounds(const bench_case *self, const bench_options *options, bench_round round,
+                         void *context, bench_row *row);
+
+/** Sets `found` of the row's targets from its figures, by their names. */
+void bench_row_judge(bench_row *row);
+bool bench_target_met(const bench_target *target);
+
+/* ---- sessions ----------------------------------------------------------------------------------------- */
+
+/** A runtime with one kernel of the benchmark's, and a queue into it. */
+typedef struct bench_session {
+    gyre_runtime *runtime;
+    gyre_kernel *kernel;
+    gyre_queue *queue;
+    enum bench_kind kind;
+    uint64_t capacity;
+} bench_session;
+
+/**
+ * Opens a runtime with the user's settings and the case's, and nothing launched. `extra` (NULL-terminated, or
+ * NULL) is added last.
+ */
+gyre_status bench_runtime_open(const bench_case *self, const bench_options *options, const char *const *extra,
+                               gyre_runtime **out);
+/** The launch of the kernel that does the work of a kind; borrows nothing but constants. */
+gyre_launch_desc bench_launch_desc(enum bench_kind kind);
+/**
+ * Opens, launches, opens a queue of the case's capacity where that is not the kernel's own queue's, and notes
+ * backend and device in the row. After a failure everything is closed.
+ */
+gyre_status bench_session_open(const bench_case *self, const bench_options *options, bench_session *session,
+                               bench_row *row);
+void bench_session_close(bench_session *session);
+
+/** Path of a file that was installed for the benchmark. False (and a sentence) when it is not there. */
+gyre_status bench_file(const char *name, char *path, size_t size);
+
+/** One call with the reply checked; adds to *errors. */
+gyre_status bench_call_checked(gyre_queue *queue, enum bench_kind kind, uint64_t number, uint64_t *errors);
+
+/* ---- cases -------------------------------------------------------------------------------------------- */
+
+gyre_status bench_run_floor(const bench_case *self, const bench_options *options, bench_row *row);
+
+/* ---- report ------------------------------------------------------------------------------------------- */
+
+/** One row as JSON; NULL without memory. */
+json_t *bench_row_json(const bench_row *row);
+/** All rows for people, and a line for each missed target. */
+int bench_print_rows(const bench_row *rows, size_t count);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows as JSON and for people. */
+#include "cli/bench/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- JSON --------------------------------------------------------------------------------------------- */
+
+static json_t *latencies(const bench_sample *sample)
+{
+    return json_pack("{s:f, s:f, s:f, s:f}", "p50", sample->p50, "p99", sample->p99, "p999", sample->p999,
+                     "max", sample->max);
+}
+
+static json_t *rate_or_null(bool has, const bench_sample *sample)
+{
+    return has ? json_real(sample->per_second) : json_null();
+}
+
+static json_t *latencies_or_null(bool has, const bench_sample *sample)
+{
+    return has ? latencies(sample) : json_null();
+}
+
+static json_t *floor_json(const bench_row *row)
+{
+    if (!row->floor_name)
+        return json_null();
+    return json_pack("{s:s, s:o, s:o}", "name", row->floor_name, "msgs_per_s",
+                     rate_or_null(row->floor.per_second > 0, &row->floor), "rtt_ns",
+                     latencies_or_null(row->floor.p50 > 0, &row->floor));
+}
+
+static json_t *targets_json(const bench_row *row)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < row->target_count; i++) {
+        const bench_target *target = &row->targets[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:f, s:b}", "what", target->what, "unit",
+                                              target->unit, target->at_least ? "at_least" : "at_most",
+                                              target->limit, "found", target->found, "met",
+                                              bench_target_met(target)));
+    }
+    return list;
+}
+
+static bool all_met(const bench_row *row)
+{
+    for (size_t i = 0; i < row->target_count; i++)
+        if (!bench_target_met(&row->targets[i]))
+            return false;
+    return true;
+}
+
+static const char *verdict(const bench_row *row)
+{
+    if (row->value.errors)
+        return "wrong replies";
+    if (row->target_count == 0)
+        return "no target";
+    return all_met(row) ? "met" : "missed";
+}
+
+static void set(json_t *object, const char *key, json_t *value)
+{
+    json_object_set_new(object, key, value);
+}
+
+json_t *bench_row_json(const bench_row *row)
+{
+    json_t *object = json_object();
+    set(object, "case", json_string(row->name));
+    set(object, "backend", json_string(row->backend));
+    set(object, "device", json_string(row->device));
+    set(object, "message_bytes", json_integer((json_int_t)row->message_bytes));
+    set(object, "messages", json_integer((json_int_t)row->value.messages));
+    set(object, "errors", json_integer((json_int_t)row->value.errors));
+    set(object, "msgs_per_s", rate_or_null(row->has_rate, &row->value));
+    set(object, "rtt_ns", latencies_or_null(row->has_latency, &row->value));
+    set(object, "cpu_use", json_real(row->value.cpu));
+    set(object, "floor", floor_json(row));
+    set(object, "ratio_to_floor", row->floor_name ? json_real(row->ratio) : json_null());
+    if (row->floor_name && row->has_latency)
+        set(object, "ratio_p99_to_floor", json_real(row->ratio_p99));
+    if (row->line_p50 > 0)
+        set(object, "line_ns", json_pack("{s:f, s:f}", "p50", row->line_p50, "p99", row->line_p99));
+    if (row->resident_bytes)
+        set(object, "resident_bytes", json_integer((json_int_t)row->resident_bytes));
+    set(object, "target", targets_json(row));
+    set(object, "verdict", json_string(verdict(row)));
+    return object;
+}
+
+/* ---- for people --------------------------------------------------------------------------------------- */
+
+enum { CELL = 64 };
+
+/* Three digits and a letter: 41.2 M. */
+static void print_count(char *cell, double value)
+{
+    static const char letters[] = " kMG";
+    int step = 0;
+    while (value >= 999.5 && step < 3) {
+        value /= 1000;
+        step++;
+    }
+    snprintf(cell, CELL, value < 99.95 && step ? "%.1f%s%c" : "%.0f%s%c", value, step ? " " : "",
+             letters[step]);
+}
+
+static void print_time(char *cell, double ns)
+{
+    if (ns < 10000)
+        snprintf(cell, CELL, "%.0f ns", ns);
+    else if (ns < 10e6)
+        snprintf(cell, CELL, "%.1f us", ns / 1e3);
+    else
+        snprintf(cell, CELL, "%.1f ms", ns / 1e6);
+}
+
+static void print_figure(char *cell, double value, const char *unit)
+{
+    char figure[CELL];
+    if (strcmp(unit, "ns") == 0) {
+        print_time(cell, value);
+        return;
+    }
+    if (strcmp(unit, "x") == 0) {
+        snprintf(cell, CELL, "%.2f x", value);
+        return;
+    }
+    if (strcmp(unit, "cores") == 0) {
+        snprintf(cell, CELL, "%.2f %% of a core", value * 100);
+        return;
+    }
+    print_count(figure, value);
+    snprintf(cell, CELL, "%.40s%s", figure, strcmp(unit, "bytes") == 0 ? "B" : "/s");
+}
+
+static void add_row(cli_table *table, const bench_row *row)
+{
+    char messages[CELL], errors[CELL], rate[CELL] = "-", p50[CELL] = "-", p99[CELL] = "-", p999[CELL] = "-",
+                                       max[CELL] = "-", cpu[CELL], floor[CELL] = "-", ratio[CELL] = "-";
+    print_count(messages, (double)row->value.messages);
+    snprintf(errors, sizeof errors, "%llu", (unsigned long long)row->value.errors);
+    snprintf(cpu, sizeof cpu, "%.2f", row->value.cpu);
+    if (row->has_rate)
+        print_count(rate, row->value.per_second);
+    if (row->has_latency) {
+        print_time(p50, row->value.p50);
+        print_time(p99, row->value.p99);
+        print_time(p999, row->value.p999);
+        print_time(max, row->value.max);
+    }
+    if (row->floor_name) {
+        print_figure(floor, row->has_latency ? row->floor.p50 : row->floor.per_second,
+                     row->has_latency ? "ns" : "msg/s");
+        snprintf(ratio, sizeof ratio, "%.2f", row->ratio);
+    }
+    cli_table_add(table, (const char *const[]){row->name, messages, errors, rate, p50, p99, p999, max, cpu,
+                                               floor, ratio, verdict(row)});
+}
+
+static void print_targets(const bench_row *row)
+{
+    for (size_t i = 0; i < row->target_count; i++) {
+        const bench_target *target = &row->targets[i];
+        char found[CELL], limit[CELL];
+        print_figure(found, target->found, target->unit);
+        print_figure(limit, target->limit, target->unit);
+        printf("%-7s %s: %s %s, at %s %s\n", bench_target_met(target) ? "met" : "missed", row->name,
+               target->what, found, target->at_least ? "least" : "most", limit);
+    }
+}
+
+int bench_print_rows(const bench_row *rows, size_t count)
+{
+    static const char *const headers[] = {"case",   ">messages", ">errors", ">msg/s", ">p50",
+                                          ">p99",   ">p99.9",    ">max",    ">cores", ">floor",
+                                          ">ratio", "verdict",   NULL};
+    cli_table *table = cli_table_create(headers);
+    for (size_t i = 0; table && i < count; i++)
+        add_row(table, &rows[i]);
+    int code = cli_table_print(table);
+    putchar('\n');
+    for (size_t i = 0; i < count; i++)
+        print_targets(&rows[i]);
+    return code;
+}

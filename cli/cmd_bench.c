@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `gyre bench`: runs the cases whose names match and tells a row for each. What a case does is in cli/bench/.
+ * A wrong reply makes the command fail, however good the figures are.
+ */
+#include "cli/bench/bench.h"
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char HELP[] =
+    "usage: gyre bench [--case PATTERN]... [--seconds S] [--backend B] [--json]\n"
+    "       gyre bench --list\n"
+    "\n"
+    "Measures calls, streams and the life cycle of kernels, with every reply checked, each beside a floor:\n"
+    "the same messages through bare rings between two threads of this program, in turns with the case, so\n"
+    "that a figure can be told as a ratio to what the machine itself does in the same second.\n"
+    "\n"
+    "Options:\n"
+    "  --case PATTERN   only cases that match, like 'call/*'; may be repeated\n"
+    "  --seconds S      for each case, its floor included; 1 by default\n"
+    "  --list           prints the names of the cases\n"
+    "  --here           the case 'memory' measures this process, not a fresh one\n"
+    "  --json           one document: the machine, and a row for each case\n"
+    "\n"
+    "A latency is from one reading of the clock to the next: request made, sent, handled, received, "
+    "checked,\n"
+    "and one reading (the document tells its cost) are in it, in floors as in cases. Ratios and figures are\n"
+    "medians of 7 rounds. 'verdict' compares with what a machine with two cores is expected to do.\n"
+    "Exit code 1 when a reply was wrong; a missed target is no failure.\n";
+
+static bool wanted(const cli_list *patterns, const char *name)
+{
+    for (size_t i = 0; i < patterns->count; i++)
+        if (fnmatch(patterns->items[i], name, 0) == 0)
+            return true;
+    return patterns->count == 0;
+}
+
+static size_t count_wanted(const cli_list *patterns)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bench_case_count; i++)
+        count += wanted(patterns, bench_cases[i].name);
+    return count;
+}
+
+static int list_cases(const cli_context *cli, const cli_list *patterns)
+{
+    json_t *names = cli->json ? json_array() : NULL;
+    for (size_t i = 0; i < bench_case_count; i++) {
+        if (!wanted(patterns, bench_cases[i].name))
+            continue;
+        if (names)
+            json_array_append_new(names, json_string(bench_cases[i].name));
+        else
+            puts(bench_cases[i].name);
+    }
+    return cli->json ? cli_print_json(names) : CLI_OK;
+}
+
+static gyre_status run_case(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    *row = (bench_row){.name = self->name, .message_bytes = bench_request_size(self->shape.kind)};
+    gyre_status status = self->run(self, options, row);
+    for (size_t i = 0; i < BENCH_TARGETS_MAX && self->targets[i].what; i++)
+        row->targets[row->target_count++] = self->targets[i];
+    bench_row_judge(row);
+    return status;
+}
+
+/* Runs until a case cannot be run at all; the rows so far are told all the same. */
+static int run_cases(const bench_options *options, const cli_list *patterns, bench_row *rows, size_t *count)
+{
+    int code = CLI_OK;
+    for (size_t i = 0; i < bench_case_count; i++) {
+        if (!wanted(patterns, bench_cases[i].name))
+            continue;
+        gyre_status status = run_case(&bench_cases[i], options, &rows[*count]);
+        if (status != GYRE_OK)
+            return cli_fail(status);
+        if (rows[*count].value.errors)
+            code = cli_error(CLI_FAILED, "case %s: %llu replies were wrong", bench_cases[i].name,
+                             (unsigned long long)rows[*count].value.errors);
+        ++*count;
+    }
+    return code;
+}
+
+static json_t *document(const bench_row *rows, size_t count)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(list, bench_row_json(&rows[i]));
+    return json_pack("{s:i, s:i, s:f, s:o}", "client_core", bench_core_client(), "server_core",
+                     bench_core_server(), "clock_ns", bench_clock_cost_ns(), "rows", list);
+}
+
+static int bench(const bench_options *options, const cli_list *patterns)
+{
+    size_t count = 0, wanted_count = count_wanted(patterns);
+    if (wanted_count == 0)
+        return cli_usage_error(options->cli, "no case matches '%s': 'gyre bench --list' names them",
+                               patterns->items[0]);
+    bench_row *rows = calloc(wanted_count, sizeof *rows);
+    if (!rows)
+        return cli_error(CLI_FAILED, "out of memory");
+    int code = run_cases(options, patterns, rows, &count);
+    int printed = CLI_OK;
+    if (options->cli->json)
+        printed = cli_print_json(document(rows, count));
+    else if (count)
+        printed = bench_print_rows(rows, count);
+    free(rows);
+    return code != CLI_OK ? code : printed;
+}
+
+static bool parse_seconds(const cli_context *cli, const char *text, bench_options *options, int *code)
+{
+    char *end;
+    options->seconds = strtod(text, &end);
+    if (end != text && !*end && options->seconds >= 0.01 && options->seconds <= 3600)
+        return true;
+    *code = cli_usage_error(cli, "--seconds: expected a number from 0.01 to 3600, found '%s'", text);
+    return false;
+}
+
+static int run(cli_context *cli)
+{
+    const char *seconds = "1";
+    bool list = false, here = false;
+    cli_list patterns = {0};
+    const cli_option cli_options[] = {{.name = "--case", .list = &patterns},
+                                      {.name = "--seconds", .text = &seconds},
+                                      {.name = "--list", .flag = &list},
+                                      {.name = "--here", .flag = &here},
+                                      {0}};
+    bench_options options = {.cli = cli};
+    int code = CLI_OK;
+    if (!cli_parse(cli, cli_options))
+        code = cli->exit_code;
+    else if (cli->operands.count)
+        code = cli_usage_error(cli, "expected options only, found '%s'", cli->operands.items[0]);
+    else if (list)
+        code = list_cases(cli, &patterns);
+    else if (parse_seconds(cli, seconds, &options, &code)) {
+        options.here = here;
+        code = bench(&options, &patterns);
+    }
+    cli_list_finish(&patterns);
+    return code;
+}
+
+const cli_command cli_command_bench = {"bench", "measure this machine, each figure beside its floor", HELP,
+                                       run};
