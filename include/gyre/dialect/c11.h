@@ -21,12 +21,13 @@
 #define GYRE_GLOBAL   __attribute__((address_space(1)))
 #define GYRE_SHARED   __attribute__((address_space(3)))
 #define GYRE_CONSTANT static const __attribute__((address_space(2), unused))
+#define GYRE_HELPER   static inline __attribute__((unused, annotate("gyre_helper")))
 #else
 #define GYRE_GLOBAL
 #define GYRE_SHARED
 #define GYRE_CONSTANT static const __attribute__((unused))
+#define GYRE_HELPER   static inline __attribute__((unused))
 #endif
-#define GYRE_HELPER  static inline __attribute__((unused))
 #define GYRE_INLINE_ static inline __attribute__((always_inline, unused))
 
 /* ---- buffers

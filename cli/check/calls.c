@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules for calls: whom a kernel may call, and that no function reaches itself. */
+#include "checker.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/* ---- functions that are not the user's ---- */
+
+static const char *const math[] = {"sqrt", "fabs",  "floor", "ceil", "trunc", "round", "fmin",
+                                   "fmax", "fma",   "sin",   "cos",  "tan",   "asin",  "acos",
+                                   "atan", "atan2", "exp",   "exp2", "log",   "log2",  "log10",
+                                   "pow",  "fmod",  "hypot", "cbrt", "tanh",  "sinh",  "cosh"};
+
+static const struct group {
+    const char *reason;
+    const char *names; /* each between spaces; "x*" is every name that begins with x */
+} groups[] = {
+    {"allocation: a device has none; use state, scratch or buffers",
+     " malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc alloca "
+     "__builtin_alloca __builtin_alloca_with_align __builtin_malloc __builtin_calloc __builtin_realloc "
+     "__builtin_free strdup strndup asprintf mmap munmap sbrk brk "},
+    {"stdio: a device has none; reply, gyre_fail or gyre_log",
+     " printf fprintf sprintf snprintf vprintf vfprintf vsnprintf puts putchar putc fputs fputc fopen fclose "
+     "fread "
+     "fwrite fflush scanf fscanf sscanf getchar getc fgets perror __builtin_printf __builtin_puts "},
+    {"a handler cannot end the program: return gyre_fail(gyre, code, \"text\")",
+     " exit abort _exit _Exit quick_exit __builtin_trap __builtin_abort raise signal kill system fork "
+     "execve "},
+    {"use gyre_assert(gyre, condition)", " __assert_fail __assert assert "},
+    {"a handler returns; it does not jump out",
+     " setjmp _setjmp longjmp sigsetjmp siglongjmp __builtin_setjmp __builtin_longjmp "},
+    {"threads: lanes and blocks are the threads of a kernel",
+     " pthread_* thrd_* mtx_* cnd_* tss_* sem_* call_once sched_yield "},
+    {"assign structs or copy in a loop",
+     " memcpy memmove memset memcmp mempcpy strcpy strncpy strcat strlen strcmp strncmp strchr strstr "
+     "__builtin_memcpy __builtin_memset __builtin_memmove __builtin_memcmp __builtin_strlen "},
+    {"use gyre_atomic_add and its kin", " __atomic_* __sync_* __c11_atomic_* atomic_* "},
+    {"use gyre_popcount_u32, gyre_clz_u32, gyre_ctz_u32 and their kin",
+     " __builtin_popcount* __builtin_clz* __builtin_ctz* __builtin_ffs* __builtin_bswap* __builtin_rotate* "
+     "ffs "},
+    {"keep the generator's state in the kernel's state", " rand srand random srandom drand48 rand_r "},
+    {"use gyre_time_ns(gyre)", " time clock clock_gettime gettimeofday nanosleep usleep sleep "},
+    {"compilers for other devices do not have it", " __builtin_* "},
+};
+
+static bool in_names(const char *names, const char *name)
+{
+    while (*names) {
+        names += strspn(names, " ");
+        size_t length = strcspn(names, " ");
+        if (length && names[length - 1] == '*' && strncmp(names, name, length - 1) == 0)
+            return true;
+        if (length == strlen(name) && strncmp(names, name, length) == 0)
+            return true;
+        names += length;
+    }
+    return false;
+}
+
+static bool is_math(const char *name)
+{
+    for (size_t i = 0; i < sizeof math / sizeof math[0]; i++) {
+        size_t length = strlen(math[i]);
+        if (strncmp(name, math[i], length) == 0 && (!name[length] || strcmp(name + length, "f") == 0))
+            return true;
+    }
+    return false;
+}
+
+static void check_foreign(struct checker *checker, const char *name, const struct place *place)
+{
+    if (is_math(name))
+        return;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if (!in_names(groups[i].names, name))
+            continue;
+        report_refuse(&checker->report, "check", place, "call of '%s': %s", name, groups[i].reason);
+        return;
+    }
+    report_refuse(
+        &checker->report, "check", place,
+        "call of '%s': kernels call their own GYRE_HELPER functions, those of <gyre/kernel.h> and the math "
+        "functions it names; others do not exist on every device",
+        name);
+}
+
+/* ---- the user's functions ---- */
+
+size_t find_function(struct checker *checker, CXCursor cursor, bool add)
+{
+    CXCursor canonical = clang_getCanonicalCursor(cursor);
+    for (size_t i = 0; i < checker->function_count; i++)
+        if (clang_equalCursors(checker->functions[i].cursor, canonical))
+            return i;
+    if (!add || checker->function_count == FUNCTIONS_MAX)
+        return SIZE_MAX;
+    struct user_function *function = &checker->functions[checker->function_count];
+    function->cursor = canonical;
+    function->place = place_of(clang_getCursorLocation(cursor));
+    take_string(clang_getCursorSpelling(cursor), function->name, sizeof function->name);
+    return checker->function_count++;
+}
+
+static void check_user_call(struct checker *checker, CXCursor target, size_t from, const struct place *place)
+{
+    CXCursor definition = clang_getCursorDefinition(target);
+    char name[128];
+    if (clang_Cursor_isNull(definition)) {
+        take_string(clang_getCursorSpelling(target), name, sizeof name);
+        check_foreign(checker, name, place);
+        return;
+    }
+    size_t to = find_function(checker, definition, true);
+    if (to != SIZE_MAX && checker->call_count < CALLS_MAX)
+        checker->calls[checker->call_count++] = (struct user_call){from, to, *place};
+}
+
+static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    *(CXCursor *)data = cursor;
+    return CXChildVisit_Break;
+}
+
+void check_call(struct checker *checker, CXCursor call, size_t function)
+{
+    char name[128];
+    CXCursor callee = clang_getNullCursor();
+    clang_visitChildren(call, take_first, &callee);
+    struct place place = place_of(clang_getCursorLocation(callee));
+    if (!place.file[0]) /* an argument error leaves the callee without a place */
+        place = place_of(clang_getCursorLocation(call));
+    CXCursor target = clang_getCursorReferenced(call);
+    if (clang_Cursor_isNull(target))
+        target = clang_getCursorReferenced(callee);
+    enum owner owner = owner_of_use(checker, clang_getCursorLocation(target));
+    if (owner == OWNER_GYRE)
+        return; /* its functions, and the members that its macros call through */
+    if (clang_getCursorKind(target) != CXCursor_FunctionDecl) {
+        report_refuse(
+            &checker->report, "check", &place,
+            "call through a function pointer, which devices cannot do: choose with `switch` or `if` instead");
+        return;
+    }
+    if (owner == OWNER_USER) {
+        check_user_call(checker, target, function, &place);
+        return;
+    }
+    take_string(clang_getCursorSpelling(target), name, sizeof name);
+    check_foreign(checker, name, &place);
+}
+
+/* ---- recursion ---- */
+
+enum color { NOT_SEEN, ON_PATH, FINISHED };
+
+struct walk {
+    unsigned char colors[FUNCTIONS_MAX];
+    size_t next_call[FUNCTIONS_MAX]; /* where to go on among all calls */
+    size_t path[FUNCTIONS_MAX], depth;
+};
+
+/* "a -> b -> a", from where the cycle begins on the path. */
+static void refuse_cycle(struct checker *checker, const struct walk *walk, const struct user_call *closing)
+{
+    char cycle[384] = "";
+    size_t used = 0, start = 0;
+    while (walk->path[start] != closing->to)
+        start++;
+    for (size_t i = start; i < walk->depth && used < sizeof cycle; i++)
+        used += (size_t)snprintf(cycle + used, sizeof cycle - used, "%s -> ",
+                                 checker->functions[walk->path[i]].name);
+    report_refuse(&checker->report, "check", &closing->place,
+                  "recursion: %s%s; devices have no call stack for it: use a loop", cycle,
+                  checker->functions[closing->to].name);
+}
+
+/* The next call out of the function on top of the path, or NULL. */
+static const struct user_call *next_call(const struct checker *checker, struct walk *walk)
+{
+    size_t top = walk->path[walk->depth - 1];
+    while (walk->next_call[top] < checker->call_count) {
+        const struct user_call *call = &checker->calls[walk->next_call[top]++];
+        if (call->from == top)
+            return call;
+    }
+    return NULL;
+}
+
+static void walk_from(struct checker *checker, struct walk *walk, size_t root)
+{
+    walk->path[0] = root;
+    walk->depth = 1;
+    walk->colors[root] = ON_PATH;
+    while (walk->depth > 0) {
+        const struct user_call *call = next_call(checker, walk);
+        if (!call) {
+            walk->colors[walk->path[--walk->depth]] = FINISHED;
+        } else if (walk->colors[call->to] == ON_PATH) {
+            refuse_cycle(checker, walk, call);
+        } else if (walk->colors[call->to] == NOT_SEEN) {
+            walk->colors[call->to] = ON_PATH;
+            walk->path[walk->depth++] = call->to;
+        }
+    }
+}
+
+void check_recursion(struct checker *checker)
+{
+    static struct walk walk; /* too large for a stack; the program checks one file */
+    memset(&walk, 0, sizeof walk);
+    for (size_t i = 0; i < checker->function_count; i++)
+        if (walk.colors[i] == NOT_SEEN)
+            walk_from(checker, &walk, i);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parses a kernel file as C11 with address spaces and leads every part of the user's code to its rule. One
+ * file, one thread. libclang's own limits hold: what it cannot parse it reports as an error.
+ */
+#include "checker.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const char handler_prefix[] = "gyre_handler_";
+
+struct body {
+    struct checker *checker;
+    size_t function;
+};
+
+static void refuse_at(struct checker *checker, CXCursor cursor, const char *text)
+{
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    report_refuse(&checker->report, "check", &place, "%s", text);
+}
+
+/* An explicit cast can hide what the type system would find: another kind of memory. */
+static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
+{
+    CXType to = clang_getCanonicalType(clang_getCursorType(cast));
+    CXType from = clang_getCanonicalType(clang_getCursorType(operand));
+    if (to.kind != CXType_Pointer || from.kind != CXType_Pointer)
+        return;
+    if (clang_getAddressSpace(clang_getPointeeType(to)) != clang_getAddressSpace(clang_getPointeeType(from)))
+        refuse_at(
+            checker, cast,
+            "this cast drops or changes GYRE_GLOBAL, GYRE_SHARED or GYRE_CONSTANT: cast to a pointer with "
+            "the same qualifier, as in `(const GYRE_GLOBAL u32 *)x`");
+}
+
+/*
+ * The name of a function used as a value; calls have been looked at by check_call, but one with a wrong
+ * argument is no call in the tree.
+ */
+static void check_reference(struct checker *checker, CXCursor reference)
+{
+    struct place place = place_of(clang_getCursorLocation(reference));
+    if (!report_has_line(&checker->report, &place) &&
+        clang_getCursorKind(clang_getCursorReferenced(reference)) == CXCursor_FunctionDecl)
+        refuse_at(
+            checker, reference,
+            "function pointer: a function's name is used as a value, which devices cannot do; choose with "
+            "`switch` or `if` instead");
+}
+
+static void check_statement(struct checker *checker, CXCursor cursor)
+{
+    switch (clang_getCursorKind(cursor)) {
+    case CXCursor_AsmStmt:
+    case CXCursor_MSAsmStmt:
+        refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
+        break;
+    case CXCursor_IndirectGotoStmt:
+    case CXCursor_AddrLabelExpr:
+        refuse_at(checker, cursor, "computed goto: use `switch`");
+        break;
+    case CXCursor_VarDecl:
+        check_variable(checker, cursor, true);
+        break;
+    case CXCursor_FieldDecl:
+        check_type(checker, cursor, clang_getCursorType(cursor), "member");
+        break;
+    case CXCursor_TypedefDecl:
+        check_type(checker, cursor, clang_getTypedefDeclUnderlyingType(cursor), "type");
+        break;
+    case CXCursor_ParmDecl:
+        check_type(checker, cursor, clang_getCursorType(cursor), "parameter");
+        break;
+    case CXCursor_DeclRefExpr:
+        check_reference(checker, cursor);
+        break;
+    default:
+        break;
+    }
+}
+
+static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXClientData data);
+
+struct skip_first {
+    struct body *body;
+    bool skipped;
+};
+
+static enum CXChildVisitResult visit_arguments(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct skip_first *state = data;
+    if (state->skipped && visit_body(cursor, parent, state->body) == CXChildVisit_Recurse)
+        clang_visitChildren(cursor, visit_body, state->body);
+    state->skipped = true;
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct body *body = data;
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    if (clang_getCursorKind(parent) == CXCursor_CStyleCastExpr && clang_isExpression(kind))
+        check_cast(body->checker, parent, cursor);
+    if (kind == CXCursor_CallExpr) {
+        struct skip_first state = {body, false};
+        check_call(body->checker, cursor, body->function);
+        clang_visitChildren(cursor, visit_arguments, &state);
+        return CXChildVisit_Continue;
+    }
+    check_statement(body->checker, cursor);
+    return CXChildVisit_Recurse;
+}
+
+static void visit_function(struct checker *checker, CXCursor cursor)
+{
+    char name[256];
+    if (!clang_isCursorDefinition(cursor))
+        return;
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    bool handler = strncmp(name, handler_prefix, sizeof handler_prefix - 1) == 0;
+    if (handler)
+        report_kernel(&checker->report, name + sizeof handler_prefix - 1,
+                      place_of(clang_getCursorLocation(cursor)).line);
+    else
+        check_function(checker, cursor);
+    struct body body = {checker, find_function(checker, cursor, true)};
+    clang_visitChildren(cursor, visit_body, &body);
+}
+
+/* libclang has no kind of its own for assembler at file scope. */
+static void check_unexposed(struct checker *checker, CXCursor cursor)
+{
+    char text[32] = "";
+    CXToken *token = clang_getToken(checker->unit, clang_getCursorLocation(cursor));
+    if (token) {
+        take_string(clang_getTokenSpelling(checker->unit, *token), text, sizeof text);
+        clang_disposeTokens(checker->unit, token, 1);
+    }
+    if (strcmp(text, "asm") == 0 || strcmp(text, "__asm__") == 0 || strcmp(text, "__asm") == 0)
+        refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
+}
+
+static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct checker *checker = data;
+    struct body nowhere = {checker, SIZE_MAX};
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_InclusionDirective) {
+        check_include(checker, cursor);
+        return CXChildVisit_Continue;
+    }
+    if (clang_isPreprocessing(clang_getCursorKind(cursor)) ||
+        owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        return CXChildVisit_Continue;
+    switch (clang_getCursorKind(cursor)) {
+    case CXCursor_FunctionDecl:
+        visit_function(checker, cursor);
+        break;
+    case CXCursor_VarDecl:
+        check_variable(checker, cursor, false);
+        break;
+    case CXCursor_UnexposedDecl:
+        check_unexposed(checker, cursor);
+        break;
+    default:
+        check_statement(checker, cursor);
+        clang_visitChildren(cursor, visit_body, &nowhere);
+        break;
+    }
+    return CXChildVisit_Continue;
+}
+
+static void check_any_kernel(struct checker *checker, const char *path)
+{
+    struct place place = {.line = 1, .column = 1};
+    snprintf(place.file, sizeof place.file, "%s", path);
+    if (checker->report.kernel_count == 0 && !report_has_errors(&checker->report))
+        report_refuse(
+            &checker->report, "discover", &place,
+            "no kernel in it: a kernel file declares at least one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or "
+            "GYRE_ACTOR");
+}
+
+static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char *path, const char *text,
+                              size_t text_size)
+{
+    char folder[1024];
+    const char *slash = strrchr(path, '/');
+    struct CXUnsavedFile replaced = {path, text, text_size};
+    snprintf(folder, sizeof folder, "-I%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    const char *arguments[] = {
+        "-x",   "c",        "-std=gnu11",    "-DGYRE_CHECK=1", "-w", "-ferror-limit=20",
+        folder, "-isystem", checker->headers};
+    return clang_parseTranslationUnit2(
+        index, path, arguments, sizeof arguments / sizeof arguments[0], &replaced, text ? 1 : 0,
+        CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &checker->unit);
+}
+
+void checker_run(struct checker *checker, const char *path, const char *text, size_t text_size,
+                 const char *headers)
+{
+    CXIndex index = clang_createIndex(0, 0);
+    checker->headers = headers;
+    enum CXErrorCode code = parse(checker, index, path, text, text_size);
+    if (code != CXError_Success) {
+        snprintf(checker->report.unable, sizeof checker->report.unable,
+                 "libclang could not parse it (error %d)", (int)code);
+    } else {
+        check_diagnostics(checker);
+        clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_top, checker);
+        check_recursion(checker);
+        check_any_kernel(checker, path);
+        clang_disposeTranslationUnit(checker->unit);
+    }
+    clang_disposeIndex(index);
+}

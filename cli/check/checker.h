@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of the kernel dialect, over the syntax tree of libclang. Only code of the user is judged: Gyre's
+ * and the system's headers may do what they like. What Gyre's macros leave in the user's code is told by what
+ * only they write: an annotation, an address space, a reserved name, a member of Gyre's own structs.
+ */
+#ifndef GYRE_CHECK_CHECKER_H
+#define GYRE_CHECK_CHECKER_H
+
+#include <clang-c/Index.h>
+#include <stdbool.h>
+
+#include "report.h"
+
+/** Whose text something is. */
+enum owner {
+    OWNER_NOBODY, /* no file: builtins, the command line */
+    OWNER_USER,
+    OWNER_GYRE,
+    OWNER_SYSTEM
+};
+
+enum { FUNCTIONS_MAX = 4096, CALLS_MAX = 32768 };
+
+/** A function that the user defined. */
+struct user_function {
+    CXCursor cursor; /* canonical */
+    char name[128];
+    struct place place;
+};
+
+/** One call from a user's function to another. */
+struct user_call {
+    size_t from, to;
+    struct place place;
+};
+
+struct checker {
+    CXTranslationUnit unit;
+    const char *headers; /* the folder that holds gyre/kernel.h */
+    struct report report;
+    size_t function_count, call_count;
+    struct user_function functions[FUNCTIONS_MAX];
+    struct user_call calls[CALLS_MAX];
+};
+
+/**
+ * Parses and judges one file; `text` NULL: as it is on disk, else these bytes in its place. The findings are
+ * in checker->report. Starts from a zeroed checker.
+ */
+void checker_run(struct checker *checker, const char *path, const char *text, size_t text_size,
+                 const char *headers);
+
+/* ---- places.c ---- */
+
+/** Where it takes effect, for messages: macro bodies count as where the macro is used. */
+struct place place_of(CXSourceLocation location);
+/** Whose file it takes effect in; libclang does not tell whose macro a piece of text came from. */
+enum owner owner_of_use(const struct checker *checker, CXSourceLocation location);
+enum owner owner_of_file(const struct checker *checker, CXFile file);
+/** Copies and disposes; returns `text`. */
+char *take_string(CXString string, char *text, size_t size);
+
+/* ---- diagnostics.c: the parser's own errors ---- */
+void check_diagnostics(struct checker *checker);
+
+/* ---- includes.c ---- */
+void check_include(struct checker *checker, CXCursor directive);
+/** Whether a header of that name belongs to a vendor's toolkit. */
+bool is_vendor_header(const char *name);
+
+/* ---- declarations.c: types, variables, functions ---- */
+void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
+void check_function(struct checker *checker, CXCursor cursor);
+void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
+
+/* ---- calls.c ---- */
+/** `function` is the index of the caller among the user's functions. */
+void check_call(struct checker *checker, CXCursor call, size_t function);
+/** The index of a function that the user defined, or SIZE_MAX; adds it when `add`. */
+size_t find_function(struct checker *checker, CXCursor cursor, bool add);
+void check_recursion(struct checker *checker);
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules for what the user declares: types, variables, functions. */
+#include "checker.h"
+
+#include <string.h>
+
+/* What arrays and pointers are made of; *pointed tells whether there was a pointer on the way. */
+static CXType strip_type(CXType type, bool *pointed)
+{
+    *pointed = false;
+    for (;;) {
+        CXType element = clang_getArrayElementType(type);
+        if (element.kind != CXType_Invalid) {
+            type = element;
+        } else if (type.kind == CXType_Pointer) {
+            type = clang_getCanonicalType(clang_getPointeeType(type));
+            *pointed = true;
+        } else {
+            return type;
+        }
+        type = clang_getCanonicalType(type);
+    }
+}
+
+static const char *unfit_scalar(enum CXTypeKind kind)
+{
+    switch (kind) {
+    case CXType_LongDouble:
+    case CXType_Float128:
+        return "long double has another size on every device: use f64";
+    case CXType_Int128:
+    case CXType_UInt128:
+        return "128-bit integers do not exist on every device: use two u64";
+    case CXType_Complex:
+        return "complex numbers do not exist on every device: use a struct of two f32 or f64";
+    case CXType_Atomic:
+        return "_Atomic does not exist on every device: use a plain type and gyre_atomic_add and its kin";
+    default:
+        return NULL;
+    }
+}
+
+void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what)
+{
+    char name[128];
+    bool pointed;
+    CXSourceLocation location = clang_getCursorLocation(cursor);
+    CXType inner = strip_type(clang_getCanonicalType(type), &pointed);
+    struct place place = place_of(location);
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (pointed && (inner.kind == CXType_FunctionProto || inner.kind == CXType_FunctionNoProto))
+        report_refuse(
+            &checker->report, "check", &place,
+            "function pointer: %s '%s' points to a function, which devices cannot call; choose with "
+            "`switch` or `if` instead",
+            what, name);
+    const char *reason = unfit_scalar(inner.kind);
+    if (reason)
+        report_refuse(&checker->report, "check", &place, "type of %s '%s': %s", what, name, reason);
+}
+
+static bool is_variable_length(CXType type)
+{
+    type = clang_getCanonicalType(type);
+    while (type.kind != CXType_Invalid) {
+        if (type.kind == CXType_VariableArray)
+            return true;
+        type = clang_getCanonicalType(clang_getArrayElementType(type));
+    }
+    return false;
+}
+
+static bool is_constant(CXType type)
+{
+    CXType element = clang_getArrayElementType(type);
+    while (element.kind != CXType_Invalid) {
+        type = element;
+        element = clang_getArrayElementType(clang_getCanonicalType(type));
+    }
+    return clang_isConstQualifiedType(type) || clang_isConstQualifiedType(clang_getCanonicalType(type));
+}
+
+/* GYRE_CONSTANT, as dialect/c11.h defines it for the check. */
+static bool is_in_constant_memory(CXType type)
+{
+    CXType element = clang_getArrayElementType(type);
+    if (element.kind != CXType_Invalid)
+        return is_in_constant_memory(element);
+    return clang_getAddressSpace(type) == 2;
+}
+
+/* What GYRE_MESSAGE and GYRE_BUFFERS declare beside the struct. */
+static bool is_description(const char *name)
+{
+    return strncmp(name, "gyre_type_", 10) == 0 || strncmp(name, "gyre_fields_", 12) == 0 ||
+           strncmp(name, "gyre_buffers_", 13) == 0;
+}
+
+static void check_global(struct checker *checker, CXCursor cursor, const struct place *place,
+                         const char *name)
+{
+    if (is_in_constant_memory(clang_getCursorType(cursor)) || is_description(name))
+        return;
+    if (is_constant(clang_getCursorType(cursor)))
+        report_refuse(
+            &checker->report, "check", place,
+            "constant '%s' is not GYRE_CONSTANT: write `GYRE_CONSTANT` in place of `static const`, so that "
+            "every device puts it into constant memory",
+            name);
+    else
+        report_refuse(&checker->report, "check", place,
+                      "global variable '%s': what a kernel remembers is its state (GYRE_ACTOR, "
+                      "GYRE_KERNEL_WITH) or a buffer",
+                      name);
+}
+
+void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
+{
+    char name[128];
+    CXSourceLocation location = clang_getCursorLocation(cursor);
+    struct place place = place_of(location);
+    CXType type = clang_getCursorType(cursor);
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_type(checker, cursor, type, "variable");
+    if (is_variable_length(type))
+        report_refuse(&checker->report, "check", &place,
+                      "variable-length array '%s': give it a constant length, or use scratch or a buffer",
+                      name);
+    if (clang_getCursorTLSKind(cursor) != CXTLS_None)
+        report_refuse(&checker->report, "check", &place,
+                      "thread-local variable '%s': a lane's own values are local variables", name);
+    else if (!in_function)
+        check_global(checker, cursor, &place, name);
+    else if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
+        report_refuse(
+            &checker->report, "check", &place,
+            "static variable '%s' in a function: a constant table goes to file scope as GYRE_CONSTANT, what "
+            "a kernel remembers goes into its state",
+            name);
+    else if (clang_Cursor_getStorageClass(cursor) == CX_SC_Extern)
+        report_refuse(&checker->report, "check", &place,
+                      "extern variable '%s': a kernel file is complete in itself", name);
+}
+
+static enum CXChildVisitResult look_for_mark(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    char text[64];
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_AnnotateAttr)
+        return CXChildVisit_Continue;
+    *(bool *)data =
+        strcmp(take_string(clang_getCursorSpelling(cursor), text, sizeof text), "gyre_helper") == 0;
+    return CXChildVisit_Break;
+}
+
+/* Declared with GYRE_HELPER, which dialect/c11.h marks for the check. */
+static bool is_helper(CXCursor function)
+{
+    bool marked = false;
+    clang_visitChildren(function, look_for_mark, &marked);
+    return marked;
+}
+
+void check_function(struct checker *checker, CXCursor cursor)
+{
+    char name[128];
+    CXSourceLocation location = clang_getCursorLocation(cursor);
+    CXType type = clang_getCursorType(cursor);
+    struct place place = place_of(location);
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (!is_helper(cursor))
+        report_refuse(
+            &checker->report, "check", &place,
+            "function '%s' is not GYRE_HELPER: write `GYRE_HELPER` before its type (in place of `static` and "
+            "`inline`), so that every device compiles it",
+            name);
+    if (clang_isFunctionTypeVariadic(type) && type.kind == CXType_FunctionProto)
+        report_refuse(&checker->report, "check", &place,
+                      "function '%s' takes a variable number of arguments, which devices cannot pass", name);
+    check_type(checker, cursor, clang_getResultType(type), "the result of");
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parser's errors: those that are rules of the dialect become refusals, the others are passed on. */
+#include "checker.h"
+
+#include <string.h>
+
+static const char handler_prefix[] = "redefinition of 'gyre_handler_";
+
+/* "'NAME' file not found": the name, when the diagnostic says so. */
+static bool missing_file(const char *text, char *name, size_t size)
+{
+    const char *end = strstr(text, "' file not found");
+    if (text[0] != '\'' || !end)
+        return false;
+    snprintf(name, size, "%.*s", (int)(end - text - 1), text + 1);
+    return true;
+}
+
+/* The line of the first note that leads into the user's file: where the other definition is. */
+static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnostic)
+{
+    CXDiagnosticSet notes = clang_getChildDiagnostics(diagnostic);
+    unsigned line = 0;
+    for (unsigned i = 0; line == 0 && i < clang_getNumDiagnosticsInSet(notes); i++) {
+        char text[256];
+        CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
+        CXSourceLocation location = clang_getDiagnosticLocation(note);
+        take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
+        if (strstr(text, "previous definition") && owner_of_use(checker, location) == OWNER_USER)
+            line = place_of(location).line;
+        clang_disposeDiagnostic(note);
+    }
+    clang_disposeDiagnosticSet(notes);
+    return line;
+}
+
+static void refuse_twin(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
+                        const char *text)
+{
+    const char *name = text + sizeof handler_prefix - 1;
+    report_refuse(&checker->report, "discover", place,
+                  "two kernels are named '%.*s', the other one in line %u: rename one",
+                  (int)strcspn(name, "'"), name, noted_line(checker, diagnostic));
+}
+
+static void refuse_address_space(struct checker *checker, const struct place *place, const char *text)
+{
+    if (strstr(text, "address space of pointer") || strstr(text, "address space of nested pointer"))
+        report_refuse(&checker->report, "check", place,
+                      "a pointer to GYRE_GLOBAL (request, reply, state, buffers), GYRE_SHARED (scratch) or "
+                      "GYRE_CONSTANT memory becomes one to other memory: write the same qualifier at the "
+                      "parameter or variable, as in `GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`");
+    else
+        report_refuse(
+            &checker->report, "check", place,
+            "GYRE_GLOBAL, GYRE_SHARED and GYRE_CONSTANT say what memory a pointer leads to and belong "
+            "before the `*`: %s",
+            text);
+}
+
+static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
+{
+    char text[512], name[256];
+    CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
+    struct place place = place_of(location);
+    enum owner owner = owner_of_use(checker, location);
+    take_string(clang_getDiagnosticSpelling(diagnostic), text, sizeof text);
+    if (!place.file[0])
+        return; /* "too many errors" */
+    bool missing = missing_file(text, name, sizeof name);
+    if (missing && (owner == OWNER_GYRE || owner == OWNER_SYSTEM))
+        snprintf(checker->report.unable, sizeof checker->report.unable,
+                 "libclang does not find <%s>: its own headers are missing (Debian, Ubuntu: apt install "
+                 "libclang-dev)",
+                 name);
+    else if (missing && is_vendor_header(name))
+        return; /* check_include refuses it */
+    else if (strncmp(text, handler_prefix, sizeof handler_prefix - 1) == 0)
+        refuse_twin(checker, diagnostic, &place, text);
+    else if (strstr(text, "address space"))
+        refuse_address_space(checker, &place, text);
+    else
+        report_error(&checker->report, &place, text);
+}
+
+void check_diagnostics(struct checker *checker)
+{
+    unsigned count = clang_getNumDiagnostics(checker->unit);
+    for (unsigned i = 0; i < count; i++) {
+        CXDiagnostic diagnostic = clang_getDiagnostic(checker->unit, i);
+        if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)
+            check_diagnostic(checker, diagnostic);
+        clang_disposeDiagnostic(diagnostic);
+    }
+}

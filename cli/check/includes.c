@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rule: a kernel includes Gyre's headers and the user's own; no other exists on every device. */
+#include "checker.h"
+
+#include <string.h>
+
+static const struct header_reason {
+    const char *name, *reason;
+} reasons[] = {
+    {"stdio.h", "a device has no stdio: reply, gyre_fail or gyre_log"},
+    {"stdlib.h", "a device has neither allocation nor processes: use state, scratch and buffers"},
+    {"malloc.h", "a device has no allocation: use state, scratch and buffers"},
+    {"stdint.h", "Gyre's names for its types work everywhere: i8 to i64, u8 to u64, f32, f64"},
+    {"inttypes.h", "Gyre's names for its types work everywhere: i8 to i64, u8 to u64, f32, f64"},
+    {"stdbool.h", "use u32 or int for a truth value"},
+    {"math.h", "<gyre/kernel.h> brings the functions of <math.h> that every device has"},
+    {"string.h", "assign structs or copy in a loop"},
+    {"stdatomic.h", "use gyre_atomic_add and its kin"},
+    {"assert.h", "use gyre_assert"},
+    {"time.h", "use gyre_time_ns"},
+    {"setjmp.h", "a handler returns; it does not jump out"},
+    {"pthread.h", "lanes and blocks are the threads of a kernel"},
+    {"threads.h", "lanes and blocks are the threads of a kernel"},
+};
+
+bool is_vendor_header(const char *name)
+{
+    static const char *const beginnings[] = {"cuda",    "nv",      "cooperative_groups",
+                                             "device_", "sm_",     "vector_types",
+                                             "CL/",     "OpenCL/", "opencl",
+                                             "hip/",    "cub/",    "thrust/",
+                                             "mma.h"};
+    static const char *const intrinsics[] = {"immintrin.h", "x86intrin.h", "xmmintrin.h",
+                                             "emmintrin.h", "arm_neon.h",  "arm_sve.h"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof intrinsics / sizeof intrinsics[0]; i++)
+        if (strcmp(name, intrinsics[i]) == 0)
+            return true;
+    return false;
+}
+
+static const char *reason_for(const char *name)
+{
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (strcmp(name, reasons[i].name) == 0)
+            return reasons[i].reason;
+    return "it does not exist on every device";
+}
+
+void check_include(struct checker *checker, CXCursor directive)
+{
+    char name[256];
+    CXSourceLocation location = clang_getCursorLocation(directive);
+    if (owner_of_use(checker, location) != OWNER_USER)
+        return;
+    enum owner included = owner_of_file(checker, clang_getIncludedFile(directive));
+    take_string(clang_getCursorSpelling(directive), name, sizeof name);
+    struct place place = place_of(location);
+    if (included != OWNER_USER && included != OWNER_GYRE && is_vendor_header(name))
+        report_refuse(
+            &checker->report, "check", &place,
+            "vendor header <%s>: a kernel includes only <gyre/kernel.h> and your own headers, so that it "
+            "runs on every backend",
+            name);
+    else if (included == OWNER_SYSTEM)
+        report_refuse(&checker->report, "check", &place,
+                      "system header <%s>: a kernel includes only <gyre/kernel.h> and your own headers; %s",
+                      name, reason_for(name));
+}

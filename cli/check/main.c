@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre-check: judges one kernel file by the rules of the dialect and writes a report (report.h) on standard
+ * output. Run by the compile pipeline, in a process of its own because libclang's LLVM and that of a driver
+ * cannot live in one process. Exit code 0: the report is complete, whatever it says.
+ */
+#include "checker.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+enum { MEMORY_MAX_MIB = 4096, SECONDS_MAX = 120 };
+
+/* A file that makes the parser grow without bound ends the checker, not the machine. */
+static void limit_resources(void)
+{
+    struct rlimit memory = {(rlim_t)MEMORY_MAX_MIB << 20, (rlim_t)MEMORY_MAX_MIB << 20};
+    struct rlimit seconds = {SECONDS_MAX, SECONDS_MAX};
+    struct rlimit core = {0, 0};
+    setrlimit(RLIMIT_AS, &memory);
+    setrlimit(RLIMIT_CPU, &seconds);
+    setrlimit(RLIMIT_CORE, &core);
+}
+
+int main(int argc, char **argv)
+{
+    static struct checker checker;
+    if (argc != 4 || strcmp(argv[1], "--headers") != 0) {
+        fputs("usage: gyre-check --headers FOLDER FILE\n"
+              "Checks a kernel file against the rules of the dialect; FOLDER holds gyre/kernel.h.\n",
+              stderr);
+        return 2;
+    }
+    limit_resources();
+    checker_run(&checker, argv[3], NULL, 0, argv[2]);
+    report_write(&checker.report, stdout);
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

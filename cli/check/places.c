@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where things are and whose they are. No state. */
+#include "checker.h"
+
+#include <string.h>
+
+char *take_string(CXString string, char *text, size_t size)
+{
+    const char *from = clang_getCString(string);
+    snprintf(text, size, "%s", from ? from : "");
+    clang_disposeString(string);
+    return text;
+}
+
+struct place place_of(CXSourceLocation location)
+{
+    struct place place = {.line = 0};
+    CXFile file = NULL;
+    clang_getFileLocation(location, &file, &place.line, &place.column, NULL);
+    if (file)
+        take_string(clang_getFileName(file), place.file, sizeof place.file);
+    return place;
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+enum owner owner_of_file(const struct checker *checker, CXFile file)
+{
+    char path[1024];
+    if (!file)
+        return OWNER_NOBODY;
+    take_string(clang_getFileName(file), path, sizeof path);
+    if (is_below(path, checker->headers) && is_below(path + strlen(checker->headers) + 1, "gyre"))
+        return OWNER_GYRE;
+    CXSourceLocation start = clang_getLocation(checker->unit, file, 1, 1);
+    return clang_Location_isInSystemHeader(start) ? OWNER_SYSTEM : OWNER_USER;
+}
+
+enum owner owner_of_use(const struct checker *checker, CXSourceLocation location)
+{
+    CXFile file = NULL;
+    clang_getFileLocation(location, &file, NULL, NULL, NULL);
+    return owner_of_file(checker, file);
+}

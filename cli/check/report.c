@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Collects findings and writes the report. Fixed storage: what does not fit is left out, never cut in two. */
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct finding *add_finding(struct report *report, const char *kind, const char *stage,
+                                   const struct place *place)
+{
+    if (report->finding_count == REPORT_FINDINGS_MAX)
+        return NULL;
+    struct finding *finding = &report->findings[report->finding_count++];
+    *finding = (struct finding){.kind = kind, .stage = stage, .place = *place};
+    return finding;
+}
+
+void report_refuse(struct report *report, const char *stage, const struct place *place, const char *format,
+                   ...)
+{
+    struct finding *finding = add_finding(report, "refuse", stage, place);
+    va_list args;
+    if (!finding)
+        return;
+    va_start(args, format);
+    vsnprintf(finding->text, sizeof finding->text, format, args);
+    va_end(args);
+}
+
+void report_error(struct report *report, const struct place *place, const char *text)
+{
+    struct finding *finding = add_finding(report, "error", "parse", place);
+    if (finding)
+        snprintf(finding->text, sizeof finding->text, "%s", text);
+}
+
+void report_kernel(struct report *report, const char *name, unsigned line)
+{
+    if (report->kernel_count == REPORT_KERNELS_MAX)
+        return;
+    struct found_kernel *kernel = &report->kernels[report->kernel_count++];
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    kernel->line = line;
+}
+
+bool report_has_line(const struct report *report, const struct place *place)
+{
+    for (size_t i = 0; i < report->finding_count; i++)
+        if (report->findings[i].place.line == place->line &&
+            strcmp(report->findings[i].place.file, place->file) == 0)
+            return true;
+    return false;
+}
+
+bool report_has_errors(const struct report *report)
+{
+    for (size_t i = 0; i < report->finding_count; i++)
+        if (strcmp(report->findings[i].kind, "error") == 0)
+            return true;
+    return false;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+    const struct finding *left = a, *right = b;
+    int files = strcmp(left->place.file, right->place.file);
+    if (files != 0)
+        return files;
+    if (left->place.line != right->place.line)
+        return left->place.line < right->place.line ? -1 : 1;
+    if (left->place.column != right->place.column)
+        return left->place.column < right->place.column ? -1 : 1;
+    return strcmp(right->kind, left->kind); /* a refusal before an error */
+}
+
+static int same_place(const struct finding *a, const struct finding *b)
+{
+    return strcmp(a->place.file, b->place.file) == 0 && a->place.line == b->place.line &&
+           a->place.column == b->place.column;
+}
+
+static void write_field(const char *text, FILE *out)
+{
+    for (; *text; text++)
+        fputc((unsigned char)*text < ' ' ? ' ' : *text, out);
+}
+
+static void write_finding(const struct finding *finding, FILE *out)
+{
+    fprintf(out, "%s\t%s\t", finding->kind, finding->stage);
+    write_field(finding->place.file, out);
+    fprintf(out, "\t%u\t%u\t", finding->place.line, finding->place.column);
+    write_field(finding->text, out);
+    fputc('\n', out);
+}
+
+void report_write(struct report *report, FILE *out)
+{
+    if (report->unable[0]) {
+        fputs("unable\t", out);
+        write_field(report->unable, out);
+        fputs("\ndone\n", out);
+        return;
+    }
+    qsort(report->findings, report->finding_count, sizeof report->findings[0], compare_findings);
+    for (size_t i = 0; i < report->kernel_count; i++)
+        fprintf(out, "kernel\t%s\t%u\n", report->kernels[i].name, report->kernels[i].line);
+    for (size_t i = 0; i < report->finding_count; i++)
+        if (i == 0 || !same_place(&report->findings[i - 1], &report->findings[i]))
+            write_finding(&report->findings[i], out);
+    fputs("done\n", out);
+}

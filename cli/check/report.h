@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What gyre-check writes: lines of fields separated by tabs, read by core/pipeline/check.c.
+ *
+ *     kernel  NAME    LINE
+ *     refuse  STAGE   FILE  LINE  COLUMN  TEXT     a rule of the dialect is broken; stage discover or check
+ *     error   parse   FILE  LINE  COLUMN  TEXT     the parser's own error
+ *     unable  TEXT                                 the check cannot be made here
+ *     done
+ *
+ * Tabs, newlines and control characters inside a field become spaces.
+ */
+#ifndef GYRE_CHECK_REPORT_H
+#define GYRE_CHECK_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+enum { REPORT_FINDINGS_MAX = 64, REPORT_KERNELS_MAX = 1024 };
+
+struct place {
+    char file[512];
+    unsigned line, column;
+};
+
+struct finding {
+    const char *kind, *stage; /* literals */
+    struct place place;
+    char text[640];
+};
+
+struct found_kernel {
+    char name[128];
+    unsigned line;
+};
+
+struct report {
+    size_t finding_count, kernel_count;
+    struct finding findings[REPORT_FINDINGS_MAX]; /* further ones are left out */
+    struct found_kernel kernels[REPORT_KERNELS_MAX];
+    char unable[512]; /* "" unless the check cannot be made */
+};
+
+void report_refuse(struct report *report, const char *stage, const struct place *place, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
+void report_error(struct report *report, const struct place *place, const char *text);
+void report_kernel(struct report *report, const char *name, unsigned line);
+
+/** Whether something was found in that line already; whether the parser met an error. */
+bool report_has_line(const struct report *report, const struct place *place);
+bool report_has_errors(const struct report *report);
+
+/** Writes everything, findings in order of file and line, each place once. */
+void report_write(struct report *report, FILE *out);
+
+#endif
