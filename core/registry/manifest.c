@@ -27,6 +27,13 @@ static gyre_status no_memory(void)
     return gyre_error_set(GYRE_EXHAUSTED, "no memory to list the backends");
 }
 
+static void release(struct gyre_manifest *manifest)
+{
+    free(manifest->name);
+    free(manifest->library);
+    free(manifest->parameters);
+}
+
 /* ---- folders ---- */
 
 /* The next of the folders separated by ':'; false at the end. */
@@ -125,13 +132,27 @@ static gyre_status add(struct list *list, const char *name, const char *library)
     return fill(list->config, name, library, &list->items[list->count++]);
 }
 
+/* The configuration knows some names by heart; such a backend exists when its plugin does or somebody
+ * configures it. */
+static void drop_imagined(struct list *list)
+{
+    struct gyre_manifest *last = &list->items[list->count - 1];
+    if (last->origin[0] != '\0' || access(last->library, F_OK) == 0)
+        return;
+    release(last);
+    list->count--;
+}
+
 static gyre_status add_named(struct list *list)
 {
     size_t count;
     const char *const *names = gyre_config_names(list->config, GYRE_SECTION_BACKEND, &count);
     gyre_status status = GYRE_OK;
-    for (size_t i = 0; i < count && status == GYRE_OK; i++)
+    for (size_t i = 0; i < count && status == GYRE_OK; i++) {
         status = add(list, names[i], NULL);
+        if (status == GYRE_OK)
+            drop_imagined(list);
+    }
     return status;
 }
 
@@ -199,10 +220,7 @@ gyre_status gyre_manifests_list(const struct gyre_config *config, struct gyre_ma
 
 void gyre_manifests_release(struct gyre_manifest *manifests, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        free(manifests[i].name);
-        free(manifests[i].library);
-        free(manifests[i].parameters);
-    }
+    for (size_t i = 0; i < count; i++)
+        release(&manifests[i]);
     free(manifests);
 }
