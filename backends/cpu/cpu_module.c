@@ -81,15 +81,16 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                                            "the file has %u kernels, there is none with index %u",
                                            module->kernel_count, index);
     const gyre_cpu_kernel *kernel = module->kernels[index];
-    *record = (gyre_kernel_record){.size = sizeof *record,
-                                   .name = kernel->name,
-                                   .form = (gyre_form)kernel->form,
-                                   .request = kernel->request,
-                                   .reply = kernel->reply,
-                                   .state = kernel->state,
-                                   .scratch_size = kernel->scratch_size,
-                                   .buffers = kernel->buffers,
-                                   .buffer_types = kernel->buffer_types};
+    gyre_kernel_record now = {.size = record->size,
+                              .name = kernel->name,
+                              .form = (gyre_form)kernel->form,
+                              .request = kernel->request,
+                              .reply = kernel->reply,
+                              .state = kernel->state,
+                              .scratch_size = kernel->scratch_size,
+                              .buffers = kernel->buffers,
+                              .buffer_types = kernel->buffer_types};
+    memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }
 

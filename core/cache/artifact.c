@@ -48,17 +48,22 @@ static gyre_status explain_stranger(const char *path, const unsigned char *bytes
     return gyre_error_set(GYRE_INVALID, "'%s' is no compiled kernel: Gyre's end mark is missing", path);
 }
 
+bool gyre_artifact_is_marked(const unsigned char *bytes, size_t size)
+{
+    return size >= sizeof(struct footer) &&
+           memcmp(bytes + size - sizeof(struct footer) + offsetof(struct footer, magic), footer_magic,
+                  sizeof footer_magic) == 0;
+}
+
 gyre_status gyre_artifact_parse(const char *path, const void *bytes, size_t size,
                                 struct gyre_artifact *artifact)
 {
     struct footer footer, seen;
     memset(artifact, 0, sizeof *artifact);
-    if (size < sizeof footer)
+    if (!gyre_artifact_is_marked(bytes, size))
         return explain_stranger(path, bytes, size);
     size_t content = size - sizeof footer;
     memcpy(&footer, (const unsigned char *)bytes + content, sizeof footer);
-    if (memcmp(footer.magic, footer_magic, sizeof footer_magic) != 0)
-        return explain_stranger(path, bytes, size);
     if (footer.image_size > content || footer.note_size != content - footer.image_size)
         return gyre_error_set(
             GYRE_FAILED, "'%s' is damaged: its end tells of %llu + %llu bytes, there are %zu: compile again",

@@ -34,6 +34,9 @@ void gyre_artifact_close(struct gyre_artifact *artifact);
 gyre_status gyre_artifact_parse(const char *path, const void *bytes, size_t size,
                                 struct gyre_artifact *artifact);
 
+/** Whether the bytes end as an artifact does. */
+bool gyre_artifact_is_marked(const unsigned char *bytes, size_t size);
+
 /**
  * The value of the note's first line "KEY VALUE", cut to `size` bytes. False and "" when there is none.
  */

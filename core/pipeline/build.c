@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A loaded kernel file: stages load and verify, and the questions that its users ask. Immutable once the
+ * pipeline handed it out, so no locks.
+ */
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/pipeline/internal.h"
+#include "core/types/types.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KERNELS_MAX = 4096 };
+
+const char *gyre_form_word(gyre_form form)
+{
+    switch (form) {
+    case GYRE_FORM_LANE:
+        return "lane";
+    case GYRE_FORM_BLOCK:
+        return "block";
+    case GYRE_FORM_ACTOR:
+        return "actor";
+    }
+    return "unknown";
+}
+
+gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_source *source,
+                              struct gyre_build **out)
+{
+    struct gyre_build *build = calloc(1, sizeof *build);
+    *out = build;
+    if (!build)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiled kernel");
+    build->device = gyre_dispatch_retain(device);
+    strcpy(build->kernel, source->kernel);
+    strcpy(build->file, source->path);
+    return GYRE_OK;
+}
+
+void gyre_build_release(struct gyre_build *build)
+{
+    if (!build)
+        return;
+    gyre_dispatch_module_release(build->device, build->module);
+    gyre_dispatch_close(build->device);
+    free(build->records);
+    free(build);
+}
+
+/* ---- load ---- */
+
+static gyre_status add_record(struct gyre_build *build, const gyre_kernel_record *record)
+{
+    gyre_kernel_record *grown = realloc(build->records, (build->count + 1) * sizeof *grown);
+    if (!grown)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the kernels of '%s'", build->file);
+    build->records = grown;
+    build->records[build->count++] = *record;
+    return GYRE_OK;
+}
+
+static gyre_status read_records(struct gyre_build *build)
+{
+    for (uint32_t index = 0; index < KERNELS_MAX; index++) {
+        gyre_kernel_record record;
+        gyre_status status = gyre_dispatch_module_kernel(build->device, build->module, index, &record);
+        if (status == GYRE_NOT_FOUND) {
+            gyre_error_clear();
+            return GYRE_OK;
+        }
+        if (status == GYRE_OK)
+            status = add_record(build, &record);
+        if (status != GYRE_OK)
+            return status;
+    }
+    return gyre_error_set(GYRE_INVALID, "'%s' has more than %d kernels", build->file, KERNELS_MAX);
+}
+
+gyre_status gyre_build_load(struct gyre_build *build, const char *path, const struct gyre_artifact *artifact)
+{
+    gyre_module_desc desc = {.size = sizeof desc,
+                             .artifact_path = path,
+                             .artifact = artifact->map,
+                             .artifact_size = artifact->image_size};
+    gyre_status status = gyre_dispatch_module_load(build->device, &desc, &build->module);
+    if (status == GYRE_OK)
+        status = read_records(build);
+    if (status == GYRE_OK && build->count == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "no kernel in '%s': a kernel file declares at least one with GYRE_KERNEL, "
+                              "GYRE_BLOCK_KERNEL or GYRE_ACTOR",
+                              build->file);
+    return status;
+}
+
+/* ---- verify ---- */
+
+static gyre_status verify_type(const gyre_kernel_record *record, const char *role, const gyre_type *type,
+                               uint64_t size_max)
+{
+    gyre_layout *layout;
+    gyre_status status = gyre_layout_create(type, size_max, &layout);
+    gyre_layout_destroy(layout);
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    return gyre_error_add(status, "the %s of kernel '%s'", role, record->name);
+}
+
+static gyre_status verify_buffers(const gyre_kernel_record *record)
+{
+    gyre_buffer_list list;
+    gyre_status status = gyre_buffer_list_init(&list, record->buffers, record->buffer_types);
+    gyre_buffer_list_finish(&list);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "the buffers of kernel '%s'", record->name);
+}
+
+static gyre_status verify_limits(const struct gyre_build *build, const gyre_kernel_record *record)
+{
+    const gyre_device_info *device = gyre_dispatch_device_info(build->device);
+    if (record->scratch_size > device->scratch_max)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' of '%s' needs %llu bytes of block scratch memory; the device '%s' has %llu",
+            record->name, build->file, (unsigned long long)record->scratch_size, device->name,
+            (unsigned long long)device->scratch_max);
+    if (strlen(record->name) >= GYRE_KERNEL_NAME_SIZE)
+        return gyre_error_set(GYRE_INVALID, "the kernel's name '%s' is longer than %d bytes", record->name,
+                              GYRE_KERNEL_NAME_SIZE - 1);
+    return GYRE_OK;
+}
+
+static gyre_status verify_kernel(const struct gyre_build *build, size_t index)
+{
+    const gyre_kernel_record *record = &build->records[index];
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(build->records[i].name, record->name) == 0)
+            return gyre_error_set(GYRE_INVALID, "two kernels of '%s' are named '%s': rename one", build->file,
+                                  record->name);
+    gyre_status status = verify_limits(build, record);
+    if (status == GYRE_OK)
+        status = verify_type(record, "request", record->request, GYRE_MESSAGE_MAX);
+    if (status == GYRE_OK)
+        status = verify_type(record, "reply", record->reply, GYRE_MESSAGE_MAX);
+    if (status == GYRE_OK)
+        status = verify_type(record, "state", record->state, GYRE_STATE_MAX);
+    return status == GYRE_OK ? verify_buffers(record) : status;
+}
+
+gyre_status gyre_build_verify(const struct gyre_build *build, char *text, size_t size)
+{
+    for (size_t i = 0; i < build->count; i++) {
+        gyre_status status = verify_kernel(build, i);
+        if (status != GYRE_OK)
+            return status;
+    }
+    snprintf(text, size, "the sizes that the compiler saw are those of the declarations");
+    return GYRE_OK;
+}
+
+/* ---- questions ---- */
+
+gyre_module *gyre_build_module(const struct gyre_build *build)
+{
+    return build->module;
+}
+
+const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build)
+{
+    return &build->report;
+}
+
+size_t gyre_build_count(const struct gyre_build *build)
+{
+    return build->count;
+}
+
+const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index)
+{
+    return index < build->count ? &build->records[index] : NULL;
+}
+
+/* "a, b, c", cut. */
+static const char *list_names(const struct gyre_build *build, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < build->count && used < size; i++) {
+        int length = snprintf(text + used, size - used, "%s%s", i ? ", " : "", build->records[i].name);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    return text;
+}
+
+static const char *nearest_name(const struct gyre_build *build, const char *typed)
+{
+    const char **names = calloc(build->count, sizeof *names);
+    const char *nearest = NULL;
+    for (size_t i = 0; names && i < build->count; i++)
+        names[i] = build->records[i].name;
+    if (names)
+        nearest = gyre_text_nearest(typed, names, build->count);
+    free(names);
+    return nearest;
+}
+
+gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
+                              const gyre_kernel_record **out)
+{
+    char names[512];
+    *out = NULL;
+    if (!name || !name[0])
+        name = build->kernel;
+    for (size_t i = 0; i < build->count; i++)
+        if (strcmp(build->records[i].name, name) == 0)
+            *out = &build->records[i];
+    if (!name[0] && build->count == 1)
+        *out = &build->records[0];
+    if (*out)
+        return GYRE_OK;
+    list_names(build, names, sizeof names);
+    if (!name[0])
+        return gyre_error_set(GYRE_INVALID, "'%s' has %zu kernels (%s): say which one, as in %s:%s",
+                              build->file, build->count, names, build->file, build->records[0].name);
+    const char *nearest = nearest_name(build, name);
+    return gyre_error_set(GYRE_NOT_FOUND, "there is no kernel '%s' in '%s', which has: %s%s%s%s", name,
+                          build->file, names, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                          nearest ? "'?" : "");
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stage check: runs gyre-check beside the compiler, in a thread of its own, and reads what it wrote. The C
+ * parser stays out of this process: its libraries clash with those that drivers bring along.
+ *
+ * The report is lines of fields separated by tabs (cli/check/report.h writes them); only one that ends with
+ * "done" counts. A check belongs to one run of the pipeline; the thread is its only other user.
+ */
+#include "core/base/error.h"
+#include "core/base/places.h"
+#include "core/base/process.h"
+#include "core/pipeline/internal.h"
+#include "gyre/waiting.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { REPORT_SIZE = 128 * 1024, FIELDS_MAX = 6 };
+
+bool gyre_check_installed(char path[PATH_MAX])
+{
+    int length = snprintf(path, PATH_MAX, "%s/gyre-check", gyre_place_helpers());
+    return length > 0 && length < PATH_MAX && access(path, X_OK) == 0;
+}
+
+/* ---- reading the report ---- */
+
+__attribute__((format(printf, 4, 5))) static void conclude(struct gyre_check *check,
+                                                           enum gyre_check_verdict verdict,
+                                                           gyre_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(check->sentence, sizeof check->sentence, format, args);
+    va_end(args);
+    check->verdict = verdict;
+    check->status = status;
+}
+
+/* The first finding is the sentence; all go to the messages. */
+static void add_finding(struct gyre_check *check, enum gyre_check_verdict verdict, char *const fields[])
+{
+    size_t used = strlen(check->messages);
+    snprintf(check->messages + used, sizeof check->messages - used, "%s:%s:%s: %s\n", fields[2], fields[3],
+             fields[4], fields[5]);
+    bool first = check->verdict == GYRE_CHECK_PASSED ||
+                 (verdict == GYRE_CHECK_REFUSED && check->verdict == GYRE_CHECK_UNPARSED);
+    if (!first)
+        return;
+    conclude(check, verdict, GYRE_INVALID, "%s:%s: %s", fields[2], fields[3], fields[5]);
+    check->stage = strcmp(fields[1], "discover") == 0 ? GYRE_STAGE_DISCOVER : GYRE_STAGE_CHECK;
+    if (verdict == GYRE_CHECK_UNPARSED)
+        check->status = GYRE_FAILED;
+}
+
+static size_t split_fields(char *line, char *fields[FIELDS_MAX])
+{
+    size_t count = 0;
+    while (count < FIELDS_MAX) {
+        fields[count++] = line;
+        line = strchr(line, '\t');
+        if (!line || count == FIELDS_MAX)
+            break;
+        *line++ = '\0';
+    }
+    return count;
+}
+
+/* True when this was the report's last line. */
+static bool read_line(struct gyre_check *check, char *line)
+{
+    char *fields[FIELDS_MAX];
+    size_t count = split_fields(line, fields);
+    if (count == 6 && strcmp(fields[0], "refuse") == 0)
+        add_finding(check, GYRE_CHECK_REFUSED, fields);
+    else if (count == 6 && strcmp(fields[0], "error") == 0)
+        add_finding(check, GYRE_CHECK_UNPARSED, fields);
+    else if (count >= 2 && strcmp(fields[0], "kernel") == 0)
+        check->kernel_count++;
+    else if (count >= 2 && strcmp(fields[0], "unable") == 0)
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "%s", fields[1]);
+    return strcmp(fields[0], "done") == 0;
+}
+
+void gyre_check_read(struct gyre_check *check, char *text)
+{
+    bool done = false;
+    char *rest = NULL;
+    check->verdict = GYRE_CHECK_PASSED;
+    check->status = GYRE_OK;
+    for (char *line = strtok_r(text, "\n", &rest); line && !done; line = strtok_r(NULL, "\n", &rest))
+        done = read_line(check, line);
+    if (!done && check->verdict != GYRE_CHECK_UNAVAILABLE)
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "the checker's report is not complete");
+}
+
+/* ---- running it ---- */
+
+static void run_program(struct gyre_check *check, const char *program, char *report, char *errors,
+                        size_t errors_size)
+{
+    const char *arguments[] = {program, "--headers", check->headers, check->source->path, NULL};
+    struct gyre_process_desc desc = {.arguments = arguments,
+                                     .deadline_ns = check->deadline_ns,
+                                     .output = report,
+                                     .output_size = REPORT_SIZE,
+                                     .errors = errors,
+                                     .errors_size = errors_size};
+    struct gyre_process_end end;
+    gyre_status status = gyre_process_run(&desc, &end);
+    if (status != GYRE_OK)
+        conclude(check, GYRE_CHECK_UNAVAILABLE, status, "%s", gyre_error_cause());
+    else if (end.signal != 0)
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "the checker was ended by signal %d (%s)",
+                 end.signal, strsignal(end.signal));
+    else if (end.exit_code != 0)
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE,
+                 "the checker failed with exit code %d: %.*s", end.exit_code, (int)strcspn(errors, "\n"),
+                 errors);
+    else
+        gyre_check_read(check, report);
+}
+
+static void *run_check(void *argument)
+{
+    struct gyre_check *check = argument;
+    uint64_t start = gyre_clock_ns();
+    char errors[512] = "";
+    char program[PATH_MAX];
+    char *report = malloc(REPORT_SIZE);
+    if (!gyre_check_installed(program))
+        conclude(
+            check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE,
+            "the checker '%s' is not installed: build Gyre where libclang is (Debian, Ubuntu: apt install "
+            "libclang-dev)",
+            program);
+    else if (!report)
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_EXHAUSTED, "no memory for the checker's report");
+    else
+        run_program(check, program, report, errors, sizeof errors);
+    free(report);
+    check->duration_ns = gyre_clock_ns() - start;
+    return NULL;
+}
+
+void gyre_check_start(struct gyre_check *check)
+{
+    check->running = pthread_create(&check->thread, NULL, run_check, check) == 0;
+    if (!check->running)
+        run_check(check);
+}
+
+void gyre_check_join(struct gyre_check *check)
+{
+    if (check->running)
+        pthread_join(check->thread, NULL);
+    check->running = false;
+}

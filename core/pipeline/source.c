@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stage discover: what the user's text names, and its content. No state, no locks. */
+#include "core/base/error.h"
+#include "core/pipeline/internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_identifier(const char *text)
+{
+    if (!isalpha((unsigned char)*text) && *text != '_')
+        return false;
+    while (isalnum((unsigned char)*text) || *text == '_')
+        text++;
+    return !*text;
+}
+
+/* "FILE:KERNEL" when FILE:KERNEL itself is no file; file names may hold colons. */
+static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel[GYRE_KERNEL_NAME_SIZE])
+{
+    size_t length = strlen(name);
+    const char *colon = strrchr(name, ':');
+    kernel[0] = '\0';
+    if (length >= PATH_MAX)
+        return gyre_error_set(GYRE_INVALID, "the kernel file's path is %zu bytes long; %d are the limit",
+                              length, PATH_MAX - 1);
+    memcpy(path, name, length + 1);
+    if (!colon || colon == name || access(name, F_OK) == 0 || !is_identifier(colon + 1))
+        return GYRE_OK;
+    if (strlen(colon + 1) >= GYRE_KERNEL_NAME_SIZE)
+        return gyre_error_set(GYRE_INVALID, "the kernel's name '%s' is longer than %d bytes", colon + 1,
+                              GYRE_KERNEL_NAME_SIZE - 1);
+    path[colon - name] = '\0';
+    strcpy(kernel, colon + 1);
+    return GYRE_OK;
+}
+
+static gyre_status resolve(const char *typed, struct gyre_source *source)
+{
+    char folder[PATH_MAX];
+    if (!realpath(typed, source->path)) {
+        source->path[0] = '\0';
+        int code = errno;
+        const char *where = typed[0] == '/' || !getcwd(folder, sizeof folder) ? NULL : folder;
+        return gyre_error_set(code == ENOENT || code == ENOTDIR ? GYRE_NOT_FOUND : GYRE_INVALID,
+                              "kernel file '%s'%s%s%s cannot be opened: %s", typed,
+                              where ? " (seen from '" : "", where ? where : "", where ? "')" : "",
+                              strerror(code));
+    }
+    strcpy(source->folder, source->path);
+    char *slash = strrchr(source->folder, '/');
+    slash[slash == source->folder] = '\0';
+    return GYRE_OK;
+}
+
+/* Non-blocking, so that a pipe or a device does not hold up the caller before it is refused. */
+static gyre_status open_regular(const char *path, int *descriptor, size_t *size)
+{
+    struct stat file;
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*descriptor < 0 || fstat(*descriptor, &file) != 0)
+        return gyre_error_set(GYRE_INVALID, "kernel file '%s' cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(file.st_mode))
+        return gyre_error_set(GYRE_INVALID, "kernel file '%s' is %s; expected a file of C text (*.gyre.c)",
+                              path, S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
+    *size = (size_t)file.st_size;
+    return GYRE_OK;
+}
+
+static gyre_status read_all(int descriptor, const char *path, char *text, size_t *size)
+{
+    size_t length = 0;
+    while (length < *size) {
+        ssize_t got = read(descriptor, text + length, *size - length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return gyre_error_set(GYRE_INVALID, "kernel file '%s' cannot be read: %s", path, strerror(errno));
+        if (got == 0)
+            break; /* it shrank meanwhile */
+        length += (size_t)got;
+    }
+    text[length] = '\0';
+    *size = length;
+    return GYRE_OK;
+}
+
+static gyre_status check_text(const struct gyre_source *source)
+{
+    const char *nul = memchr(source->text, '\0', source->size);
+    if (source->size == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "'%s' is empty: a kernel file declares at least one kernel with GYRE_KERNEL, "
+                              "GYRE_BLOCK_KERNEL or GYRE_ACTOR",
+                              source->path);
+    if (nul)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "'%s' is no C text: byte %zu is NUL; expected a kernel source (*.gyre.c) or a file "
+            "that `gyre compile -o` wrote",
+            source->path, (size_t)(nul - source->text));
+    return GYRE_OK;
+}
+
+/* An artifact, or what was one: compiled files are never C text. Looks at both ends of the file. */
+static bool looks_compiled(int descriptor, size_t size)
+{
+    unsigned char head[4], tail[256];
+    size_t length = size < sizeof tail ? size : sizeof tail;
+    if (pread(descriptor, head, sizeof head, 0) == (ssize_t)sizeof head && memcmp(head, "\177ELF", 4) == 0)
+        return true;
+    return pread(descriptor, tail, length, (off_t)(size - length)) == (ssize_t)length &&
+           gyre_artifact_is_marked(tail, length);
+}
+
+static void drop_byte_order_mark(struct gyre_source *source)
+{
+    if (source->size < 3 || memcmp(source->text, "\xef\xbb\xbf", 3) != 0)
+        return;
+    source->size -= 3;
+    memmove(source->text, source->text + 3, source->size + 1);
+}
+
+static gyre_status read_content(struct gyre_source *source, int descriptor)
+{
+    source->is_artifact = looks_compiled(descriptor, source->size);
+    if (source->is_artifact)
+        return GYRE_OK;
+    if (source->size > GYRE_SOURCE_SIZE_MAX)
+        return gyre_error_set(GYRE_INVALID, "kernel file '%s' is %zu bytes long; %d are the limit",
+                              source->path, source->size, GYRE_SOURCE_SIZE_MAX);
+    source->text = malloc(source->size + 1);
+    if (!source->text)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the %zu bytes of '%s'", source->size,
+                              source->path);
+    gyre_status status = read_all(descriptor, source->path, source->text, &source->size);
+    if (status != GYRE_OK)
+        return status;
+    drop_byte_order_mark(source);
+    return check_text(source);
+}
+
+gyre_status gyre_source_read(const char *name, struct gyre_source *source)
+{
+    char typed[PATH_MAX];
+    int descriptor = -1;
+    memset(source, 0, sizeof *source);
+    if (!name || !name[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "no kernel file was named; expected FILE.gyre.c, FILE.gyre.c:KERNEL or "
+                              "a file that `gyre compile -o` wrote");
+    gyre_status status = split_name(name, typed, source->kernel);
+    if (status == GYRE_OK)
+        status = resolve(typed, source);
+    if (status == GYRE_OK)
+        status = open_regular(source->path, &descriptor, &source->size);
+    if (status == GYRE_OK)
+        status = read_content(source, descriptor);
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+void gyre_source_finish(struct gyre_source *source)
+{
+    free(source->text);
+    source->text = NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stage generate. The user's text goes into the unit as it is, behind a #line that names the user's file, so
+ * that what is compiled is what was read and hashed, and every message and debugger line is the user's own.
+ */
+#include "core/pipeline/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A path as a C string literal. */
+static void write_quoted(FILE *out, const char *path)
+{
+    fputc('"', out);
+    for (; *path; path++) {
+        if (*path == '"' || *path == '\\')
+            fputc('\\', out);
+        fputc(*path, out);
+    }
+    fputc('"', out);
+}
+
+char *gyre_unit_text(const struct gyre_source *source)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fputs("#line 1 ", out);
+    write_quoted(out, source->path);
+    fputc('\n', out);
+    fwrite(source->text, 1, source->size, out);
+    fputs("\n#ifndef GYRE_KERNEL_H\n#line 1 ", out);
+    write_quoted(out, source->path);
+    fputs("\n#error \"no kernel in it: a kernel file includes <gyre/kernel.h>\"\n"
+          "#else\n#line 1 \"<gyre>\"\nGYRE_EXPORT_KERNELS_\n#endif\n",
+          out);
+    bool fine = !ferror(out);
+    if (fclose(out) != 0 || !fine) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
