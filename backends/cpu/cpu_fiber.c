@@ -78,8 +78,8 @@ __asm__(".text\n"
         "    .cfi_endproc\n"
         ".size gyre_cpu_fiber_start, . - gyre_cpu_fiber_start\n");
 
-/* r15 r14 r13 r12 rbx rbp, the return address, and 8 bytes so that the start finds the stack aligned */
-enum { FRAME_WORDS = 8, FRAME_FUNCTION = 3, FRAME_ARGUMENT = 2, FRAME_RETURN = 6 };
+/* r15 r14 r13 r12 rbx rbp and the return address: once they are popped, the start finds the stack aligned */
+enum { FRAME_WORDS = 7, FRAME_FUNCTION = 3, FRAME_ARGUMENT = 2, FRAME_RETURN = 6 };
 #else
 __asm__(".text\n"
         ".p2align 4\n"

@@ -280,10 +280,11 @@ START_TEST(a_stack_overflow_is_told_by_the_guard)
 }
 END_TEST
 
-/* Stands in for the system's, so that memory can run out. */
+/* The linker puts it in the place of mprotect, so that memory can run out. */
 static int mprotect_calls_left = -1;
 
-int mprotect(void *address, size_t size, int protection)
+int __wrap_mprotect(void *address, size_t size, int protection);
+int __wrap_mprotect(void *address, size_t size, int protection)
 {
     if (mprotect_calls_left == 0) {
         errno = ENOMEM;
