@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gyre config: values with their origins, the layers, and every bad configuration with its sentence and exit code.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+
+while IFS='=' read -r name _; do
+    unset "$name"
+done < <(env | grep '^GYRE_')
+export HOME="$folder/home" XDG_CONFIG_DIRS="$folder/xdg"
+unset XDG_CONFIG_HOME XDG_CACHE_HOME
+user="$HOME/.config/gyre/gyre.ini"
+named="$folder/named.ini"
+mkdir -p "$HOME/.config/gyre/plugins.d" "$folder/xdg/gyre"
+
+# row KEY VALUE ORIGIN: the only row that was printed below the headers.
+row()
+{
+    local words
+    words="$(tail -n +2 <<<"$out" | tr -s ' ')"
+    checks=$((checks + 1))
+    [[ "$words" == "$1 $2 $3" ]] || fail "expected the row: $1 $2 $3"
+}
+
+# one value from each place
+run config cache_size
+exits 0
+row gyre.cache_size "256 MiB" default
+printf '[queue.default]\ncapacity = 64\n' >"$folder/xdg/gyre/gyre.ini"
+run config queue.any.capacity
+row queue.any.capacity 64 "$folder/xdg/gyre/gyre.ini:2"
+printf '\n[queue.default]\ncapacity = 128\n' >"$user"
+run config queue.any.capacity
+row queue.any.capacity 128 "$user:3"
+printf '[queue.default]\ncapacity = 256\n' >"$named"
+run config queue.any.capacity --config "$named"
+row queue.any.capacity 256 "$named:2"
+GYRE_CONFIG="$named" run config queue.any.capacity
+row queue.any.capacity 256 "$named:2"
+GYRE_QUEUE__DEFAULT__CAPACITY=512 run config queue.any.capacity --config "$named"
+row queue.any.capacity 512 "environment GYRE_QUEUE__DEFAULT__CAPACITY"
+GYRE_QUEUE__DEFAULT__CAPACITY=512 run config queue.any.capacity --set queue.default.capacity=1024
+row queue.any.capacity 1024 "command line"
+run config backend --backend other --set backend=cpu
+prints "backend.default.priority"
+run config gyre.backend --backend other --set backend=cpu
+row gyre.backend other "command line"
+
+# nothing of the current directory
+mkdir "$folder/here"
+printf '[gyre]\nbackend = here\n' >"$folder/here/gyre.ini"
+out="$(cd "$folder/here" && "$GYRE" config gyre.backend)"
+row gyre.backend auto default
+
+# choosing what to see
+run config
+exits 0
+prints "gyre.backend "
+prints "queue.default.first_sequence "
+run config queue --set queue.b.capacity=1 --set queue.a.capacity=2
+exits 0
+[[ "$(cut -d. -f2 <<<"$out" | uniq | tr '\n' ' ')" == *"default a b "* ]] || fail "expected default, a, b in this order"
+run config queue.nowhere --set queue.default.idle=park
+prints "queue.nowhere.idle "
+run config queue.a.b.capacity --set queue.a.b.capacity=2
+row queue.a.b.capacity 2 "command line"
+run config bakend
+refuses 1 "there is no key 'bakend' in [gyre]; did you mean 'backend'?"
+run config queue.a.xyzzy
+refuses 1 "there is no key 'xyzzy' in [queue.a]; 'gyre config queue.a' lists them"
+run config gyer.backend
+refuses 1 "'gyer.backend' is in no section that exists; expected gyre, backend.NAME, kernel.NAME or queue.NAME"
+
+# JSON
+run config --json gyre.strict queue.any.capacity
+exits 0
+prints '{"section":"gyre","key":"strict","value":false,"origin":"default"}'
+prints "{\"section\":\"queue.any\",\"key\":\"capacity\",\"value\":128,\"origin\":\"$user:3\"}"
+prints '"warnings":[]'
+run config --json --set gyre.cache_size=1K cache_size --set nosuch=1
+prints '"value":1024'
+prints "\"warnings\":[\"command line: unknown key 'nosuch' in [gyre], ignored\"]"
+says "gyre: warning: command line: unknown key 'nosuch' in [gyre], ignored"
+
+# drop-ins
+ours="$HOME/.config/gyre/plugins.d"
+printf '[backend.x]\nlibrary = gyre-x.so\nspeed = 3\n' >"$ours/x.ini"
+run config backend.x.speed
+row backend.x.speed 3 "$ours/x.ini:3"
+ln -s /dev/null "$ours/cpu.ini"
+run config --dropins
+exits 0
+prints "cpu.ini"
+prints "disabled"
+run config --dropins --json
+prints "{\"file\":\"$ours/x.ini\",\"state\":\"read\",\"masked_by\":null}"
+run config --dropins x
+refuses 2 "--dropins takes no names, found 'x' ('gyre help config' shows how)"
+rm "$ours/x.ini" "$ours/cpu.ini"
+
+# bad SENTENCE TEXT: a file with that text is refused, and nothing of it takes effect.
+bad()
+{
+    printf '%b' "$2" >"$named"
+    run config --config "$named"
+    refuses 4 "$named$1"
+}
+
+run config --config "$folder/none.ini"
+refuses 4 "$folder/none.ini: there is no such file; it was named by --config"
+run config --config "$folder"
+refuses 4 "$folder: is a directory; expected a configuration file"
+if [[ "$(id -u)" != 0 ]]; then
+    printf '[gyre]\n' >"$named"
+    chmod 0 "$named"
+    run config --config "$named"
+    refuses 4 "$named: cannot be read: Permission denied"
+    rm -f "$named"
+fi
+bad ":2: the line has 305 bytes; at most 190 are possible" "[gyre]\nbackend = $(printf 'x%.0s' {1..295})\n"
+bad ":3: the line is indented; start it in the first column (a value cannot continue on a second line)" \
+    '[gyre]\nbackend = cpu\n strict = true\n'
+bad ":3: duplicate key 'backend' in [gyre]; it was set on line 2 already: remove one" \
+    '[gyre]\nbackend = cpu\nbackend = auto\n'
+bad ":2: capacity = 'big' in [queue.a] is not a whole number; expected a power of two from 1 to 1073741824" \
+    '[queue.a]\ncapacity = big\n'
+bad ":2: capacity = '1000' in [queue.a] is not a power of two; expected a power of two from 1 to 1073741824" \
+    '[queue.a]\ncapacity = 1000\n'
+bad ":2: capacity = '0' in [queue.a] is out of range; expected a power of two from 1 to 1073741824" \
+    '[queue.a]\ncapacity = 0\n'
+bad ":2: lanes = '99999999999999999999' in [kernel.a] does not fit into 64 bits; expected a whole number from 0 to 1048576" \
+    '[kernel.a]\nlanes = 99999999999999999999\n'
+bad ":2: byte 0x00 in column 11 is a NUL byte: is this a text file?" '[gyre]\nbackend = \0000\n'
+bad ":2: byte 0xE9 in column 11 is not UTF-8; save the file as UTF-8" '[gyre]\nbackend = \xe9\n'
+bad ":1: '[gyre' has no closing ']'; expected [section]" '[gyre\n'
+printf '\xef\xbb\xbf[gyre]\r\nbackend = windows\r\n' >"$named"
+run config gyre.backend --config "$named"
+exits 0
+row gyre.backend windows "$named:2"
+
+# what is unknown warns, or with strict = true is refused
+printf '[gyre]\nstrict = true\n[qeue.a]\n' >"$named"
+run config --config "$named"
+refuses 4 "$named:3: unknown section [qeue.a], ignored; did you mean [queue.a]? (strict = true, from $named:2, makes this an error)"
+run config gyre.backend --config "$named" --set strict=false
+exits 0
+says "gyre: warning: $named:3: unknown section [qeue.a], ignored; did you mean [queue.a]?"
+run config --set strict
+refuses 4 "command line: 'strict' is no setting; expected section.key=value, such as backend.cpu.threads=2"
+
+finish
