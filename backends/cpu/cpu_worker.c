@@ -233,25 +233,35 @@ static void obey(struct cpu_worker *worker, gyre_u64 command)
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
 }
 
+/* One turn over all queues; returns how many messages were handled. */
+static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
+{
+    gyre_u64 handled = 0;
+    for (uint32_t i = 0; i < worker->queue_count; i++)
+        if (worker->queues[i].region)
+            handled += serve(worker, &worker->queues[i], command);
+    return handled;
+}
+
+static bool is_last(gyre_u64 command)
+{
+    return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
+}
+
 void *cpu_worker_main(void *argument)
 {
     struct cpu_worker *worker = argument;
     struct gyre_resident *resident = worker->resident;
     gyre_u64 command = 0;
-    do {
+    while (!is_last(command)) {
         gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
-        gyre_u64 handled = 0;
         if (wanted != command) {
             command = wanted;
             obey(worker, command);
-        }
-        if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
-            for (uint32_t i = 0; i < worker->queue_count; i++)
-                if (worker->queues[i].region)
-                    handled += serve(worker, &worker->queues[i], command);
-        if (!handled)
+        } else if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN || !serve_queues(worker, command)) {
             wait_for_work(worker, command);
-    } while (GYRE_COMMAND_VERB(command) != GYRE_VERB_STOP && GYRE_COMMAND_VERB(command) != GYRE_VERB_YIELD);
+        }
+    }
     if (__atomic_sub_fetch(&resident->present, 1, __ATOMIC_ACQ_REL) == 0)
         gyre_futex_wake(&resident->present, INT_MAX);
     return NULL;
