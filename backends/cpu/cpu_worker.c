@@ -140,7 +140,8 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
     if (!handled)
         return 0;
     count_messages(worker->line, handled, run.failed);
-    gyre_barrier_light(resident->light_barriers); /* pairs with the heavy barrier of a client that parks */
+    gyre_barrier_light(resident->light_barriers &&
+                       !region->host.parks); /* pairs with the heavy barrier of a client that parks */
     if (__atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED))
         gyre_bell_ring(&region->device.bell, INT_MAX);
     return handled;
@@ -185,7 +186,7 @@ static void park(const struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
-    gyre_barrier_heavy(worker->resident->light_barriers);
+    gyre_barrier_heavy(worker->resident->light_barriers && worker->resident->idle != GYRE_IDLE_PARK);
     for (;;) {
         uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
         if (has_work(worker, command))

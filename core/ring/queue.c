@@ -66,7 +66,9 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->spin_turns = options->spin_turns;
     queue->many_threads = options->many_threads;
     queue->device_wakes = options->device_wakes;
-    queue->light_barriers = gyre_barrier_register();
+    int light = gyre_barrier_register();
+    queue->light_sends = light && !options->device_parks;
+    queue->light_waits = light && options->idle != GYRE_WAIT_PARK;
     queue->producer.sent = queue->producer.received_seen = options->first_sequence;
     queue->consumer.received = options->first_sequence;
 }
@@ -77,6 +79,7 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
     queue->shared = queue->region.address;
     queue->shared->shape = *shape;
     queue->shared->host.drop_before = queue->producer.sent;
+    queue->shared->host.parks = queue->idle == GYRE_WAIT_PARK;
     queue->shared->claim.next = queue->producer.sent;
     queue->requests = base + shape->request_offset;
     queue->replies = base + shape->reply_offset;

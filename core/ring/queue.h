@@ -32,6 +32,7 @@ struct gyre_queue_options {
     uint64_t first_sequence;
     bool many_threads;
     bool device_wakes;            /* the device rings bells; else waits poll with short sleeps */
+    bool device_parks;            /* its workers park at once: sends fence */
     gyre_control_region *control; /* of the kernel; outlives the queue */
 };
 
@@ -57,7 +58,7 @@ struct gyre_queue {
     gyre_idle_strategy idle;
     uint32_t spin_turns;
     bool many_threads, device_wakes;
-    int light_barriers; /* what gyre_barrier_register said */
+    int light_sends, light_waits; /* for gyre_barrier_light: towards the device, and of this side's waits */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;

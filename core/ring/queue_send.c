@@ -72,14 +72,14 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
 void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
 {
     gyre_control_region *control = queue->control;
-    gyre_barrier_light(queue->light_barriers); /* pairs with the worker's heavy barrier before it parks */
+    gyre_barrier_light(queue->light_sends); /* pairs with the worker's heavy barrier before it parks */
     if (__builtin_expect(__atomic_load_n(&control->device.parked, __ATOMIC_RELAXED) != 0, 0))
         gyre_bell_ring(&control->doorbell.bell, count < INT_MAX ? (int)count : INT_MAX);
 }
 
 void gyre_queue_ring_credit(gyre_queue *queue)
 {
-    gyre_barrier_light(queue->light_barriers); /* pairs with the heavy barrier in queue_wait.c */
+    gyre_barrier_light(queue->light_waits); /* pairs with the heavy barrier in queue_wait.c */
     if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) != 0, 0))
         gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
 }

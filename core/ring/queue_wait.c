@@ -121,7 +121,7 @@ static gyre_status park(const struct waiter *waiter)
     gyre_queue *queue = waiter->queue;
     gyre_status status = GYRE_AGAIN;
     __atomic_fetch_add(waiter->announce, 1, __ATOMIC_SEQ_CST);
-    gyre_barrier_heavy(queue->light_barriers);
+    gyre_barrier_heavy(queue->light_waits);
     while (status == GYRE_AGAIN) {
         uint32_t seen =
             __atomic_load_n(waiter->bell, __ATOMIC_ACQUIRE); /* before the look: pairs with the ringer */

@@ -13,8 +13,11 @@ gyre_status gyre_control_create(gyre_kernel *kernel)
 {
     gyre_status status =
         gyre_region_create("a kernel's control region", GYRE_CONTROL_SIZE(kernel->blocks), &kernel->region);
+    if (status != GYRE_OK)
+        return status;
     kernel->control = kernel->region.address;
-    return status;
+    kernel->control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
+    return GYRE_OK;
 }
 
 void gyre_control_reset(gyre_kernel *kernel)

@@ -31,6 +31,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
             desc->first_sequence ? desc->first_sequence : (uint64_t)setting(kernel, name, "first_sequence"),
         .many_threads = setting(kernel, name, "threads") == 0,
         .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
+        .device_parks = kernel->control->command.parks != 0,
         .control = kernel->control,
     };
     return options;

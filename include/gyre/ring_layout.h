@@ -77,7 +77,8 @@ typedef struct gyre_queue_shape {
 typedef struct gyre_queue_host {
     gyre_u64 drop_before; /* requests below this index are completed as DROPPED without running the handler */
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
-    gyre_u32 reserved[13];
+    gyre_u32 parks; /* constant. 1: clients park at once, so the device fences before it looks at `waiting` */
+    gyre_u32 reserved[12];
 } gyre_queue_host;
 
 /** Line 2, written by the device. */
@@ -116,7 +117,8 @@ enum gyre_verb {
 typedef struct gyre_control_command {
     gyre_u64 command;     /* epoch << 8 | verb; also bumped when the queue table changed */
     gyre_u32 queue_count; /* entries of the table in use */
-    gyre_u32 reserved[13];
+    gyre_u32 parks; /* constant. 1: workers park at once, so senders fence before they look at `parked` */
+    gyre_u32 reserved[12];
 } gyre_control_command;
 
 /** Line 1, written by the host. */
