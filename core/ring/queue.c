@@ -129,8 +129,10 @@ void gyre_queue_destroy(gyre_queue *queue)
 {
     if (!queue)
         return;
-    if (queue->region.address)
+    if (queue->region.address) {
         gyre_queue_close_sends(queue);
+        gyre_queue_complete_unhandled(queue); /* or who waits for a reply would never leave */
+    }
     gyre_queue_watch_destroy(queue);
     while (__atomic_load_n(&queue->state.inside, __ATOMIC_ACQUIRE)) {
         gyre_bell_ring(&queue->shared->device.bell, INT_MAX);

@@ -87,7 +87,7 @@ struct gyre_queue {
         uint32_t
             credit_bell; /* futex word: the cursor moved, a reservation or a peek ended, a caller gave up */
         uint32_t credit_waiters; /* threads about to sleep or asleep on it */
-        uint32_t inside;         /* threads in a slow path; destroy waits for them */
+        uint32_t inside;         /* threads that wait or waited in their call; destroy waits for them */
     } state;
 
     struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */
@@ -96,7 +96,10 @@ struct gyre_queue {
 /** INVALID for a capacity that is no power of two or sizes out of range, EXHAUSTED for want of memory. */
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);
 
-/** Closes, waits for threads that are inside a slow path, frees. Accepts NULL. */
+/**
+ * Closes, completes what is unanswered, lets every thread that waits in a call on the queue return, frees.
+ * The device has left. Accepts NULL.
+ */
 void gyre_queue_destroy(gyre_queue *queue);
 
 /** Refuses sends from now on and wakes everybody who waits. */
@@ -175,6 +178,22 @@ static inline void gyre_consumer_take(gyre_queue *queue)
         gyre_lock_take(&queue->consumer.lock);
 }
 
+/** Before a call waits: from now until gyre_queue_leave the queue cannot be freed under it. */
+static inline void gyre_queue_stay(gyre_queue *queue, uint64_t deadline_ns, bool *inside)
+{
+    if (*inside || deadline_ns == GYRE_NO_WAIT)
+        return;
+    __atomic_fetch_add(&queue->state.inside, 1, __ATOMIC_ACQ_REL);
+    *inside = true;
+}
+
+/** The last thing that a call does with the queue, which may be gone after it. */
+static inline void gyre_queue_leave(gyre_queue *queue, bool inside)
+{
+    if (inside)
+        __atomic_fetch_sub(&queue->state.inside, 1, __ATOMIC_RELEASE); /* pairs with gyre_queue_destroy */
+}
+
 /** Ends a consumer's section: steps over finished calls, unlocks, and tells those who wait for room. */
 void gyre_consumer_give(gyre_queue *queue);
 
@@ -200,8 +219,9 @@ typedef int (*gyre_wait_condition)(const gyre_queue *queue, uint64_t argument);
 enum gyre_wait_bell { GYRE_BELL_DEVICE, GYRE_BELL_CREDIT };
 
 /**
- * Waits with the queue's idle strategy until the condition holds. `bell` is what rings when it may have
- * changed. OK, TIMEOUT, CLOSED, LOST; the sentence is set for the latter three.
+ * Waits with the queue's idle strategy until the condition holds; the caller stays (gyre_queue_stay). `bell`
+ * is what rings when it may have changed. OK, TIMEOUT, CLOSED, LOST; the sentence is set for the latter
+ * three.
  */
 gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
                             enum gyre_wait_bell bell, uint64_t deadline_ns);

@@ -22,7 +22,7 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 }
 
 static gyre_status send_call(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
-                             uint64_t deadline_ns)
+                             uint64_t deadline_ns, bool *inside)
 {
     for (;;) {
         uint64_t granted = 0;
@@ -33,6 +33,7 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
             granted = gyre_queue_put(queue, request, size, 1, GYRE_MARK_CALL);
         }
         gyre_producer_give(queue);
+        gyre_queue_stay(queue, deadline_ns, inside);
         if (granted) {
             gyre_queue_ring_doorbell(queue, 1);
             return GYRE_OK;
@@ -46,21 +47,11 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
     }
 }
 
-gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
-                      size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
+/* The call of `index` was sent: takes its reply, or gives it up. */
+static gyre_status take_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
+                              gyre_completion *completion, uint64_t deadline_ns)
 {
-    uint64_t index = 0;
-    gyre_status status;
-    if (!queue || !request || (!reply && reply_size))
-        return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
-    if (request_size != queue->request_size || reply_size < queue->reply_size)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "this queue takes requests of %u bytes and gives replies of up to %u, found %zu and room for %zu",
-            queue->request_size, queue->reply_size, request_size, reply_size);
-    status = send_call(queue, request, request_size, &index, deadline_ns);
-    if (status != GYRE_OK)
-        return status;
+    gyre_status status = GYRE_OK;
     if (!gyre_reply_ready(queue, index))
         status = gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
     if (status != GYRE_OK) {
@@ -68,7 +59,26 @@ gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_siz
         return gyre_error_add(status, "request %llu was sent and not answered in time",
                               (unsigned long long)index);
     }
-    status = gyre_queue_read_reply(queue, index, reply, reply_size, completion);
+    status = gyre_queue_read_reply(queue, index, reply, size, completion);
     leave_slot(queue, index, GYRE_MARK_DONE);
+    return status;
+}
+
+gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
+                      size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
+{
+    uint64_t index = 0;
+    bool inside = false;
+    if (!queue || !request || (!reply && reply_size))
+        return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
+    if (request_size != queue->request_size || reply_size < queue->reply_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "this queue takes requests of %u bytes and gives replies of up to %u, found %zu and room for %zu",
+            queue->request_size, queue->reply_size, request_size, reply_size);
+    gyre_status status = send_call(queue, request, request_size, &index, deadline_ns, &inside);
+    if (status == GYRE_OK)
+        status = take_reply(queue, index, reply, reply_size, completion, deadline_ns);
+    gyre_queue_leave(queue, inside);
     return status;
 }

@@ -173,18 +173,20 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
     *received = 0;
     if (count == 0)
         return GYRE_OK;
-    for (;;) {
-        gyre_status status = GYRE_OK;
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    do {
         gyre_consumer_take(queue);
         if (!queue->consumer.peeking)
             status = take_ready(queue, replies, size, count, completions, received);
         gyre_consumer_give(queue);
         if (*received || status != GYRE_OK)
-            return status;
+            break;
+        gyre_queue_stay(queue, deadline_ns, &inside);
         status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
-        if (status != GYRE_OK)
-            return status;
-    }
+    } while (status == GYRE_OK);
+    gyre_queue_leave(queue, inside);
+    return status;
 }
 
 gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
@@ -217,17 +219,20 @@ gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t 
         return gyre_error_set(GYRE_INVALID,
                               "gyre_peek needs a queue, views, their number and a place for the answer");
     *found = 0;
-    for (;;) {
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    do {
         gyre_consumer_take(queue);
         if (!queue->consumer.peeking)
             *found = view_ready(queue, views, count);
         gyre_consumer_give(queue);
         if (*found)
-            return GYRE_OK;
-        gyre_status status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
-        if (status != GYRE_OK)
-            return status;
-    }
+            break;
+        gyre_queue_stay(queue, deadline_ns, &inside);
+        status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
+    } while (status == GYRE_OK);
+    gyre_queue_leave(queue, inside);
+    return status;
 }
 
 gyre_status gyre_release_views(gyre_queue *queue, size_t count)

@@ -106,7 +106,9 @@ static gyre_status closed(const gyre_queue *queue)
 static gyre_status send_some(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                              uint64_t *first, uint64_t *sent, uint64_t deadline_ns)
 {
-    for (;;) {
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    do {
         uint64_t granted = 0;
         gyre_producer_take(queue);
         bool is_closed = gyre_queue_closed(queue);
@@ -118,12 +120,13 @@ static gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
         if (granted) {
             gyre_queue_ring_doorbell(queue, granted);
             *sent = granted;
-            return GYRE_OK;
+            break;
         }
-        gyre_status status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
-        if (status != GYRE_OK)
-            return status;
-    }
+        gyre_queue_stay(queue, deadline_ns, &inside);
+        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
+    } while (status == GYRE_OK);
+    gyre_queue_leave(queue, inside);
+    return status;
 }
 
 gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
@@ -178,22 +181,24 @@ static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
 gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
                          uint64_t deadline_ns)
 {
-    bool is_closed = false;
+    gyre_status status = GYRE_OK;
+    bool is_closed = false, inside = false;
     if (!queue || !requests || !stride || !count || *count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
-    for (;;) {
+    do {
         uint64_t granted = try_reserve(queue, *count, &is_closed);
         if (granted) {
             *requests = gyre_request_slot(queue, queue->producer.sent) + 1;
             *stride = queue->request_stride;
             *count = (size_t)granted;
-            return GYRE_OK;
+            break;
         }
-        gyre_status status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
-        if (status != GYRE_OK)
-            return status;
-    }
+        gyre_queue_stay(queue, deadline_ns, &inside);
+        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
+    } while (status == GYRE_OK);
+    gyre_queue_leave(queue, inside);
+    return status;
 }
 
 gyre_status gyre_commit(gyre_queue *queue, size_t count)

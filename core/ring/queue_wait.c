@@ -165,12 +165,8 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
     bool device = bell == GYRE_BELL_DEVICE;
     waiter.bell = device ? &queue->shared->device.bell : &queue->state.credit_bell;
     waiter.announce = device ? &queue->shared->host.waiting : &queue->state.credit_waiters;
-    __atomic_fetch_add(&queue->state.inside, 1, __ATOMIC_ACQ_REL);
     gyre_status status = wait_by_strategy(&waiter);
-    if (status != GYRE_OK)
-        status = give_up(queue, status);
-    __atomic_fetch_sub(&queue->state.inside, 1, __ATOMIC_RELEASE); /* the queue may be gone after this */
-    return status;
+    return status == GYRE_OK ? GYRE_OK : give_up(queue, status);
 }
 
 /* ---- a full queue

@@ -158,6 +158,33 @@ START_TEST(closing_wakes_those_who_wait_for_ever)
 }
 END_TEST
 
+static void *call_for_ever(void *argument)
+{
+    uint64_t request = 1, reply;
+    (void)argument;
+    return (void *)(uintptr_t)gyre_call(device.queue, &request, 8, &reply, 8, NULL, GYRE_FOREVER);
+}
+
+START_TEST(destroying_lets_callers_return_first)
+{
+    pthread_t callers[CALLERS];
+    void *result;
+    for (int round = 0; round < 50; round++) {
+        ring_device_start(&device, ring_options(), 1);
+        ring_device_hold(&device, true);
+        for (int i = 0; i < CALLERS; i++)
+            pthread_create(&callers[i], NULL, call_for_ever, NULL);
+        while (__atomic_load_n(&device.queue->state.inside, __ATOMIC_SEQ_CST) < CALLERS)
+            ;
+        ring_device_finish(&device);
+        for (int i = 0; i < CALLERS; i++) {
+            pthread_join(callers[i], &result);
+            ck_assert_int_eq((int)(uintptr_t)result, GYRE_CLOSED);
+        }
+    }
+}
+END_TEST
+
 TCase *ring_thread_cases(void)
 {
     TCase *tcase = tcase_create("threads");
@@ -166,5 +193,6 @@ TCase *ring_thread_cases(void)
     tcase_add_test(tcase, nothing_is_lost_when_everybody_parks);
     tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
     tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
+    tcase_add_test(tcase, destroying_lets_callers_return_first);
     return tcase;
 }
