@@ -198,15 +198,26 @@ static char *page_text(void)
     return fclose(out) == 0 ? text : NULL;
 }
 
+/* The page as it lies on disk; NULL when it cannot be read. */
+static char *read_page(const char *path)
+{
+    char *text = NULL;
+    size_t room = 0;
+    FILE *in = fopen(path, "r");
+    if (!in)
+        return NULL;
+    ssize_t length = getdelim(&text, &room, '\0', in);
+    fclose(in);
+    if (length >= 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 static int check_page(const char *path, const char *page)
 {
-    size_t size = strlen(page);
-    char *found = malloc(size + 2);
-    FILE *in = fopen(path, "r");
-    size_t used = found && in ? fread(found, 1, size + 1, in) : 0;
-    int same = used == size && memcmp(found, page, size) == 0;
-    if (in)
-        fclose(in);
+    char *found = read_page(path);
+    int same = found && strcmp(found, page) == 0;
     free(found);
     if (!same)
         fprintf(stderr, "%s is not what the table of keys says; run `ninja docs` and commit the page\n",

@@ -9,9 +9,8 @@
 
 #include <string.h>
 
-#define KIB INT64_C(1024)
-#define MIB (1024 * KIB)
-#define TIB (1024 * 1024 * MIB)
+#define MESSAGE_MAX INT64_C(65536)
+#define CACHE_MAX   (INT64_C(64) << 40)
 
 static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel", "queue"};
 
@@ -50,7 +49,7 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_SIZE,
      .key = "cache_size",
      .min = 0,
-     .max = 64 * TIB,
+     .max = CACHE_MAX,
      .preset = "256 MiB",
      .doc =
          "The most the cache may hold; what was used longest ago leaves first. 0 keeps no compiled kernel."},
@@ -249,7 +248,7 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_SIZE,
      .key = "request_bytes",
      .min = 0,
-     .max = 64 * KIB,
+     .max = MESSAGE_MAX,
      .preset = "0",
      .doc = "Room for a request in a slot. 0: the size of the kernel's request type, which it must not be "
             "below."},
@@ -257,7 +256,7 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_SIZE,
      .key = "reply_bytes",
      .min = 0,
-     .max = 64 * KIB,
+     .max = MESSAGE_MAX,
      .preset = "0",
      .doc =
          "Room for a reply in a slot. 0: the size of the kernel's reply type, which it must not be below."},

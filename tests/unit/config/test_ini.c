@@ -111,21 +111,21 @@ END_TEST
 
 START_TEST(a_comment_may_have_any_length)
 {
-    char text[4096] = "; ";
-    memset(text + 2, '[', 3000);
-    strcat(text, "\n[gyre]\nbackend = cpu\n");
+    char comment[3001] = "", text[4096];
+    memset(comment, '[', sizeof comment - 1);
+    snprintf(text, sizeof text, "; %s\n[gyre]\nbackend = cpu\n", comment);
     ck_assert_str_eq(value_of(text), "cpu");
 }
 END_TEST
 
 START_TEST(an_over_long_section_name_is_refused_not_cut)
 {
-    char text[128] = "[kernel.";
-    memset(text + 8, 'k', GYRE_INI_SECTION_MAX - 7);
-    strcpy(text + 1 + GYRE_INI_SECTION_MAX, "]\n");
+    char name[GYRE_INI_SECTION_MAX + 2] = "kernel.", text[128];
+    memset(name + 7, 'k', GYRE_INI_SECTION_MAX - 7);
+    snprintf(text, sizeof text, "[%s]\n", name);
     ck_assert_int_eq(parse(text), GYRE_OK);
-    ck_assert_uint_eq(strlen(file.entries[0].section), GYRE_INI_SECTION_MAX);
-    strcpy(text + 1 + GYRE_INI_SECTION_MAX, "k]\n");
+    ck_assert_str_eq(file.entries[0].section, name);
+    snprintf(text, sizeof text, "[%sk]\n", name);
     refused(text, "a.ini:1: the section name has 50 characters; at most 49 are possible");
 }
 END_TEST
@@ -224,7 +224,7 @@ END_TEST
 START_TEST(more_entries_than_anybody_writes_are_refused)
 {
     static char text[(GYRE_INI_ENTRIES_MAX + 1) * 4 + 1];
-    for (int i = 0; i <= GYRE_INI_ENTRIES_MAX; i++)
+    for (size_t i = 0; i <= GYRE_INI_ENTRIES_MAX; i++)
         memcpy(text + 4 * i, "[a]\n", 4);
     refused(text, "a.ini:4097: more than 4096 sections and keys; is this the right file?");
 }
