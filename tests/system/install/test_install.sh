@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs to a folder, moves that folder, and builds and runs against it what users build: applications with CMake
+# and with pkg-config, and a backend plugin. Nothing of the source tree but examples/ is used, and those as copies.
+# usage: test_install.sh BUILD_TREE SOURCE_TREE C_COMPILER LIBDIR VERSION
+set -euo pipefail
+build="$1" source="$2" compiler="$3" libdir="$4" version="$5"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+prefix="$work/moved"
+
+fail()
+{
+    echo "FAILED: $*"
+    exit 1
+}
+
+# quiet COMMAND...: its words only when it fails.
+quiet()
+{
+    "$@" >"$work/log" 2>&1 || {
+        cat "$work/log"
+        fail "$*"
+    }
+}
+
+install_tree()
+{
+    quiet cmake --install "$build" --prefix "$work/installed"
+    mv "$work/installed" "$prefix"
+}
+
+check_files()
+{
+    local file
+    for file in include/gyre/{gyre,kernel,message,backend,ring_layout,status}.h include/gyre/dialect/c11.h \
+        "$libdir/libgyre.so" "$libdir/libgyre.so.${version%%.*}" "$libdir/libgyre.so.$version" \
+        "$libdir/gyre/plugins/gyre-cpu.so" "$libdir/gyre/plugins.d/cpu.ini" "$libdir/gyre/libexec/gyre-probe" \
+        "$libdir/cmake/gyre/gyreConfig.cmake" "$libdir/pkgconfig/gyre.pc" bin/gyre; do
+        [[ -e "$prefix/$file" ]] || fail "not installed: $file"
+    done
+    [[ "$("$prefix/bin/gyre" --version)" == *"$version"* ]] || fail "gyre --version does not say $version"
+}
+
+# pc VARIABLE...: pkg-config on the moved tree.
+pc()
+{
+    PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig" pkg-config --define-variable=prefix="$prefix" "$@" gyre
+}
+
+check_pkg_config()
+{
+    [[ "$(pc --modversion)" == "$version" ]] || fail "gyre.pc says version $(pc --modversion), not $version"
+    [[ -d "$(pc --variable=plugindir)" ]] || fail "plugindir of gyre.pc is no folder"
+    [[ -d "$(pc --variable=dropindir)" ]] || fail "dropindir of gyre.pc is no folder"
+}
+
+# Nothing that is installed may lead back to the trees it was built from.
+check_no_way_back()
+{
+    local file
+    while IFS= read -r file; do
+        cp "$file" "$work/stripped"
+        strip --strip-debug "$work/stripped" 2>/dev/null || true
+        if grep -qF -e "$source" -e "$build" "$work/stripped"; then
+            fail "${file#"$prefix"/} holds the path of the source or the build tree"
+        fi
+    done < <(find "$prefix" -type f)
+}
+
+# run PROGRAM ARGUMENT...: with nothing of this user's.
+run()
+{
+    env -i PATH="$PATH" HOME="$work/home" "$@"
+}
+
+check_application()
+{
+    local said
+    cp -r "$source/examples/vector_add" "$work/application"
+    quiet cmake -S "$work/application" -B "$work/application/build" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_C_COMPILER="$compiler"
+    quiet cmake --build "$work/application/build"
+    said="$(cd "$work/application" && run build/vector_add)" || fail "the application built with CMake failed"
+    [[ "$said" == "11 22 33" ]] || fail "the application built with CMake said '$said' instead of '11 22 33'"
+
+    # shellcheck disable=SC2046 # a list of options
+    quiet "$compiler" -std=c11 "$work/application/main.c" $(pc --cflags --libs) -Wl,-rpath,"$prefix/$libdir" \
+        -o "$work/application/by_pkg_config"
+    said="$(cd "$work/application" && run ./by_pkg_config)" || fail "the application built with pkg-config failed"
+    [[ "$said" == "11 22 33" ]] || fail "the application built with pkg-config said '$said' instead of '11 22 33'"
+}
+
+install_tree
+check_files
+check_pkg_config
+check_no_way_back
+check_application
+echo "the installed tree works after a move"

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The code blocks of README.md are the files that they claim to be, byte for byte, and its links lead somewhere.
+# usage: check_readme.sh; with --update it writes the files' text into the blocks instead.
+set -euo pipefail
+
+# shellcheck disable=SC2016 # awk's dollars
+readonly BLOCKS='
+/^<!-- [^ ]+ -->$/ { file = $2 }
+/^```$/ && inside { inside = 0; file = "" }
+'
+blocks="$(awk '/^<!-- [^ ]+ -->$/ { print $2 }' README.md)"
+
+# block FILE: the text of the block that is marked as this file.
+block()
+{
+    awk -v wanted="$1" "$BLOCKS"'
+        inside { print }
+        /^```c$/ && file == wanted { inside = 1 }' README.md
+}
+
+update()
+{
+    awk "$BLOCKS"'
+        !inside { print }
+        /^```c$/ && file != "" { inside = 1; while ((getline line < file) > 0) print line }' README.md >README.new
+    mv README.new README.md
+}
+
+if [[ "${1:-}" == "--update" ]]; then
+    update
+fi
+[[ "$(wc -w <<<"$blocks")" -ge 3 ]] || { echo "README.md shows fewer than the three files of the example"; exit 1; }
+failed=0
+for file in $blocks; do
+    diff <(block "$file") "$file" || { echo "README.md does not show $file as it is"; failed=1; }
+done
+while IFS= read -r link; do
+    [[ -e "$link" ]] || { echo "README.md links to $link, which is not there"; failed=1; }
+done < <(grep -oE '\]\([^)#:]+\)' README.md | tr -d ']()' | grep .)
+exit "$failed"
