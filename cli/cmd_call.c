@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre call: launches a kernel, streams requests from the arguments or stdin through it, prints the replies.
+ * One thread. Whatever it opens belongs to the runtime, which it closes in the end.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/call_buffers.h"
+#include "cli/call_stream.h"
+#include "cli/cli.h"
+#include "cli/message_json.h"
+#include "core/base/error.h"
+
+enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
+
+static const char HELP[] =
+    "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
+    "\n"
+    "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a "
+    "JSON\n"
+    "object with every field of the kernel's request message; without REQUEST arguments they are read from\n"
+    "standard input, one a line. Replies are printed as they come, one line of JSON for each request:\n"
+    "\n"
+    "  the reply message                          the handler replied\n"
+    "  {\"no_reply\":true}                          the handler did not reply\n"
+    "  {\"failed\":{\"code\":CODE,\"text\":\"TEXT\"}}     the handler failed the request\n"
+    "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
+    "\n"
+    "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
+    "\n"
+    "Options:\n"
+    "  --lanes N, --blocks N    how many lanes a block and blocks; default: as configured\n"
+    "  --device N               which device of the backend; default 0\n"
+    "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE\n"
+    "  --buffer NAME=zeros:N    bind one of N zero bytes\n"
+    "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
+    "  --state JSON             the kernel's initial state; default: zero\n"
+    "  --state @FILE            the same, from a file\n"
+    "  --timeout MS             longest wait for a reply, 0: no limit; default 10000\n"
+    "  and the options of every command: gyre help\n"
+    "\n"
+    "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and "
+    "the\n"
+    "infinities are the strings \"NaN\", \"Infinity\", \"-Infinity\". An array of u8 may be given as a "
+    "string.\n"
+    "\n"
+    "Examples, to be pasted in a checkout:\n"
+    "  build/bin/gyre call examples/command/scale.gyre.c '{\"value\":20.5,\"factor\":2}'\n"
+    "  seq 1 5 | sed 's/.*/{\"add\":&}/' | build/bin/gyre call examples/command/total.gyre.c \\\n"
+    "      --state '{\"sum\":100,\"count\":0}'\n";
+
+typedef struct call_run {
+    cli_context *cli;
+    uint64_t lanes, blocks, device, timeout_ms;
+    const char *state;
+    cli_list buffer_specs, output_specs;
+    gyre_runtime *runtime;
+    gyre_kernel *kernel;
+    call_buffers buffers;
+    void *state_bytes;
+    uint64_t state_size;
+} call_run;
+
+/* ---- launching ---------------------------------------------------------------------------------------- */
+
+static gyre_status launch(call_run *call, bool inactive)
+{
+    return gyre_launch(call->runtime,
+                       &(gyre_launch_desc){.size = sizeof(gyre_launch_desc),
+                                           .source = call->cli->operands.items[0],
+                                           .backend = call->cli->backend,
+                                           .device = (uint32_t)call->device,
+                                           .lanes = (uint32_t)call->lanes,
+                                           .blocks = (uint32_t)call->blocks,
+                                           .start_inactive = inactive,
+                                           .state = call->state_bytes,
+                                           .state_size = call->state_size,
+                                           .bindings = call->buffers.bindings,
+                                           .binding_count = call->buffers.count},
+                       &call->kernel);
+}
+
+/* The text of --state: the option's own, or a file's. Owner: the caller, free(). */
+static char *state_text(const char *option, size_t *length)
+{
+    if (option[0] != '@') {
+        *length = strlen(option);
+        return strdup(option);
+    }
+    FILE *file = fopen(option + 1, "rb");
+    char *text = file ? malloc(STATE_FILE_MAX + 1) : NULL;
+    *length = text ? fread(text, 1, STATE_FILE_MAX + 1, file) : 0;
+    if (!file || ferror(file))
+        cli_error(CLI_FAILED, "state file '%s': %s", option + 1, strerror(errno));
+    else if (!text)
+        cli_error(CLI_FAILED, "out of memory");
+    else if (*length > STATE_FILE_MAX)
+        cli_error(CLI_FAILED, "state file '%s' is longer than %d bytes", option + 1, STATE_FILE_MAX);
+    bool usable = text && !ferror(file) && *length <= STATE_FILE_MAX;
+    if (file)
+        fclose(file);
+    if (usable)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static gyre_status state_read(call_run *call, const gyre_type *type, const char *text, size_t length)
+{
+    gyre_layout *layout;
+    gyre_status status = gyre_layout_create(type, GYRE_STATE_MAX, &layout);
+    if (status != GYRE_OK)
+        return status;
+    call->state_bytes = malloc(layout->size + 1);
+    if (layout->size == 0)
+        status = gyre_error_set(GYRE_INVALID, "this kernel has no state");
+    else if (!call->state_bytes)
+        status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for the state");
+    else
+        status = message_json_read(layout, text, length, call->state_bytes);
+    call->state_size = layout->size;
+    gyre_layout_destroy(layout);
+    return status == GYRE_OK ? status : gyre_error_add(status, "--state");
+}
+
+/* Only a launched kernel tells the type of its state: launch it idle, ask, and launch again with the state.
+ */
+static int launch_with_state(call_run *call)
+{
+    size_t length;
+    char *text = state_text(call->state, &length);
+    if (!text)
+        return CLI_FAILED;
+    gyre_kernel_info info = {.size = sizeof info};
+    gyre_status status = launch(call, true);
+    if (status == GYRE_OK)
+        status = gyre_kernel_info_get(call->kernel, &info);
+    if (status == GYRE_OK)
+        status = state_read(call, info.state_type, text, length);
+    free(text);
+    int code = cli_fail_unless_ok(status); /* before the release, which has errors of its own */
+    gyre_kernel_release(call->kernel);
+    call->kernel = NULL;
+    return code == CLI_OK ? cli_fail_unless_ok(launch(call, false)) : code;
+}
+
+/* ---- streaming ---------------------------------------------------------------------------------------- */
+
+static void print_counts(const gyre_kernel_info *info, const call_counts *counts)
+{
+    fprintf(stderr, "gyre: %s on %s: %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed",
+            info->kernel, info->backend, counts->sent, counts->answered, counts->failed);
+    if (counts->without_reply)
+        fprintf(stderr, ", %" PRIu64 " without a reply", counts->without_reply);
+    if (counts->refused)
+        fprintf(stderr, ", %" PRIu64 " refused", counts->refused);
+    if (counts->lost)
+        fprintf(stderr, ", %" PRIu64 " lost", counts->lost);
+    fputc('\n', stderr);
+}
+
+static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info, gyre_layout *request,
+                                   gyre_layout *reply, call_counts *counts)
+{
+    request_source source;
+    const cli_list *operands = &call->cli->operands;
+    if (operands->count > 1)
+        request_source_init_texts(&source, operands->items + 1, operands->count - 1);
+    else
+        request_source_init_lines(&source, STDIN_FILENO);
+    gyre_status status = call_stream_run(&(call_stream_desc){.queue = gyre_kernel_queue(call->kernel),
+                                                             .request = request,
+                                                             .reply = reply,
+                                                             .source = &source,
+                                                             .timeout_ms = call->timeout_ms,
+                                                             .out = stdout},
+                                         counts);
+    request_source_finish(&source);
+    if (status != GYRE_OK)
+        cli_fail(status);
+    print_counts(info, counts);
+    return status;
+}
+
+static int stream(call_run *call)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    gyre_layout *request = NULL, *reply = NULL;
+    call_counts counts = {0};
+    gyre_status status = gyre_kernel_info_get(call->kernel, &info);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(info.request, GYRE_MESSAGE_MAX, &request);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(info.reply, GYRE_MESSAGE_MAX, &reply);
+    int code = status == GYRE_OK ? cli_exit_code(stream_requests(call, &info, request, reply, &counts))
+                                 : cli_fail(status);
+    gyre_layout_destroy(request);
+    gyre_layout_destroy(reply);
+    return code == CLI_OK && counts.failed + counts.refused + counts.lost ? CLI_FAILED : code;
+}
+
+/* Stopped first: a buffer is read while nobody writes it. */
+static int save_outputs(call_run *call)
+{
+    if (call->output_specs.count == 0)
+        return CLI_OK;
+    int code = cli_fail_unless_ok(gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL));
+    return code == CLI_OK ? call_buffers_save(&call->buffers, &call->output_specs) : code;
+}
+
+static int run_opened(call_run *call)
+{
+    int code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
+                                 &call->buffer_specs);
+    if (code == CLI_OK)
+        code = call_buffers_check_outputs(&call->buffers, call->cli, &call->output_specs);
+    if (code == CLI_OK)
+        code = call->state ? launch_with_state(call) : cli_fail_unless_ok(launch(call, false));
+    if (code != CLI_OK)
+        return code;
+    code = stream(call);
+    int saved = save_outputs(call);
+    return code == CLI_OK ? saved : code;
+}
+
+static int run(cli_context *cli)
+{
+    call_run call = {.cli = cli, .timeout_ms = TIMEOUT_DEFAULT_MS};
+    const cli_option options[] = {
+        {"--lanes", .number = &call.lanes, .min = 1, .max = UINT32_MAX},
+        {"--blocks", .number = &call.blocks, .min = 1, .max = UINT32_MAX},
+        {"--device", .number = &call.device, .max = UINT32_MAX},
+        {"--buffer", .list = &call.buffer_specs},
+        {"--output-buffer", .list = &call.output_specs},
+        {"--state", .text = &call.state},
+        {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
+        {0},
+    };
+    if (cli_parse(cli, options)) {
+        if (cli->operands.count == 0)
+            cli->exit_code = cli_usage_error(cli, "expected a kernel file");
+        else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &call.runtime))) == CLI_OK)
+            cli->exit_code = run_opened(&call);
+    }
+    gyre_close(call.runtime);
+    call_buffers_finish(&call.buffers);
+    free(call.state_bytes);
+    cli_list_finish(&call.buffer_specs);
+    cli_list_finish(&call.output_specs);
+    return cli->exit_code;
+}
+
+const cli_command cli_command_call = {"call", "send requests to a kernel, print its replies", HELP, run};
