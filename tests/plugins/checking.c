@@ -19,24 +19,25 @@ enum kind { KIND_MODULE, KIND_QUEUE, KIND_MEMORY, KIND_RESIDENT, KINDS };
 
 static const char *const kind_words[KINDS] = {"module", "queue memory", "memory", "resident"};
 
+struct object;
+
 struct gyre_device {
     const gyre_host *host;
     const gyre_backend_ops *ops;
     gyre_device *inner;
     atomic_int inside; /* operations that must be alone, running now */
     atomic_int live[KINDS];
+    _Atomic(struct object *) objects; /* all of them, also those that were released */
 };
 
 /* Every handle but the device's. It is kept after its release, marked, so that later uses are seen. */
 struct object {
-    struct object *next; /* of `released` */
+    struct object *next;
     gyre_device *device;
     enum kind kind;
     atomic_int is_released, has_left;
     void *inner;
 };
-
-static _Atomic(struct object *) released;
 
 __attribute__((format(printf, 2, 3))) static void violate(const gyre_device *device, const char *format, ...)
 {
@@ -91,6 +92,9 @@ static gyre_status wrap(gyre_device *device, gyre_status status, void *inner, en
     object->device = device;
     object->kind = kind;
     object->inner = inner;
+    object->next = atomic_load(&device->objects);
+    while (!atomic_compare_exchange_weak(&device->objects, &object->next, object))
+        ;
     atomic_fetch_add(&device->live[kind], 1);
     *out = object;
     return GYRE_OK;
@@ -99,14 +103,10 @@ static gyre_status wrap(gyre_device *device, gyre_status status, void *inner, en
 static void retire(void *handle, enum kind kind, const char *operation)
 {
     struct object *object = handle;
-    if (atomic_exchange(&object->is_released, 1)) {
+    if (atomic_exchange(&object->is_released, 1))
         violate(object->device, "%s released a %s twice", operation, kind_words[kind]);
-        return;
-    }
-    atomic_fetch_sub(&object->device->live[kind], 1);
-    object->next = atomic_load(&released);
-    while (!atomic_compare_exchange_weak(&released, &object->next, object))
-        ;
+    else
+        atomic_fetch_sub(&object->device->live[kind], 1);
 }
 
 /* ---- the operations ---- */
@@ -144,7 +144,7 @@ static void checking_device_close(gyre_device *device)
             violate(device, "device_close with %d objects not released: %s", atomic_load(&device->live[kind]),
                     kind_words[kind]);
     device->ops->device_close(device->inner);
-    struct object *object = atomic_exchange(&released, NULL);
+    struct object *object = atomic_load(&device->objects);
     while (object) {
         struct object *next = object->next;
         free(object);
