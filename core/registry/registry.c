@@ -22,6 +22,7 @@ struct entry {
     struct gyre_candidate candidate; /* points into the other two */
     struct gyre_manifest *manifest;
     struct gyre_verdict verdict;
+    bool run_again; /* no remembered verdict counts */
 };
 
 struct gyre_registry {
@@ -29,7 +30,6 @@ struct gyre_registry {
     struct gyre_manifest *manifests;
     struct entry *entries;
     size_t count;
-    bool run_again; /* no remembered verdict counts */
     pthread_mutex_t lock;
 };
 
@@ -74,9 +74,8 @@ static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
     const struct gyre_manifest *manifest = entry->manifest;
     bool remembers = gyre_config_bool(config, GYRE_SECTION_GYRE, NULL, "remember_probes");
     const char *folder = remembers ? gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "cache_dir") : "";
-    bool remembered =
-        !registry->run_again && gyre_memory_recall(folder, manifest->library, manifest->parameters,
-                                                   manifest->parameter_count, &entry->verdict);
+    bool remembered = !entry->run_again && gyre_memory_recall(folder, manifest->library, manifest->parameters,
+                                                              manifest->parameter_count, &entry->verdict);
     if (!remembered &&
         gyre_probe_run(manifest->library, manifest->parameters, manifest->parameter_count,
                        gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "probe_timeout_ms"), &entry->verdict))
@@ -107,12 +106,11 @@ gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index)
     return GYRE_OK;
 }
 
-void gyre_registry_forget(struct gyre_registry *registry)
+void gyre_registry_forget(struct gyre_registry *registry, size_t index)
 {
     pthread_mutex_lock(&registry->lock);
-    registry->run_again = true;
-    for (size_t i = 0; i < registry->count; i++)
-        registry->entries[i].candidate.judged = false;
+    registry->entries[index].run_again = true;
+    registry->entries[index].candidate.judged = false;
     pthread_mutex_unlock(&registry->lock);
 }
 

@@ -65,8 +65,8 @@ const struct gyre_candidate *gyre_registry_at(const struct gyre_registry *regist
  */
 gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index);
 
-/** Makes the next judgement of every candidate run the plugin, whatever is remembered. */
-void gyre_registry_forget(struct gyre_registry *registry);
+/** Makes the next judgement of a candidate run the plugin, whatever is remembered. */
+void gyre_registry_forget(struct gyre_registry *registry, size_t index);
 
 /**
  * Chooses by name, or the best for "auto" (also NULL): highest score + priority among those that can start;

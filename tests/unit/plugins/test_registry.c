@@ -286,7 +286,7 @@ START_TEST(forgetting_probes_again)
     set_moody("m", "works");
     judge("m");
     ck_assert(judge("m")->remembered);
-    gyre_registry_forget(fixture.registry);
+    gyre_registry_forget(fixture.registry, 0);
     ck_assert_int_eq(gyre_registry_judge(fixture.registry, 0), GYRE_OK);
     ck_assert(!gyre_registry_at(fixture.registry, 0)->remembered);
     ck_assert_int_eq(probes("m"), 2);

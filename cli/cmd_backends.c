@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre backends: every backend that is configured or lies in a plugin folder, whether it can start here, and
+ * why not. `--why NAME` tells all that is known of one, down to its devices, which it opens for that.
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/config/config.h"
+#include "core/dispatch/dispatch.h"
+#include "core/registry/registry.h"
+
+static const char HELP[] =
+    "usage: gyre backends [--json] [--again]\n"
+    "       gyre backends --why NAME [--json] [--again]\n"
+    "\n"
+    "Lists the backends that the configuration names and the plugin folders hold, also those that cannot\n"
+    "start, with the reason. The last line says which one the configuration chooses, and why.\n"
+    "\n"
+    "  --why NAME  all that is known of one backend: where it comes from, its parameters, its verdict,\n"
+    "              its devices\n"
+    "  --again     probe anew, whatever is remembered; with --why, that one backend\n"
+    "\n"
+    "Exit codes: 0 also when no backend can start; 1 when there is no backend NAME; 2 usage; 4 "
+    "configuration.\n";
+
+struct listing {
+    struct gyre_config *config;
+    struct gyre_registry *registry;
+    const struct gyre_candidate *choice; /* NULL: none can start, or not the one that was chosen by name */
+    char why[2048];
+};
+
+static gyre_status load(const cli_context *cli, struct listing *listing)
+{
+    struct gyre_config_desc desc = {.config_path = cli->config_path, .command_line = cli->settings.items};
+    char backend[160] = "";
+    const char *const chosen[] = {backend, NULL};
+    if (cli->backend) {
+        snprintf(backend, sizeof backend, "gyre.backend=%s", cli->backend);
+        desc.api = chosen;
+    }
+    gyre_status status = gyre_config_load(&desc, &listing->config);
+    size_t count = 0;
+    const char *const *warnings = status == GYRE_OK ? gyre_config_warnings(listing->config, &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        cli_error(CLI_OK, "warning: %s", warnings[i]);
+    return status == GYRE_OK ? gyre_registry_create(listing->config, &listing->registry) : status;
+}
+
+/* `again`: probes all anew, or `only` that one when it is not NULL. */
+static void judge_all(struct listing *listing, bool again, const char *only)
+{
+    const char *name = gyre_config_text(listing->config, GYRE_SECTION_GYRE, NULL, "backend");
+    for (size_t i = 0; i < gyre_registry_count(listing->registry); i++) {
+        if (again && (!only || strcmp(gyre_registry_at(listing->registry, i)->name, only) == 0))
+            gyre_registry_forget(listing->registry, i);
+        gyre_registry_judge(listing->registry, i); /* its failure is in the candidate */
+    }
+    gyre_status status =
+        gyre_registry_choose(listing->registry, name, &listing->choice, listing->why, sizeof listing->why);
+    if (status != GYRE_OK)
+        snprintf(listing->why, sizeof listing->why, "%s", gyre_error_text());
+}
+
+static void finish(struct listing *listing)
+{
+    gyre_registry_destroy(listing->registry);
+    gyre_config_destroy(listing->config);
+}
+
+static const char *verdict_word(const struct gyre_candidate *candidate)
+{
+    return candidate->status == GYRE_OK ? "can start" : gyre_status_word(candidate->status);
+}
+
+static void abi_text(const struct gyre_candidate *candidate, char text[16])
+{
+    text[0] = '\0';
+    if (candidate->abi_major != 0 || candidate->abi_minor != 0)
+        snprintf(text, 16, "%u.%u", candidate->abi_major, candidate->abi_minor);
+}
+
+/* ---- the list ---- */
+
+static int print_list(const struct listing *listing)
+{
+    static const char *const headers[] = {"BACKEND", "VERDICT", ">PRIORITY", ">SCORE", ">DEVICES",
+                                          "VERSION", "ABI",     "LIBRARY",   "ABOUT",  NULL};
+    cli_table *table = cli_table_create(headers);
+    for (size_t i = 0; i < gyre_registry_count(listing->registry); i++) {
+        const struct gyre_candidate *candidate = gyre_registry_at(listing->registry, i);
+        bool starts = candidate->status == GYRE_OK;
+        char priority[16], score[16] = "", devices[16] = "", abi[16];
+        snprintf(priority, sizeof priority, "%d", candidate->priority);
+        if (starts) {
+            snprintf(score, sizeof score, "%d", candidate->score);
+            snprintf(devices, sizeof devices, "%u", candidate->device_count);
+        }
+        abi_text(candidate, abi);
+        const char *const cells[] = {candidate->name,
+                                     verdict_word(candidate),
+                                     priority,
+                                     score,
+                                     devices,
+                                     candidate->build,
+                                     abi,
+                                     candidate->library,
+                                     starts ? candidate->summary : candidate->reason};
+        cli_table_add(table, cells);
+    }
+    int code = cli_table_print(table);
+    printf("\n%s: %s\n", listing->choice ? "chosen" : "none chosen", listing->why);
+    return code;
+}
+
+static json_t *candidate_json(const struct gyre_candidate *candidate)
+{
+    char abi[16];
+    abi_text(candidate, abi);
+    json_t *row =
+        json_pack("{s:s, s:s, s:s, s:b, s:i, s:b, s:s, s:s, s:s, s:s, s:s}", "name", candidate->name,
+                  "library", candidate->library, "origin", candidate->origin, "enabled", candidate->enabled,
+                  "priority", candidate->priority, "can_start", candidate->status == GYRE_OK, "status",
+                  gyre_status_word(candidate->status), "reason", candidate->reason, "plugin",
+                  candidate->plugin_name, "version", candidate->build, "abi", abi);
+    json_t *verdict =
+        json_pack("{s:i, s:I, s:s, s:s, s:s, s:b, s:I}", "score", candidate->score, "device_count",
+                  (json_int_t)candidate->device_count, "vendor_library", candidate->vendor_library, "summary",
+                  candidate->summary, "fingerprint", candidate->fingerprint, "remembered",
+                  candidate->remembered, "probe_ns", (json_int_t)candidate->probe_ns);
+    if (row)
+        json_object_update_missing(row, verdict);
+    json_decref(verdict);
+    return row;
+}
+
+static json_t *choice_json(const struct listing *listing)
+{
+    return json_pack("{s:s, s:s?, s:s}", "setting",
+                     gyre_config_text(listing->config, GYRE_SECTION_GYRE, NULL, "backend"), "backend",
+                     listing->choice ? listing->choice->name : NULL, "why", listing->why);
+}
+
+static int print_list_json(const struct listing *listing)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < gyre_registry_count(listing->registry); i++)
+        json_array_append_new(rows, candidate_json(gyre_registry_at(listing->registry, i)));
+    return cli_print_json(json_pack("{s:o, s:o}", "backends", rows, "choice", choice_json(listing)));
+}
+
+/* ---- the story of one ---- */
+
+static void tell(const char *what, const char *text)
+{
+    if (text[0] != '\0')
+        printf("%-14s %s\n", what, text);
+}
+
+__attribute__((format(printf, 2, 3))) static void tell_of(const char *what, const char *format, ...)
+{
+    char text[2048];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tell(what, text);
+}
+
+/* Drop-ins of this name that have no effect: masked, or disabled by a link to the null device. */
+static void tell_drop_ins(const struct gyre_config *config, const char *name)
+{
+    size_t count;
+    const struct gyre_config_manifest *manifests = gyre_config_manifests(config, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct gyre_config_manifest *manifest = &manifests[i];
+        size_t length = strcspn(manifest->file, ".");
+        if (strncmp(manifest->file, name, length) != 0 || name[length] != '\0')
+            continue;
+        if (manifest->state == GYRE_MANIFEST_MASKED)
+            tell_of("drop-in", "%s (masked by %s)", manifest->path, manifest->by);
+        else
+            tell_of("drop-in", "%s%s", manifest->path,
+                    manifest->state == GYRE_MANIFEST_DISABLED ? " (disabled: a link to the null device)"
+                                                              : "");
+    }
+}
+
+static void tell_device(const struct gyre_candidate *candidate, uint32_t ordinal)
+{
+    struct gyre_dispatch *dispatch;
+    if (gyre_dispatch_open(candidate, ordinal, NULL, NULL, &dispatch) != GYRE_OK) {
+        tell_of("device", "%u: cannot be opened: %s", ordinal, gyre_error_text());
+        return;
+    }
+    const gyre_device_info *info = gyre_dispatch_device_info(dispatch);
+    tell_of("device", "%u: %s, %u units, %" PRIu64 " MiB, up to %u lanes and %u blocks", ordinal, info->name,
+            info->unit_count, info->memory_size >> 20, info->lanes_max, info->blocks_max);
+    tell_of("  compiles for", "%s with %s", info->architecture,
+            info->compiler[0] ? info->compiler : "nothing: there is no compiler");
+    gyre_dispatch_close(dispatch);
+}
+
+static void tell_verdict(const struct gyre_candidate *candidate)
+{
+    char abi[16];
+    abi_text(candidate, abi);
+    tell_of("version", "%s%s%s", candidate->build, candidate->plugin_name[0] ? " of plugin " : "",
+            candidate->plugin_name);
+    if (abi[0])
+        tell_of("backend ABI", "%s; this Gyre runs %d.0 to %d.%d", abi, GYRE_ABI_MAJOR, GYRE_ABI_MAJOR,
+                GYRE_ABI_MINOR);
+    tell("verdict", verdict_word(candidate));
+    tell("reason", candidate->reason);
+    if (candidate->remembered)
+        tell("judged", "earlier; remembered until the plugin, its parameters or the driver change (--again)");
+    else if (candidate->probe_ns > 0)
+        tell_of("judged", "now, by a probe of %.1f ms in a process of its own",
+                (double)candidate->probe_ns / 1e6);
+    tell("vendor library", candidate->vendor_library);
+    tell("driver", candidate->fingerprint);
+    tell("summary", candidate->summary);
+}
+
+static int print_story(const struct listing *listing, const struct gyre_candidate *candidate)
+{
+    tell("backend", candidate->name);
+    tell("named by", candidate->origin[0] ? candidate->origin : "nothing: it lies in a plugin folder");
+    tell_drop_ins(listing->config, candidate->name);
+    tell("library", candidate->library);
+    tell_of("priority", "%d%s", candidate->priority, candidate->enabled ? "" : ", disabled");
+    for (size_t i = 0; i < candidate->parameter_count; i++) {
+        const gyre_parameter *parameter = &candidate->parameters[i];
+        tell_of("parameter", "%s = %s (%s)", parameter->key, parameter->value, parameter->origin);
+    }
+    tell_verdict(candidate);
+    if (candidate->status == GYRE_OK) {
+        tell_of("score", "%d", candidate->score);
+        for (uint32_t ordinal = 0; ordinal < candidate->device_count; ordinal++)
+            tell_device(candidate, ordinal);
+    }
+    tell(listing->choice == candidate ? "chosen" : "not chosen", listing->why);
+    return CLI_OK;
+}
+
+static int print_story_json(const struct listing *listing, const struct gyre_candidate *candidate)
+{
+    json_t *row = candidate_json(candidate), *parameters = json_array();
+    for (size_t i = 0; i < candidate->parameter_count; i++) {
+        const gyre_parameter *parameter = &candidate->parameters[i];
+        json_array_append_new(parameters, json_pack("{s:s, s:s, s:s}", "key", parameter->key, "value",
+                                                    parameter->value, "origin", parameter->origin));
+    }
+    if (row) {
+        json_object_set_new(row, "parameters", parameters);
+        json_object_set_new(row, "choice", choice_json(listing));
+    }
+    return cli_print_json(row);
+}
+
+/* A drop-in that is disabled leaves no backend behind; its story is that. */
+static int explain_absence(const struct listing *listing, const char *name)
+{
+    const struct gyre_candidate *candidate;
+    tell_drop_ins(listing->config, name);
+    return cli_fail(gyre_registry_choose(listing->registry, name, &candidate, NULL, 0));
+}
+
+static int print_why(const cli_context *cli, const struct listing *listing, const char *name)
+{
+    for (size_t i = 0; i < gyre_registry_count(listing->registry); i++) {
+        const struct gyre_candidate *candidate = gyre_registry_at(listing->registry, i);
+        if (strcmp(candidate->name, name) == 0)
+            return cli->json ? print_story_json(listing, candidate) : print_story(listing, candidate);
+    }
+    return explain_absence(listing, name);
+}
+
+static int run(cli_context *cli)
+{
+    const char *name = NULL;
+    bool again = false;
+    struct listing listing = {0};
+    const cli_option options[] = {{"--why", .text = &name}, {"--again", .flag = &again}, {0}};
+    if (!cli_parse(cli, options))
+        return cli->exit_code;
+    if (cli->operands.count > 0)
+        return cli_usage_error(cli, "expected no argument, found '%s'; did you mean '--why %s'?",
+                               cli->operands.items[0], cli->operands.items[0]);
+    gyre_status status = load(cli, &listing);
+    int code = CLI_OK;
+    if (status == GYRE_OK) {
+        judge_all(&listing, again, name);
+        if (name)
+            code = print_why(cli, &listing, name);
+        else
+            code = cli->json ? print_list_json(&listing) : print_list(&listing);
+    } else {
+        code = cli_fail(status);
+    }
+    finish(&listing);
+    return code;
+}
+
+const cli_command cli_command_backends = {"backends", "list the backends and say which can start", HELP, run};
