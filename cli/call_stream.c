@@ -26,7 +26,7 @@ typedef struct call_stream {
     char refusal[REFUSAL_SIZE]; /* of the request that ended the batch; "" when none did */
 } call_stream;
 
-/* ---- what came back ----------------------------------------------------------------------------------- */
+/* ---- what came back ---- */
 
 static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
 {
@@ -98,7 +98,7 @@ static gyre_status receive_what_is_there(call_stream *stream)
     return status == GYRE_AGAIN || status == GYRE_TIMEOUT ? GYRE_OK : status;
 }
 
-/* ---- what goes out ------------------------------------------------------------------------------------ */
+/* ---- what goes out ---- */
 
 static gyre_status send_all(call_stream *stream)
 {

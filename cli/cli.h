@@ -86,7 +86,7 @@ int cli_unknown_command(const char *name);
 /** Runs `gyre ARGUMENT...` (without the program's name) and returns what it exits with. */
 int cli_main(char **arguments, size_t count);
 
-/* ---- options ------------------------------------------------------------------------------------------ */
+/* ---- options ---- */
 
 /**
  * An option of a command; exactly one target is set. A list of them ends with {0}. Values are given as
@@ -112,7 +112,7 @@ void cli_list_finish(cli_list *list);
 /** False without memory. */
 bool cli_list_add(cli_list *list, const char *text);
 
-/* ---- saying no ---------------------------------------------------------------------------------------- */
+/* ---- saying no ---- */
 
 /**
  * The exit code that stands for a status; CLI_OK only for GYRE_OK. Never CLI_USAGE, which is for command
@@ -138,7 +138,7 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
 /** A gyre_open_desc.log that prints on stderr. Threads: any. */
 void cli_log(void *context, int level, const char *text);
 
-/* ---- output ------------------------------------------------------------------------------------------- */
+/* ---- output ---- */
 
 /** Prints one JSON document and takes over the reference; CLI_FAILED when `document` is NULL (no memory). */
 int cli_print_json(json_t *document);

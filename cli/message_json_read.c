@@ -23,7 +23,7 @@ typedef struct json_reader {
     size_t path_length;   /* never cut, so that leaving a part always works */
 } json_reader;
 
-/* ---- sentences ---------------------------------------------------------------------------------------- */
+/* ---- sentences ---- */
 
 static size_t path_enter(json_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -91,7 +91,7 @@ static gyre_status refuse(const json_reader *reader, const char *expected, const
                           describe(value, found));
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------ */
+/* ---- numbers ---- */
 
 static const struct integer_range {
     const char *words;
@@ -204,7 +204,7 @@ static gyre_status read_real(const json_reader *reader, gyre_scalar scalar, cons
     return GYRE_OK;
 }
 
-/* ---- messages and arrays ------------------------------------------------------------------------------ */
+/* ---- messages and arrays ---- */
 
 static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
                               void *target);

@@ -20,8 +20,7 @@ enum {
     PARK_TURNS = 200, /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
 
-/* ---- queues
- * ------------------------------------------------------------------------------------------------ */
+/* ---- queues ---- */
 
 static const gyre_slot *request_slot(const gyre_queue_region *region, gyre_u64 index)
 {
@@ -83,8 +82,7 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
     return request_ready(queue->region, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
 }
 
-/* ---- handlers
- * ---------------------------------------------------------------------------------------------- */
+/* ---- handlers ---- */
 
 /* A block kernel's handler is run by all lanes for each message; to the ring it looks like a plain one. */
 static int handle_by_lanes(const void *request, void *reply, void *state, void *scratch,
@@ -147,8 +145,7 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
     return handled;
 }
 
-/* ---- waiting
- * ----------------------------------------------------------------------------------------------- */
+/* ---- waiting ---- */
 
 static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
 {
@@ -221,8 +218,7 @@ static void wait_for_work(const struct cpu_worker *worker, gyre_u64 command)
         park(worker, command);
 }
 
-/* ---- the loop
- * ---------------------------------------------------------------------------------------------- */
+/* ---- the loop ---- */
 
 static void obey(struct cpu_worker *worker, gyre_u64 command)
 {

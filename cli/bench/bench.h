@@ -61,7 +61,7 @@ struct bench_case {
 extern const bench_case bench_cases[];
 extern const size_t bench_case_count;
 
-/* ---- rounds ------------------------------------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 /** One round of a case: fills the sample; `context` is the case's own. */
 typedef gyre_status (*bench_round)(void *context, uint64_t duration_ns, bench_sample *sample);
@@ -76,7 +76,7 @@ gyre_status bench_rounds(const bench_case *self, const bench_options *options, b
 void bench_row_judge(bench_row *row);
 bool bench_target_met(const bench_target *target);
 
-/* ---- sessions ----------------------------------------------------------------------------------------- */
+/* ---- sessions ---- */
 
 /** A runtime with one kernel of the benchmark's, and a queue into it. */
 typedef struct bench_session {
@@ -109,11 +109,11 @@ gyre_status bench_file(const char *name, char *path, size_t size);
 /** One call with the reply checked; adds to *errors. */
 gyre_status bench_call_checked(gyre_queue *queue, enum bench_kind kind, uint64_t number, uint64_t *errors);
 
-/* ---- cases -------------------------------------------------------------------------------------------- */
+/* ---- cases ---- */
 
 gyre_status bench_run_floor(const bench_case *self, const bench_options *options, bench_row *row);
 
-/* ---- report ------------------------------------------------------------------------------------------- */
+/* ---- report ---- */
 
 /** One row as JSON; NULL without memory. */
 json_t *bench_row_json(const bench_row *row);

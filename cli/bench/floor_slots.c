@@ -65,7 +65,7 @@ static bool pair_init(struct pair *pair, const bench_shape *shape)
     return pair->memory != NULL;
 }
 
-/* ---- server ------------------------------------------------------------------------------------------- */
+/* ---- server ---- */
 
 struct served {
     const bench_shape *shape;
@@ -105,7 +105,7 @@ static void serve(bench_server *server)
     BENCH_FOR_KIND(served->shape->kind, serve_kind(server, KIND))
 }
 
-/* ---- clients ------------------------------------------------------------------------------------------ */
+/* ---- clients ---- */
 
 struct client {
     struct pair *pair;
@@ -200,7 +200,7 @@ BENCH_INLINE void there_and_back(struct client *client, enum bench_kind kind)
         receive_one(client, kind);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 static void play_ping_pong(struct client *client)
 {
@@ -256,7 +256,7 @@ bool bench_floor_slots_burst(const bench_shape *shape, uint64_t duration_ns, ben
     return round_of(play_burst, shape, duration_ns, sample);
 }
 
-/* ---- several clients ---------------------------------------------------------------------------------- */
+/* ---- several clients ---- */
 
 static void *producer_main(void *argument)
 {

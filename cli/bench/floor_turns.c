@@ -17,7 +17,7 @@ static uint32_t turn_of(const struct turns *shared)
     return __atomic_load_n(&shared->turn, __ATOMIC_ACQUIRE); /* pairs with the other side's release */
 }
 
-/* ---- spinning ----------------------------------------------------------------------------------------- */
+/* ---- spinning ---- */
 
 static void serve_line(bench_server *server)
 {
@@ -43,7 +43,7 @@ static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogra
     }
 }
 
-/* ---- sleeping ----------------------------------------------------------------------------------------- */
+/* ---- sleeping ---- */
 
 /* Gives the turn away and wakes whoever sleeps on it. */
 static void pass(struct turns *shared, uint32_t turn)
@@ -82,7 +82,7 @@ static void play_park(struct turns *shared, uint64_t duration_ns, bench_histogra
     }
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------- */
+/* ---- rounds ---- */
 
 static void finish(const bench_histogram *times, uint64_t start_ns, uint64_t cpu_ns, bench_sample *sample)
 {

@@ -10,7 +10,7 @@
 
 #include "gyre/waiting.h"
 
-/* ---- statistics --------------------------------------------------------------------------------------- */
+/* ---- statistics ---- */
 
 static uint64_t bucket_top(unsigned bucket)
 {
@@ -82,7 +82,7 @@ bench_sample bench_sample_median(const bench_sample *samples, size_t count)
     return median;
 }
 
-/* ---- cores -------------------------------------------------------------------------------------------- */
+/* ---- cores ---- */
 
 static cpu_set_t allowed; /* before anything was pinned */
 static pthread_once_t allowed_once = PTHREAD_ONCE_INIT;
@@ -134,7 +134,7 @@ void bench_pin(int core)
         pthread_setaffinity_np(pthread_self(), sizeof set, &set); /* refused: it runs where it may */
 }
 
-/* ---- clocks ------------------------------------------------------------------------------------------- */
+/* ---- clocks ---- */
 
 static uint64_t timeval_ns(struct timeval time)
 {

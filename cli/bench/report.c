@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- JSON --------------------------------------------------------------------------------------------- */
+/* ---- JSON ---- */
 
 static json_t *latencies(const bench_sample *sample)
 {
@@ -92,7 +92,7 @@ json_t *bench_row_json(const bench_row *row)
     return object;
 }
 
-/* ---- for people --------------------------------------------------------------------------------------- */
+/* ---- for people ---- */
 
 enum { CELL = 64 };
 

@@ -78,7 +78,7 @@ gyre_status bench_rounds(const bench_case *self, const bench_options *options, b
     return GYRE_OK;
 }
 
-/* ---- targets ------------------------------------------------------------------------------------------ */
+/* ---- targets ---- */
 
 static const struct {
     const char *what;

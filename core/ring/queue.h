@@ -120,8 +120,7 @@ uint64_t gyre_queue_complete_unhandled(gyre_queue *queue);
 /** The index that the next send will take. */
 uint64_t gyre_queue_next_index(const gyre_queue *queue);
 
-/* ---- shared by the files of this folder
- * ---------------------------------------------------------------------- */
+/* ---- shared by the files of this folder ---- */
 
 static inline gyre_slot *gyre_request_slot(const gyre_queue *queue, uint64_t index)
 {

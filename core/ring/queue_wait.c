@@ -169,8 +169,7 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
     return status == GYRE_OK ? GYRE_OK : give_up(queue, status);
 }
 
-/* ---- a full queue
- * ------------------------------------------------------------------------------------------ */
+/* ---- a full queue ---- */
 
 static gyre_status full(gyre_queue *queue, gyre_status status)
 {

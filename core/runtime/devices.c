@@ -2,7 +2,9 @@
 /* Devices: chosen by the registry, opened on first use, shared by all kernels and buffers on them. */
 #include "core/runtime/runtime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/error.h"
 
@@ -46,6 +48,24 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
     }
     pthread_mutex_unlock(&runtime->lock);
     return status;
+}
+
+gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend, gyre_backend_choice *out)
+{
+    const struct gyre_candidate *candidate = NULL;
+    gyre_backend_choice choice = {.size = sizeof choice};
+    if (!runtime || !out || out->size < sizeof out->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_backend_choose needs a runtime and a choice with its size set");
+    if (!backend || !backend[0])
+        backend = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "backend");
+    gyre_status status =
+        gyre_registry_choose(runtime->registry, backend, &candidate, choice.why, sizeof choice.why);
+    if (status != GYRE_OK)
+        return status;
+    snprintf(choice.name, sizeof choice.name, "%s", candidate->name);
+    memcpy(out, &choice, out->size < sizeof choice ? out->size : sizeof choice);
+    return GYRE_OK;
 }
 
 void gyre_runtime_close_devices(gyre_runtime *runtime)

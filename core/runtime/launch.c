@@ -10,8 +10,7 @@
 #include "core/base/error.h"
 #include "core/runtime/runtime.h"
 
-/* ---- names and sources
- * --------------------------------------------------------------------------------------- */
+/* ---- names and sources ---- */
 
 /* The name under which a kernel is configured before its file was read: given, or as the source says. */
 static void guess_name(const gyre_launch_desc *desc, char *name, size_t size)
@@ -44,8 +43,7 @@ static gyre_status check_name(const gyre_kernel *kernel)
                           kernel->name);
 }
 
-/* ---- building
- * ------------------------------------------------------------------------------------------------ */
+/* ---- building ---- */
 
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
@@ -75,8 +73,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     return status;
 }
 
-/* ---- the shape
- * ----------------------------------------------------------------------------------------------- */
+/* ---- the shape ---- */
 
 static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
 {
@@ -106,8 +103,7 @@ static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *des
     return GYRE_OK;
 }
 
-/* ---- state and buffers
- * --------------------------------------------------------------------------------------- */
+/* ---- state and buffers ---- */
 
 static gyre_status prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
@@ -208,8 +204,7 @@ void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold)
     pthread_mutex_unlock(&kernel->runtime->lock);
 }
 
-/* ---- starting
- * ------------------------------------------------------------------------------------------------ */
+/* ---- starting ---- */
 
 static void log_line(void *context, const char *text, int64_t value)
 {

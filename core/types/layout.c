@@ -72,7 +72,7 @@ static gyre_status field_error(const field_place *place, const char *what)
                           place->number, length > 120 ? 120 : length, place->text.at, what);
 }
 
-/* ---- one field ---------------------------------------------------------------------------------------- */
+/* ---- one field ---- */
 
 static gyre_status dimension_parse(const field_place *place, gyre_span text, gyre_field *field)
 {
@@ -160,7 +160,7 @@ static gyre_status field_place_at(const field_place *place, uint64_t size_max, g
     return GYRE_OK;
 }
 
-/* ---- a struct ----------------------------------------------------------------------------------------- */
+/* ---- a struct ---- */
 
 static gyre_status count_fields(const gyre_type *type, uint32_t *count)
 {
@@ -220,7 +220,7 @@ static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node,
     return GYRE_OK;
 }
 
-/* ---- text and hash ------------------------------------------------------------------------------------ */
+/* ---- text and hash ---- */
 
 static void print_text(FILE *out, const gyre_layout *layout)
 {
@@ -273,7 +273,7 @@ static gyre_status copy_type(gyre_arena *arena, const gyre_type *source, gyre_la
     return GYRE_OK;
 }
 
-/* ---- any type ----------------------------------------------------------------------------------------- */
+/* ---- any type ---- */
 
 static gyre_status scalar_build(const gyre_type *type, gyre_layout *layout)
 {

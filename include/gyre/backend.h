@@ -42,8 +42,7 @@ typedef struct gyre_queue_memory gyre_queue_memory; /* a backend's: a queue's re
 typedef struct gyre_memory gyre_memory;             /* a backend's: a device buffer */
 typedef struct gyre_resident gyre_resident;         /* a backend's: a launched kernel */
 
-/* ---- what the core gives a plugin
- * -------------------------------------------------------------------------- */
+/* ---- what the core gives a plugin ---- */
 
 typedef enum gyre_log_level {
     GYRE_LOG_ERROR = 1,
@@ -90,8 +89,7 @@ typedef struct gyre_parameter {
     const char *origin; /* file:line, variable or "default": for messages */
 } gyre_parameter;
 
-/* ---- descriptors
- * ------------------------------------------------------------------------------------------- */
+/* ---- descriptors ---- */
 
 typedef struct gyre_probe_desc {
     size_t size;
@@ -232,8 +230,7 @@ typedef struct gyre_resident_desc {
     void *kernel_log_context;
 } gyre_resident_desc;
 
-/* ---- the table
- * --------------------------------------------------------------------------------------------- */
+/* ---- the table ---- */
 
 typedef struct gyre_backend_ops {
     size_t size;

@@ -63,8 +63,7 @@ GYRE_API const char *gyre_error_text(void);
 /** "timeout" for GYRE_TIMEOUT, and so on. */
 GYRE_API const char *gyre_status_word(gyre_status status);
 
-/* ---- runtime
- * ----------------------------------------------------------------------------------------------- */
+/* ---- runtime ---- */
 
 typedef struct gyre_open_desc {
     size_t size;
@@ -87,8 +86,18 @@ GYRE_API gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out);
 /** Terminates every kernel without draining and frees everything that the runtime owns. Accepts NULL. */
 GYRE_API void gyre_close(gyre_runtime *runtime);
 
-/* ---- kernels
- * ----------------------------------------------------------------------------------------------- */
+/** Which backend a launch would run on, and why it and no other. */
+typedef struct gyre_backend_choice {
+    size_t size;
+    char name[32];
+    char why[1024]; /* a sentence for people, also about those that cannot start */
+} gyre_backend_choice;
+
+/** Chooses as gyre_launch does (NULL: as configured) without opening a device. May probe plugins. */
+GYRE_API gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend,
+                                         gyre_backend_choice *out);
+
+/* ---- kernels ---- */
 
 /** A device buffer bound to a kernel by the name that the kernel's GYRE_BUFFERS gave it. */
 typedef struct gyre_binding_name {
@@ -175,8 +184,7 @@ GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
  * size. */
 GYRE_API gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size);
 
-/* ---- queues
- * ------------------------------------------------------------------------------------------------ */
+/* ---- queues ---- */
 
 typedef enum gyre_full_policy {
     GYRE_FULL_DEFAULT = 0,     /* as configured; built in: block */
@@ -322,8 +330,7 @@ typedef struct gyre_queue_stats {
 
 GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats);
 
-/* ---- device buffers
- * ---------------------------------------------------------------------------------------- */
+/* ---- device buffers ---- */
 
 /** Memory on the device that launches with this backend (NULL: as configured) and ordinal would use. Zeroed.
  */

@@ -30,8 +30,7 @@
 #endif
 #define GYRE_INLINE_ static inline __attribute__((always_inline, unused))
 
-/* ---- buffers
- * ----------------------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 #define GYRE_BUFFER_IN_(type, name)                                                                          \
     const GYRE_GLOBAL type *name;                                                                            \
@@ -54,8 +53,7 @@
 static const char gyre_buffers_text_gyre_none[] GYRE_UNUSED_ = "";
 static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
 
-/* ---- running a ring
- * ---------------------------------------------------------------------------------------- */
+/* ---- running a ring ---- */
 
 GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char *text)
 {
@@ -129,8 +127,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
     return index - first;
 }
 
-/* ---- declaring kernels
- * ------------------------------------------------------------------------------------- */
+/* ---- declaring kernels ---- */
 
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
     GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \

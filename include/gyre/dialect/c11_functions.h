@@ -8,7 +8,7 @@
 #ifndef GYRE_DIALECT_C11_FUNCTIONS_H
 #define GYRE_DIALECT_C11_FUNCTIONS_H
 
-/* ---- results, log, time, place in the launch ----------------------------------------------------------- */
+/* ---- results, log, time, place in the launch ---- */
 
 GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
 {
@@ -64,7 +64,7 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
     return gyre->block_count;
 }
 
-/* ---- bits ---------------------------------------------------------------------------------------------- */
+/* ---- bits ---- */
 
 GYRE_INLINE_ gyre_u32 gyre_popcount_u32(gyre_u32 x)
 {
@@ -118,7 +118,7 @@ GYRE_REINTERPRET_(gyre_f32_from_bits, gyre_u32, gyre_f32)
 GYRE_REINTERPRET_(gyre_bits_from_f64, gyre_f64, gyre_u64)
 GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
 
-/* ---- block functions ----------------------------------------------------------------------------------- */
+/* ---- block functions ---- */
 
 #define gyre_barrier(gyre) ((gyre)->services->barrier((gyre), GYRE_PLACE_))
 
@@ -190,7 +190,7 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #include "gyre/dialect/block_functions.h"
 
-/* ---- atomics ------------------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 #ifdef GYRE_CHECK
 

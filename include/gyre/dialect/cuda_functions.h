@@ -21,7 +21,7 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
     gyre->block_count = gridDim.x;
 }
 
-/* ---- bits ---------------------------------------------------------------------------------------------- */
+/* ---- bits ---- */
 
 GYRE_HELPER gyre_u32 gyre_popcount_u32(gyre_u32 x)
 {
@@ -73,7 +73,7 @@ GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
     return __longlong_as_double((long long)bits);
 }
 
-/* ---- barriers and block functions ---------------------------------------------------------------------- */
+/* ---- barriers and block functions ---- */
 
 /*
  * Returns whether all lanes are here, at one place; fails the lane's message when not. Lanes that have
@@ -202,7 +202,7 @@ GYRE_FOLDS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #include "gyre/dialect/block_functions.h"
 
-/* ---- atomics ------------------------------------------------------------------------------------------- */
+/* ---- atomics ---- */
 
 /* `same_` is the unsigned type of the same size, in which signed numbers wrap alike. */
 #define GYRE_ATOMICS_(type_, same_)                                                                          \

@@ -33,7 +33,7 @@ typedef struct gyre_context {
     GYRE_SHARED gyre_block_shared *shared;
 } gyre_context;
 
-/* ---- results, log, place in the launch ----------------------------------------------------------------- */
+/* ---- results, log, place in the launch ---- */
 
 /* A handler's own failure counts more than the barrier that it missed or made others miss. */
 GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
@@ -97,7 +97,7 @@ GYRE_HELPER gyre_u32 gyre_block_count(const gyre_context *gyre)
     return gyre->block_count;
 }
 
-/* ---- bits that all compilers do alike ------------------------------------------------------------------ */
+/* ---- bits that all compilers do alike ---- */
 
 GYRE_HELPER gyre_u32 gyre_rotl_u32(gyre_u32 x, gyre_u32 n)
 {
@@ -118,7 +118,7 @@ GYRE_HELPER gyre_u64 gyre_rotl_u64(gyre_u64 x, gyre_u32 n)
 #define GYRE_LESSER_F_(a, b)  ((a) < (b) || (b) != (b) ? (a) : (b))
 #define GYRE_GREATER_F_(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))
 
-/* ---- buffers ------------------------------------------------------------------------------------------- */
+/* ---- buffers ---- */
 
 /** What entries fill a GYRE_BUFFERS struct from. */
 typedef struct gyre_bound {
@@ -155,7 +155,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
     (void)bound;
 }
 
-/* ---- completing a request ------------------------------------------------------------------------------ */
+/* ---- completing a request ---- */
 
 /* Everything but the sequence: whoever calls stores it after what must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)
@@ -261,7 +261,7 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
 #define GYRE_OUT_SLOT_(batch, replies, index)                                                                \
     ((GYRE_GLOBAL gyre_slot *)((replies) + ((index) & (batch)->mask) * (batch)->reply_stride))
 
-/* ---- declaring kernels --------------------------------------------------------------------------------- */
+/* ---- declaring kernels ---- */
 
 #define GYRE_UNUSED_ __attribute__((unused))
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \

@@ -18,7 +18,7 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
     gyre->block_count = (gyre_u32)get_num_groups(0);
 }
 
-/* ---- bits ---------------------------------------------------------------------------------------------- */
+/* ---- bits ---- */
 
 GYRE_HELPER gyre_u32 gyre_popcount_u32(gyre_u32 x)
 {
@@ -73,7 +73,7 @@ GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
 }
 #endif
 
-/* ---- barriers and block functions ---------------------------------------------------------------------- */
+/* ---- barriers and block functions ---- */
 
 /* Unconditional, as OpenCL wants it. */
 GYRE_HELPER void gyre_barrier(gyre_context *gyre)
