@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-#define MESSAGE_MAX INT64_C(65536)
-#define CACHE_MAX   (INT64_C(64) << 40)
+#define CACHE_MAX (INT64_C(64) << 40)
 
 static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel", "queue"};
 
@@ -106,13 +105,6 @@ static const struct gyre_config_row rows[] = {
      .preset = "true",
      .doc = "Whether the backend may be used. A disabled backend is listed but never loaded."},
     {.kind = GYRE_SECTION_BACKEND,
-     .type = GYRE_VALUE_INT,
-     .key = "device",
-     .min = 0,
-     .max = 1023,
-     .preset = "0",
-     .doc = "The device, counted from 0, of launches that name none."},
-    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",
@@ -201,13 +193,6 @@ static const struct gyre_config_row rows[] = {
      .preset = "true",
      .doc = "Whether it serves its queues from the launch on, or only once it is activated."},
     {.kind = GYRE_SECTION_KERNEL,
-     .type = GYRE_VALUE_INT,
-     .key = "batch",
-     .min = 0,
-     .max = 65536,
-     .preset = "0",
-     .doc = "The most messages taken from one queue before the next has its turn. 0: the backend's choice."},
-    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_CHOICE,
      .key = "idle",
      .choices = {"adaptive", "spin", "yield", "park"},
@@ -245,22 +230,6 @@ static const struct gyre_config_row rows[] = {
      .preset = "1024",
      .doc = "How many requests may be sent and not yet received."},
     {.kind = GYRE_SECTION_QUEUE,
-     .type = GYRE_VALUE_SIZE,
-     .key = "request_bytes",
-     .min = 0,
-     .max = MESSAGE_MAX,
-     .preset = "0",
-     .doc = "Room for a request in a slot. 0: the size of the kernel's request type, which it must not be "
-            "below."},
-    {.kind = GYRE_SECTION_QUEUE,
-     .type = GYRE_VALUE_SIZE,
-     .key = "reply_bytes",
-     .min = 0,
-     .max = MESSAGE_MAX,
-     .preset = "0",
-     .doc =
-         "Room for a reply in a slot. 0: the size of the kernel's reply type, which it must not be below."},
-    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_CHOICE,
      .key = "policy",
      .choices = {"block", "reject", "drop_oldest", "drop_newest"},
@@ -287,13 +256,6 @@ static const struct gyre_config_row rows[] = {
      .choices = {"many", "one"},
      .preset = "many",
      .doc = "`one` promises that one thread at a time sends and one receives, which saves the locks."},
-    {.kind = GYRE_SECTION_QUEUE,
-     .type = GYRE_VALUE_MS,
-     .key = "deadline_ms",
-     .min = 0,
-     .max = 86400000,
-     .preset = "10000",
-     .doc = "How long a call waits where its caller gives no deadline of its own."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every rule of check_arrows.sh and check_text.sh must catch a tree that breaks it, and let a clean one pass.
+# Every rule of check_arrows.sh, check_text.sh and check_keys.sh must catch a tree that breaks it, and let a clean one pass.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 tree="$(mktemp -d)"
@@ -77,4 +77,13 @@ caught_text x.c "$spdx\n/* TODO: more */"
 caught_text x.c "$spdx\n$(yes '\n' | head -n 801 | tr -d '\n')"
 caught_text x.h "$spdx\n#pragma once"
 caught_text x.h "$spdx\n#ifndef X_H\n#define Y_H\n#endif"
+
+clean_tree
+printf '     .key = "used",\n     .key = "idle",\n' >"$tree/core/config/table.c"
+printf 'int u(void) { return g("used"); }\n' >"$tree/core/base/u.c"
+mkdir "$tree/cli"
+if bash "$here/check_keys.sh" "$tree" >"$tree/out" || [[ "$(grep -c 'has no effect' "$tree/out")" != 1 ]]; then
+    echo "not caught: a key that nobody reads"
+    failed=1
+fi
 exit "$failed"
