@@ -95,6 +95,9 @@ static void build_command(struct command *command, const struct cpu_settings *se
     add(command, "%s", program);
     for (size_t i = 0; i < sizeof fixed_options / sizeof fixed_options[0]; i++)
         add(command, "%s", fixed_options[i]);
+    if (cpu_compiler_is_gcc(
+            program)) /* places errors in macros where the user wrote the macro, as clang does */
+        add(command, "-ftrack-macro-expansion=0");
     add_words(command, settings->compiler_options);
     add_words(command, desc->options);
     if (settings->sanitize[0]) {

@@ -39,6 +39,12 @@ bool cpu_compiler_find(const char *program, char path[PATH_MAX])
     return false;
 }
 
+bool cpu_compiler_is_gcc(const char *path)
+{
+    char real[PATH_MAX];
+    return realpath(path, real) && strstr(strrchr(real, '/'), "gcc");
+}
+
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
     for (; *text; text++)

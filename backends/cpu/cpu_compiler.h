@@ -10,6 +10,9 @@
 /** Looks for a program as execvp does. False and an empty path when there is none. Links are not resolved. */
 bool cpu_compiler_find(const char *program, char path[PATH_MAX]);
 
+/** Whether the program at that path is a GCC, whatever link it is called by. */
+bool cpu_compiler_is_gcc(const char *path);
+
 /**
  * The first error in a compiler's output as "FILE:LINE: text", cut. Falls back to the first line that says
  * anything.

@@ -54,10 +54,28 @@ static int try_line(const char *line, char *sentence, size_t size)
     return 0;
 }
 
+/* A compiler that speaks another language: the first "FILE:LINE:COLUMN: " with anything behind it. */
+static int try_translated_line(const char *line, char *sentence, size_t size)
+{
+    for (const char *at = in_line(line, ": "); at; at = in_line(at + 1, ": ")) {
+        const char *digits = at;
+        while (digits > line && isdigit((unsigned char)digits[-1]))
+            digits--;
+        if (digits == at || digits < line + 2 || digits[-1] != ':' || !isdigit((unsigned char)digits[-2]))
+            continue;
+        write_located(line, at, at + 2, sentence, size);
+        return 1;
+    }
+    return 0;
+}
+
 void cpu_first_error(const char *messages, char *sentence, size_t size)
 {
     for (const char *line = messages; line; line = next_line(line))
         if (try_line(line, sentence, size))
+            return;
+    for (const char *line = messages; line; line = next_line(line))
+        if (try_translated_line(line, sentence, size))
             return;
     while (isspace((unsigned char)*messages))
         messages++;

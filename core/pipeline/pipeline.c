@@ -5,24 +5,13 @@
  */
 #include "core/pipeline/pipeline.h"
 #include "core/base/error.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/run.h"
 #include "gyre/waiting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct run {
-    const struct gyre_pipeline_desc *desc;
-    struct gyre_pipeline_settings settings;
-    struct gyre_source source;
-    struct gyre_workspace workspace;
-    struct gyre_check check;
-    struct gyre_artifact artifact;
-    char artifact_path[PATH_MAX];
-    struct gyre_build *build;
-    struct gyre_pipeline_report report;
-};
+#include <unistd.h>
 
 const char *gyre_stage_word(enum gyre_stage stage)
 {
@@ -38,8 +27,8 @@ const char *gyre_stage_state_word(enum gyre_stage_state state)
 
 /* ---- the report ---- */
 
-__attribute__((format(printf, 4, 5))) static void tell(struct run *run, enum gyre_stage stage,
-                                                       enum gyre_stage_state state, const char *format, ...)
+void gyre_run_tell(struct gyre_run *run, enum gyre_stage stage, enum gyre_stage_state state,
+                   const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -48,17 +37,16 @@ __attribute__((format(printf, 4, 5))) static void tell(struct run *run, enum gyr
     run->report.stages[stage].state = state;
 }
 
-/* Called at the end of a stage that can fail, with its start. */
-static gyre_status settle(struct run *run, enum gyre_stage stage, uint64_t start, gyre_status status)
+gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_t start, gyre_status status)
 {
     run->report.stages[stage].duration_ns = gyre_clock_ns() - start;
     if (status == GYRE_OK)
         return GYRE_OK;
-    tell(run, stage, GYRE_STAGE_FAILED, "%s", gyre_error_cause());
+    gyre_run_tell(run, stage, GYRE_STAGE_FAILED, "%s", gyre_error_cause());
     return gyre_error_add(status, "%s", gyre_stage_word(stage));
 }
 
-static void add_messages(struct run *run, const char *text)
+static void add_messages(struct gyre_run *run, const char *text)
 {
     size_t used = strlen(run->report.messages), size = sizeof run->report.messages;
     snprintf(run->report.messages + used, size - used, "%s", text);
@@ -66,18 +54,18 @@ static void add_messages(struct run *run, const char *text)
 
 /* ---- stages ---- */
 
-static gyre_status discover(struct run *run)
+static gyre_status discover(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     gyre_status status = gyre_source_read(run->desc->source, &run->source);
     memcpy(run->report.file, run->source.path, sizeof run->report.file);
     if (status == GYRE_OK)
-        tell(run, GYRE_STAGE_DISCOVER, GYRE_STAGE_DONE, "%s of %zu bytes",
-             run->source.is_artifact ? "a compiled kernel file" : "a source", run->source.size);
-    return settle(run, GYRE_STAGE_DISCOVER, start, status);
+        gyre_run_tell(run, GYRE_STAGE_DISCOVER, GYRE_STAGE_DONE, "%s of %zu bytes",
+                      run->source.is_artifact ? "a compiled kernel file" : "a source", run->source.size);
+    return gyre_run_settle(run, GYRE_STAGE_DISCOVER, start, status);
 }
 
-static gyre_status generate(struct run *run)
+static gyre_status generate(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     char *text = gyre_unit_text(&run->source);
@@ -86,24 +74,18 @@ static gyre_status generate(struct run *run)
     if (status == GYRE_OK)
         status = gyre_workspace_write_unit(&run->workspace, text);
     if (status == GYRE_OK)
-        tell(run, GYRE_STAGE_GENERATE, GYRE_STAGE_DONE, "one unit of %zu bytes", strlen(text));
+        gyre_run_tell(run, GYRE_STAGE_GENERATE, GYRE_STAGE_DONE, "one unit of %zu bytes", strlen(text));
     free(text);
-    return settle(run, GYRE_STAGE_GENERATE, start, status);
+    return gyre_run_settle(run, GYRE_STAGE_GENERATE, start, status);
 }
 
-static gyre_status call_compiler(struct run *run, const char *headers, char *messages, size_t messages_size)
+static gyre_status call_compiler(struct gyre_run *run, char *messages, size_t messages_size)
 {
-    char options[2048];
-    const char *folders[] = {run->source.folder, headers, NULL};
-    const char *own = run->desc->options ? run->desc->options : "";
-    int length = snprintf(options, sizeof options, "%s %s", run->settings.options, own);
-    if (length < 0 || (size_t)length >= sizeof options)
-        return gyre_error_set(GYRE_CONFIG, "the compiler options are longer than %zu bytes",
-                              sizeof options - 1);
+    const char *folders[] = {run->source.folder, run->headers, NULL};
     gyre_compile_desc desc = {.size = sizeof desc,
                               .unit_path = run->workspace.unit,
                               .include_directories = folders,
-                              .options = options,
+                              .options = run->options,
                               .artifact_path = run->workspace.image,
                               .dependency_path = run->workspace.dependencies,
                               .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
@@ -112,46 +94,52 @@ static gyre_status call_compiler(struct run *run, const char *headers, char *mes
     return gyre_dispatch_compile(run->desc->device, &desc);
 }
 
-static gyre_status compile(struct run *run, const char *headers)
+static gyre_status compile(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     char messages[sizeof run->report.messages] = "";
-    gyre_status status = call_compiler(run, headers, messages, sizeof messages);
+    clock_gettime(CLOCK_REALTIME, &run->started);
+    gyre_status status = call_compiler(run, messages, sizeof messages);
     add_messages(run, messages);
     if (status == GYRE_OK)
         status = gyre_artifact_open_image(run->workspace.image, &run->artifact);
     if (status == GYRE_OK) {
         memcpy(run->artifact_path, run->workspace.image, sizeof run->artifact_path);
-        tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_DONE, "%.200s",
-             gyre_dispatch_device_info(run->desc->device)->compiler);
+        gyre_run_tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_DONE, "%.200s",
+                      gyre_dispatch_device_info(run->desc->device)->compiler);
     }
-    return settle(run, GYRE_STAGE_COMPILE, start, status);
+    return gyre_run_settle(run, GYRE_STAGE_COMPILE, start, status);
 }
 
 /* What the check found, unless the compiler's own error says it better: see check_wins. */
-static gyre_status fail_check(struct run *run)
+static gyre_status fail_check(struct gyre_run *run)
 {
+    static const char unused[] = "its result is not used";
+    gyre_run_tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_SKIPPED, "%s", unused);
+    snprintf(run->report.messages, sizeof run->report.messages, "%s", run->check.messages);
     gyre_error_set(run->check.status, "%s", run->check.sentence);
-    tell(run, run->check.stage, GYRE_STAGE_FAILED, "%s", run->check.sentence);
+    gyre_run_tell(run, run->check.stage, GYRE_STAGE_FAILED, "%s", run->check.sentence);
     return gyre_error_add(run->check.status, "%s", gyre_stage_word(run->check.stage));
 }
 
-static void tell_check(struct run *run)
+static void tell_check(struct gyre_run *run)
 {
     const struct gyre_check *check = &run->check;
     run->report.stages[GYRE_STAGE_CHECK].duration_ns = check->duration_ns;
     if (check->verdict == GYRE_CHECK_PASSED)
-        tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_DONE, "%u kernel%s, within the dialect", check->kernel_count,
-             check->kernel_count == 1 ? "" : "s");
+        gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_DONE, "%u kernel%s, within the dialect",
+                      check->kernel_count, check->kernel_count == 1 ? "" : "s");
     else if (check->verdict == GYRE_CHECK_UNAVAILABLE)
-        tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_SKIPPED, "%.250s", check->sentence);
+        gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_SKIPPED, "%.250s", check->sentence);
+    else if (check->stage == GYRE_STAGE_CHECK)
+        gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_FAILED, "%.250s", check->sentence);
 }
 
 /*
  * A refusal is told before the compiler's error, an error of the parser only when the compiler had none: both
  * read the same text, and the compiler's words fit its own options.
  */
-static bool check_wins(const struct run *run, gyre_status compiled)
+static bool check_wins(const struct gyre_run *run, gyre_status compiled)
 {
     switch (run->check.verdict) {
     case GYRE_CHECK_REFUSED:
@@ -166,51 +154,75 @@ static bool check_wins(const struct run *run, gyre_status compiled)
     return false;
 }
 
-static void start_check(struct run *run, const char *headers)
+static void start_check(struct gyre_run *run)
 {
     run->check = (struct gyre_check){.source = &run->source,
-                                     .headers = headers,
+                                     .headers = run->headers,
                                      .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
                                      .stage = GYRE_STAGE_CHECK};
     if (run->settings.check == GYRE_CHECK_OFF)
-        tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_SKIPPED, "the setting check is off");
+        gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_SKIPPED, "the setting check is off");
     else
         gyre_check_start(&run->check);
 }
 
-static gyre_status make_artifact(struct run *run)
+static gyre_status make_artifact(struct gyre_run *run)
 {
-    const char *headers = gyre_pipeline_headers();
-    if (!headers)
-        return gyre_error_set(
-            GYRE_UNAVAILABLE,
-            "the headers of the kernel dialect (gyre/kernel.h) are not installed in `include` "
-            "beside Gyre's library");
-    start_check(run, headers);
+    start_check(run);
     gyre_status status = generate(run);
     if (status == GYRE_OK)
-        status = compile(run, headers);
+        status = compile(run);
     if (run->settings.check == GYRE_CHECK_OFF)
         return status;
     gyre_check_join(&run->check);
-    add_messages(run, run->check.messages);
     tell_check(run);
     return check_wins(run, status) ? fail_check(run) : status;
 }
 
-static gyre_status load(struct run *run)
+static gyre_status prepare(struct gyre_run *run)
+{
+    const char *own = run->desc->options ? run->desc->options : "";
+    int length = snprintf(run->options, sizeof run->options, "%s %s", run->settings.options, own);
+    if (length < 0 || (size_t)length >= sizeof run->options)
+        return gyre_error_set(GYRE_CONFIG, "the compiler options are longer than %zu bytes",
+                              sizeof run->options - 1);
+    run->headers = gyre_pipeline_headers();
+    if (!run->headers)
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "the headers of the kernel dialect (gyre/kernel.h) are not installed in `include` "
+            "beside Gyre's library");
+    gyre_run_open_cache(run);
+    return GYRE_OK;
+}
+
+/* From wherever it is quickest to have: the source is one, the cache has one, or it is made. */
+static gyre_status obtain(struct gyre_run *run)
+{
+    if (run->source.is_artifact)
+        return gyre_run_take_artifact(run);
+    gyre_status status = prepare(run);
+    if (status != GYRE_OK || gyre_run_find(run))
+        return status;
+    status = make_artifact(run);
+    if (status == GYRE_OK)
+        gyre_run_keep(run);
+    return status;
+}
+
+static gyre_status load(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     gyre_status status = gyre_build_create(run->desc->device, &run->source, &run->build);
     if (status == GYRE_OK)
         status = gyre_build_load(run->build, run->artifact_path, &run->artifact);
     if (status == GYRE_OK)
-        tell(run, GYRE_STAGE_LOAD, GYRE_STAGE_DONE, "%zu kernel%s", run->build->count,
-             run->build->count == 1 ? "" : "s");
-    return settle(run, GYRE_STAGE_LOAD, start, status);
+        gyre_run_tell(run, GYRE_STAGE_LOAD, GYRE_STAGE_DONE, "%zu kernel%s", run->build->count,
+                      run->build->count == 1 ? "" : "s");
+    return gyre_run_settle(run, GYRE_STAGE_LOAD, start, status);
 }
 
-static gyre_status verify(struct run *run)
+static gyre_status verify(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     char text[128] = "";
@@ -219,24 +231,44 @@ static gyre_status verify(struct run *run)
     if (status == GYRE_OK && run->source.kernel[0])
         status = gyre_build_kernel(run->build, NULL, &named);
     if (status == GYRE_OK)
-        tell(run, GYRE_STAGE_VERIFY, GYRE_STAGE_DONE, "%s", text);
-    return settle(run, GYRE_STAGE_VERIFY, start, status);
+        gyre_run_tell(run, GYRE_STAGE_VERIFY, GYRE_STAGE_DONE, "%s", text);
+    return gyre_run_settle(run, GYRE_STAGE_VERIFY, start, status);
 }
 
-static gyre_status run_stages(struct run *run)
+/* Between finding an entry and loading it another process may evict it: then it is made again, for this run.
+ */
+static gyre_status load_again(struct gyre_run *run)
+{
+    gyre_build_release(run->build);
+    gyre_artifact_close(&run->artifact);
+    gyre_workspace_remove(&run->workspace);
+    run->build = NULL;
+    run->cache.usable = false;
+    run->report.cache_hit = false;
+    run->report.artifact[0] = '\0';
+    gyre_status status = make_artifact(run);
+    return status == GYRE_OK ? load(run) : status;
+}
+
+static gyre_status run_stages(struct gyre_run *run)
 {
     gyre_status status = discover(run);
     if (status == GYRE_OK)
-        status = make_artifact(run);
+        status = obtain(run);
+    if (status != GYRE_OK)
+        return status;
+    status = load(run);
+    if (status != GYRE_OK && !run->source.is_artifact && access(run->artifact_path, F_OK) != 0)
+        status = load_again(run);
     if (status == GYRE_OK)
-        status = load(run);
-    return status == GYRE_OK ? verify(run) : status;
+        status = verify(run);
+    return status == GYRE_OK && run->desc->output ? gyre_run_write_output(run) : status;
 }
 
 gyre_status gyre_pipeline_run_desc(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
 {
     *out = NULL;
-    struct run *run = calloc(1, sizeof *run);
+    struct gyre_run *run = calloc(1, sizeof *run);
     if (!run)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to compile a kernel");
     run->desc = desc;

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A dependency is known by size, times, inode and the hash of its content. Times alone do not tell a change
+ * within one tick of the file system's clock, so a file that was touched shortly before it was recorded has
+ * no times in its line and is read each time. No state, no locks.
+ */
+#include "core/cache/dependencies.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define SETTLED_NS INT64_C(2000000000) /* older changes have times of their own on every file system */
+
+struct fingerprint {
+    int64_t size, modified_ns, changed_ns; /* times are 0 when they prove nothing */
+    uint64_t inode, hash_high, hash_low;
+};
+
+static int64_t nanoseconds(const struct timespec *time)
+{
+    return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+static bool hash_file(const char *path, struct fingerprint *fingerprint)
+{
+    struct stat file;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    bool fine = descriptor >= 0 && fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode);
+    void *bytes = NULL;
+    size_t size = fine ? (size_t)file.st_size : 0;
+    if (fine && size > 0) {
+        bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        fine = bytes != MAP_FAILED;
+    }
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!fine)
+        return false;
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    fingerprint->hash_high = hash.high64;
+    fingerprint->hash_low = hash.low64;
+    if (bytes)
+        munmap(bytes, size);
+    return true;
+}
+
+static bool stat_file(const char *path, struct fingerprint *fingerprint)
+{
+    struct stat file;
+    if (stat(path, &file) != 0)
+        return false;
+    fingerprint->size = file.st_size;
+    fingerprint->modified_ns = nanoseconds(&file.st_mtim);
+    fingerprint->changed_ns = nanoseconds(&file.st_ctim);
+    fingerprint->inode = file.st_ino;
+    return true;
+}
+
+/* ---- recording ---- */
+
+static bool record_file(const char *path, int64_t started_ns, FILE *note)
+{
+    struct fingerprint is = {0};
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!stat_file(path, &is) || !hash_file(path, &is))
+        return false;
+    if (is.modified_ns >= started_ns || is.changed_ns >= started_ns)
+        return false;
+    if (is.changed_ns > nanoseconds(&now) - SETTLED_NS || is.modified_ns > nanoseconds(&now) - SETTLED_NS)
+        is.changed_ns = is.modified_ns = 0;
+    fprintf(note, "file %" PRId64 " %" PRId64 " %" PRId64 " %" PRIu64 " %016" PRIx64 "%016" PRIx64 " %s\n",
+            is.size, is.modified_ns, is.changed_ns, is.inode, is.hash_high, is.hash_low, path);
+    return true;
+}
+
+bool gyre_dependencies_record(const char *list_path, const char *unit, const struct timespec *started,
+                              FILE *note)
+{
+    char *line = NULL, absolute[PATH_MAX];
+    size_t room = 0;
+    ssize_t length;
+    bool fine = true;
+    FILE *list = fopen(list_path, "re");
+    if (!list)
+        return false;
+    while (fine && (length = getline(&line, &room, list)) > 0) {
+        if (line[length - 1] == '\n')
+            line[length - 1] = '\0';
+        if (!line[0] || strcmp(line, unit) == 0)
+            continue;
+        /* the compiler's paths may be relative to a folder that is another one next time */
+        fine = realpath(line, absolute) && record_file(absolute, nanoseconds(started), note);
+    }
+    free(line);
+    fclose(list);
+    return fine;
+}
+
+/* ---- comparing ---- */
+
+/* One line's value, "SIZE MTIME CTIME INODE HASH PATH", from anywhere: sscanf with widths, and a bounded
+ * copy. */
+static bool parse_line(const char *value, size_t length, struct fingerprint *was, char path[PATH_MAX])
+{
+    char text[PATH_MAX + 256];
+    int at = 0;
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    if (sscanf(text, "%19" SCNd64 " %19" SCNd64 " %19" SCNd64 " %20" SCNu64 " %16" SCNx64 "%16" SCNx64 " %n",
+               &was->size, &was->modified_ns, &was->changed_ns, &was->inode, &was->hash_high, &was->hash_low,
+               &at) != 6 ||
+        text[at] != '/' || strlen(text + at) >= PATH_MAX)
+        return false;
+    strcpy(path, text + at);
+    return true;
+}
+
+static bool is_unchanged(const char *path, const struct fingerprint *was)
+{
+    struct fingerprint is = {0};
+    if (!stat_file(path, &is) || is.size != was->size)
+        return false;
+    if (was->changed_ns != 0 && is.changed_ns == was->changed_ns && is.modified_ns == was->modified_ns &&
+        is.inode == was->inode)
+        return true;
+    return hash_file(path, &is) && is.hash_high == was->hash_high && is.hash_low == was->hash_low;
+}
+
+bool gyre_dependencies_unchanged(const struct gyre_artifact *artifact)
+{
+    const char *value;
+    size_t at = 0, length;
+    while (gyre_artifact_note_next(artifact, "file", &at, &value, &length)) {
+        struct fingerprint was;
+        char path[PATH_MAX];
+        if (!parse_line(value, length, &was, path) || !is_unchanged(path, &was))
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels compiled before: the key of the cache, the note of an artifact, and whether an artifact fits the
+ * device. A run owns what it works with, so there are no locks.
+ */
+#include "core/base/error.h"
+#include "core/pipeline/run.h"
+#include "gyre/gyre.h"
+#include "gyre/waiting.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+
+/* Bump the last number when the unit or the note changes its meaning. */
+static const char producer[] = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(
+    GYRE_VERSION_PATCH) " abi " TEXT(GYRE_ABI_MAJOR) "." TEXT(GYRE_ABI_MINOR) " pipeline 1";
+
+static struct gyre_cache_part text_part(const char *text)
+{
+    return (struct gyre_cache_part){text, strlen(text)};
+}
+
+static void make_key(struct gyre_run *run)
+{
+    const struct gyre_dispatch *device = run->desc->device;
+    const gyre_device_info *info = gyre_dispatch_device_info(device);
+    const struct gyre_cache_part parts[] = {text_part(producer),
+                                            text_part(gyre_dispatch_backend(device)),
+                                            text_part(gyre_dispatch_build(device)),
+                                            text_part(info->architecture),
+                                            text_part(info->compiler),
+                                            text_part(run->headers),
+                                            text_part(run->options),
+                                            text_part(run->source.path),
+                                            text_part(run->checked ? "checked" : "unchecked"),
+                                            {run->source.text, run->source.size}};
+    gyre_cache_key(parts, sizeof parts / sizeof parts[0], run->key);
+}
+
+/* Names end at a newline there, so one that holds a newline is cut; it is for people only. */
+static char *make_note(const struct gyre_run *run)
+{
+    const gyre_device_info *info = gyre_dispatch_device_info(run->desc->device);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *note = open_memstream(&text, &size);
+    if (!note)
+        return NULL;
+    fprintf(note, "backend %s\narchitecture %s\ncompiler %s\nabi %d\ngyre %s\nsource %s\nchecked %s\n",
+            gyre_dispatch_backend(run->desc->device), info->architecture, info->compiler, GYRE_ABI_MAJOR,
+            producer, run->source.path, run->checked ? "yes" : "no");
+    if (fclose(note) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void warn(struct gyre_run *run)
+{
+    if (run->cache.trouble[0])
+        snprintf(run->report.warning, sizeof run->report.warning, "compiled kernels are not kept: %s",
+                 run->cache.trouble);
+}
+
+void gyre_run_open_cache(struct gyre_run *run)
+{
+    char program[PATH_MAX];
+    run->checked = run->settings.check != GYRE_CHECK_OFF && gyre_check_installed(program);
+    gyre_cache_open(&run->cache, run->settings.cache_dir, run->settings.cache_size);
+    warn(run);
+    if (run->cache.usable)
+        make_key(run);
+}
+
+static void tell_reused(struct gyre_run *run, const char *from)
+{
+    char checked[8];
+    gyre_artifact_note(&run->artifact, "checked", checked, sizeof checked);
+    gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_CACHED, "%s",
+                  strcmp(checked, "yes") == 0 ? "passed when it was compiled"
+                                              : "not made when it was compiled");
+    gyre_run_tell(run, GYRE_STAGE_GENERATE, GYRE_STAGE_CACHED, "not needed");
+    gyre_run_tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_CACHED, "%s: %zu bytes", from,
+                  run->artifact.image_size);
+}
+
+bool gyre_run_find(struct gyre_run *run)
+{
+    uint64_t start = gyre_clock_ns();
+    run->report.cache_hit = gyre_cache_find(&run->cache, run->key, run->artifact_path, &run->artifact);
+    if (!run->report.cache_hit)
+        return false;
+    memcpy(run->report.artifact, run->artifact_path, sizeof run->report.artifact);
+    tell_reused(run, "from the cache");
+    run->report.stages[GYRE_STAGE_COMPILE].duration_ns = gyre_clock_ns() - start;
+    return true;
+}
+
+/* For debuggers and readers: the generated unit beside the entry, under its name and ".c". */
+static void keep_unit(const struct gyre_run *run)
+{
+    char path[PATH_MAX + 4], *text = gyre_unit_text(&run->source);
+    snprintf(path, sizeof path, "%s.c", run->artifact_path);
+    FILE *file = text ? fopen(path, "we") : NULL;
+    if (file) {
+        fputs(text, file);
+        fclose(file);
+    }
+    free(text);
+}
+
+void gyre_run_keep(struct gyre_run *run)
+{
+    char path[PATH_MAX], *note = make_note(run);
+    struct gyre_cache_item item = {.key = run->key,
+                                   .image = run->artifact.map,
+                                   .image_size = run->artifact.image_size,
+                                   .note = note,
+                                   .dependencies = run->workspace.dependencies,
+                                   .unit = run->workspace.unit,
+                                   .started = run->started};
+    bool unjudged = run->checked && run->check.verdict != GYRE_CHECK_PASSED;
+    if (note && !unjudged && gyre_cache_store(&run->cache, &item, path)) {
+        memcpy(run->artifact_path, path, sizeof path);
+        memcpy(run->report.artifact, path, sizeof path);
+        if (run->settings.keep_source)
+            keep_unit(run);
+    }
+    warn(run);
+    free(note);
+}
+
+/* ---- artifacts ---- */
+
+static gyre_status compare(const struct gyre_run *run, const char *key, const char *mine, const char *what)
+{
+    char found[256];
+    const char *path = run->source.path;
+    if (!gyre_artifact_note(&run->artifact, key, found, sizeof found))
+        return gyre_error_set(GYRE_INCOMPATIBLE,
+                              "'%s' does not say for which %s it was compiled: compile it again", path, what);
+    if (strcmp(found, mine) != 0)
+        return gyre_error_set(GYRE_INCOMPATIBLE,
+                              "'%s' was compiled for the %s '%s'; here it is '%s': compile it again for that",
+                              path, what, found, mine);
+    return GYRE_OK;
+}
+
+gyre_status gyre_run_take_artifact(struct gyre_run *run)
+{
+    uint64_t start = gyre_clock_ns();
+    const gyre_device_info *info = gyre_dispatch_device_info(run->desc->device);
+    gyre_status status = gyre_artifact_open(run->source.path, &run->artifact);
+    if (status == GYRE_OK)
+        status = compare(run, "abi", TEXT(GYRE_ABI_MAJOR), "ABI version");
+    if (status == GYRE_OK)
+        status = compare(run, "backend", gyre_dispatch_backend(run->desc->device), "backend");
+    if (status == GYRE_OK)
+        status = compare(run, "architecture", info->architecture, "architecture");
+    if (status != GYRE_OK)
+        return gyre_run_settle(run, GYRE_STAGE_DISCOVER, start, status);
+    memcpy(run->artifact_path, run->source.path, sizeof run->artifact_path);
+    memcpy(run->report.artifact, run->source.path, sizeof run->report.artifact);
+    tell_reused(run, "in the file");
+    return GYRE_OK;
+}
+
+gyre_status gyre_run_write_output(struct gyre_run *run)
+{
+    char *note = make_note(run);
+    gyre_status status =
+        note ? gyre_artifact_write(run->desc->output, run->artifact.map, run->artifact.image_size, note)
+             : gyre_error_set(GYRE_EXHAUSTED, "no memory to write '%s'", run->desc->output);
+    free(note);
+    if (status == GYRE_OK)
+        snprintf(run->report.artifact, sizeof run->report.artifact, "%s", run->desc->output);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "output");
+}
