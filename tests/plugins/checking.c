@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wraps another plugin and checks the contract lines of backend.h, on both sides of the table:
- *   the core   serialises what is not "threads: any"; releases every object once, before its device; waits
- *              for a kernel before it releases it; calls nothing with an object of another kind or device,
- *              or with one that was released
- *   the plugin leaves *out NULL and a sentence after a failure; sets *out after a success
+ * Wraps another plugin (parameter `checks`) and checks the contract lines of backend.h, on both sides of the
+ * table: the core   serialises what is not "threads: any"; releases every object once, before its device;
+ * waits for a kernel before it releases it; calls nothing with an object of another kind or device, or with
+ * one that was released the plugin leaves *out NULL and a sentence after a failure; sets *out after a success
  * A violation is a line of level ERROR to the host's log, beginning with "contract:", and nothing else, so
  * any test can run with it. The handles that the core sees are this plugin's own.
  */
@@ -113,7 +112,7 @@ static void retire(void *handle, enum kind kind, const char *operation)
 
 static gyre_status checking_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
-    const gyre_backend_ops *ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count);
+    const gyre_backend_ops *ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "checks");
     return ops ? ops->probe(desc, info) : GYRE_UNAVAILABLE;
 }
 
@@ -124,7 +123,7 @@ static gyre_status checking_device_open(const gyre_device_desc *desc, gyre_devic
     if (!device)
         return desc->host->error(GYRE_EXHAUSTED, "no memory for a checking device");
     device->host = desc->host;
-    device->ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count);
+    device->ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "checks");
     gyre_status status = device->ops ? device->ops->device_open(desc, &device->inner) : GYRE_UNAVAILABLE;
     if (status != GYRE_OK) {
         if (device->inner)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wraps another plugin and fails one of its operations: the n-th call that can fail, counted from 1 since the
- * device was opened, n being the parameter `fail_call` (0: none). It fails as a real device would: nothing
- * was made, except for `wait`, which fails with LOST after the kernel has really left.
+ * Wraps another plugin (parameter `wraps`; one per process) and fails one of its operations: the n-th call
+ * that can fail, counted from 1 since the device was opened, n being the parameter `fail_call` (0: none). It
+ * fails as a real device would: nothing was made, except for `wait`, which fails with LOST after the kernel
+ * has really left.
  */
 #include "wrapped.h"
 
@@ -28,7 +29,7 @@ static gyre_status fail(gyre_status status, const char *operation)
 
 static gyre_status fail_nth_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
-    const gyre_backend_ops *ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count);
+    const gyre_backend_ops *ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "wraps");
     return ops ? ops->probe(desc, info) : GYRE_UNAVAILABLE;
 }
 
@@ -37,7 +38,7 @@ static gyre_status fail_nth_device_open(const gyre_device_desc *desc, gyre_devic
     const char *fail_call = wrapped_parameter(desc->parameters, desc->parameter_count, "fail_call");
     *out = NULL;
     wrapped.host = desc->host;
-    wrapped.ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count);
+    wrapped.ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "wraps");
     if (!wrapped.ops)
         return GYRE_UNAVAILABLE;
     wrapped.fail_at = fail_call ? strtoul(fail_call, NULL, 10) : 0;

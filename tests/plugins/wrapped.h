@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For plugins that stand in front of another one: opens the plugin that the parameter `wraps` names, through
- * the host's services. One wrapped plugin per process; it is never closed, as the core does it.
+ * For plugins that stand in front of another one: opens the plugin that a parameter names, through the host's
+ * services. The key is the wrapper's own, so that wrappers can be stacked. It is never closed, as in the
+ * core.
  */
 #ifndef GYRE_TESTS_PLUGINS_WRAPPED_H
 #define GYRE_TESTS_PLUGINS_WRAPPED_H
@@ -18,14 +19,14 @@ static inline const char *wrapped_parameter(const gyre_parameter *parameters, si
     return NULL;
 }
 
-/* The operations of the wrapped plugin; NULL with a sentence when there is none. */
+/* The operations of the plugin whose path the parameter `key` is; NULL with a sentence when there is none. */
 static inline const gyre_backend_ops *wrapped_open(const gyre_host *host, const gyre_parameter *parameters,
-                                                   size_t count)
+                                                   size_t count, const char *key)
 {
     void *library, *symbol;
-    const char *path = wrapped_parameter(parameters, count, "wraps");
+    const char *path = wrapped_parameter(parameters, count, key);
     if (!path) {
-        host->error(GYRE_CONFIG, "this plugin wraps another: set `wraps` to the path of that one");
+        host->error(GYRE_CONFIG, "this plugin wraps another: set `%s` to the path of that one", key);
         return NULL;
     }
     if (host->library_open(path, &library) != GYRE_OK ||

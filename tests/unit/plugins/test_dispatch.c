@@ -368,7 +368,7 @@ static void *use_device(void *argument)
 
 START_TEST(operations_of_one_device_are_serialised)
 {
-    struct gyre_dispatch *dispatch = open_plugin(PLUGIN("checking"), "wraps", PLUGIN("fake"));
+    struct gyre_dispatch *dispatch = open_plugin(PLUGIN("checking"), "checks", PLUGIN("fake"));
     pthread_t threads[4];
     for (int i = 0; i < 4; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, use_device, dispatch), 0);
@@ -381,7 +381,7 @@ END_TEST
 
 START_TEST(checking_plugin_sees_a_forgotten_release)
 {
-    struct gyre_dispatch *dispatch = open_plugin(PLUGIN("checking"), "wraps", PLUGIN("sloppy"));
+    struct gyre_dispatch *dispatch = open_plugin(PLUGIN("checking"), "checks", PLUGIN("sloppy"));
     gyre_module *module;
     ck_assert_int_eq(load_module(dispatch, &module), GYRE_OK);
     gyre_dispatch_module_release(dispatch, module);
@@ -396,7 +396,7 @@ END_TEST
 
 START_TEST(checking_plugin_sees_a_dangling_result)
 {
-    const gyre_parameter parameters[] = {{"wraps", PLUGIN("sloppy"), "test"}, {"sin", "dangling", "test"}};
+    const gyre_parameter parameters[] = {{"checks", PLUGIN("sloppy"), "test"}, {"sin", "dangling", "test"}};
     struct gyre_dispatch *dispatch;
     gyre_memory *memory;
     ck_assert_int_eq(open_with(PLUGIN("checking"), parameters, 2, 0, &dispatch), GYRE_OK);
