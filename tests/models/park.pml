@@ -12,27 +12,40 @@
  * published rings when the flag is not 0; the bell is incremented by an atomic operation with release
  * order, so a ring never overtakes what it announces. A STOP may come at any step; it rings like a message.
  *
+ * With FENCES it is the other way round, as for sides that park at every turn (gyre_queue_host.parks,
+ * gyre_control_command.parks): who publishes fences before it loads the flag, and the sleeper's own fence is
+ * enough.
+ *
  * Abstracted: the slots (slots.pml): a request is a count per caller, taken by one worker at a time;
  * spinning and yielding before parking are the looks that precede it.
  *
  * Invariants: every call returns, every worker leaves after STOP (deadlock check: nobody sleeps for ever),
  * each request is answered exactly once.
  *
- * Mutants: NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER
+ * Mutants (NO_BARRIER is also what happens when one side counts on the other's fence and the other does not):
+ * NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER
  * BELL_AFTER_RECHECK_WORKER BELL_AFTER_RECHECK_CALLER FLAG_BEFORE_PUBLISH STOP_WITHOUT_BELL
  * WAKE_WITHOUT_BELL PLAIN_WAITING WAKE_ONE_CALLER
  */
 #ifndef CALLERS
-#define CALLERS 2
+#define CALLERS 2 /* 1 or 2 */
 #endif
 #ifndef CALLS
 #define CALLS 1 /* of each caller */
 #endif
 #ifndef WORKERS
-#define WORKERS 1
+#define WORKERS 1 /* 1 or 2 */
 #endif
 
 #define BELL_WRAP 16
+
+#ifdef FENCES
+#define NO_BARRIER_WORKER
+#define NO_BARRIER_CALLER
+#define FENCE(buffered) !(buffered)
+#else
+#define FENCE(buffered) skip
+#endif
 
 /* What is visible to everybody. */
 byte requested[CALLERS], answered[CALLERS];
@@ -99,9 +112,13 @@ inline barrier()
     }
 }
 
-/* Increments a bell once the author's own store is out, then wakes everybody who sleeps on it. */
-inline ring_workers(buffered)
+/*
+ * Increments a bell once the author's own store is out, then wakes sleepers: a sender wakes one worker for its
+ * one message, everybody else wakes all.
+ */
+inline ring_workers(buffered, all)
 {
+    FENCE(buffered);
     if
     :: parked > 0 ->
 #ifndef WAKE_WITHOUT_BELL
@@ -110,11 +127,14 @@ inline ring_workers(buffered)
             bell = (bell + 1) % BELL_WRAP
         }
 #endif
-        d_step {
-            for (k : 0 .. WORKERS - 1) {
-                worker_asleep[k] = false
-            }
-            k = 0
+        atomic {
+            if
+            :: worker_asleep[0] -> worker_asleep[0] = false
+            :: worker_asleep[WORKERS - 1] -> worker_asleep[WORKERS - 1] = false
+            :: !worker_asleep[0] && !worker_asleep[WORKERS - 1]
+            fi;
+            worker_asleep[0] = worker_asleep[0] && !all;
+            worker_asleep[WORKERS - 1] = worker_asleep[WORKERS - 1] && !all
         }
     :: else
     fi
@@ -122,6 +142,7 @@ inline ring_workers(buffered)
 
 inline ring_callers(buffered)
 {
+    FENCE(buffered);
     if
     :: waiting > 0 ->
         d_step {
@@ -155,11 +176,11 @@ proctype caller(byte me)
     :: n < CALLS && !finished ->
         n++;
 #ifdef FLAG_BEFORE_PUBLISH
-        ring_workers(false);
+        ring_workers(false, false);
         request_buffered[me] = true;
 #else
         request_buffered[me] = true;
-        ring_workers(request_buffered[me]);
+        ring_workers(request_buffered[me], false);
 #endif
         do
         :: ANSWERED -> break
@@ -280,7 +301,7 @@ proctype controller()
     fi;
     stop_buffered = true;
 #ifndef STOP_WITHOUT_BELL
-    ring_workers(stop_buffered);
+    ring_workers(stop_buffered, true);
 #endif
     gone == WORKERS;
     finished = true;
