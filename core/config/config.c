@@ -65,7 +65,7 @@ gyre_status gyre_config_load(const struct gyre_config_desc *desc, struct gyre_co
     *out = NULL;
     struct gyre_config *config = calloc(1, sizeof *config);
     if (!config)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+        return gyre_pool_no_memory();
     gyre_status status = load(desc ? desc : &usual, config);
     if (status == GYRE_OK)
         *out = config;

@@ -14,11 +14,6 @@
 
 #include "core/base/error.h"
 
-static gyre_status no_memory(void)
-{
-    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
-}
-
 static bool is_dropin_name(const char *name)
 {
     size_t length = strlen(name);
@@ -35,7 +30,7 @@ static gyre_status add_manifest(struct gyre_settings *settings, const char *fold
                                          .file = gyre_pool_copy(pool, name, strlen(name)),
                                          .state = GYRE_MANIFEST_READ};
     if (pool->exhausted)
-        return no_memory();
+        return gyre_pool_no_memory();
     settings->manifests = grown;
     settings->manifests[settings->manifest_count++] = found;
     return GYRE_OK;
@@ -105,7 +100,7 @@ static gyre_status list_folders(struct gyre_settings *settings)
         size_t length = strcspn(list, ":");
         const char *folder = gyre_pool_copy(settings->pool, list, length);
         if (!folder)
-            return no_memory();
+            return gyre_pool_no_memory();
         status = list_folder(settings, folder, setting ? setting->origin : NULL);
         list += length + (list[length] == ':');
     }

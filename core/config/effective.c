@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
-
 static const char default_name[] = "default";
-
-static gyre_status no_memory(void)
-{
-    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
-}
 
 /* ---- the names of sections ---- */
 
@@ -31,7 +24,7 @@ static gyre_status add_name(struct gyre_config *config, enum gyre_section_kind k
             return GYRE_OK;
     names = gyre_pool_grow(&config->pool, names, count, sizeof *names);
     if (!names)
-        return no_memory();
+        return gyre_pool_no_memory();
     names[count] = name;
     config->names[kind] = names;
     config->name_counts[kind] = count + 1;
@@ -68,7 +61,7 @@ static gyre_status add_value(struct gyre_config *config, const struct gyre_confi
     struct gyre_config_value *grown =
         gyre_pool_grow(&config->pool, config->values, config->value_count, sizeof *grown);
     if (!grown)
-        return no_memory();
+        return gyre_pool_no_memory();
     config->values = grown;
     config->values[config->value_count++] = *value;
     return GYRE_OK;
@@ -147,7 +140,7 @@ static gyre_status add_section(const struct gyre_settings *settings, struct gyre
     struct gyre_config_part *parts =
         gyre_pool_grow(&config->pool, config->parts, config->part_count, sizeof *parts);
     if (!section.section || !parts)
-        return no_memory();
+        return gyre_pool_no_memory();
     config->parts = parts;
     struct gyre_config_part part = {.kind = kind, .name = name, .first = config->value_count};
     size_t row_count;

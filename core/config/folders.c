@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/error.h"
 #include "core/base/places.h"
 
 const char *gyre_environment_get(const char *const *environment, const char *name)
@@ -69,7 +68,7 @@ gyre_status gyre_folders_find(const struct gyre_config_desc *desc, const char *c
     };
     out->dropins = dropin_folders(out, home, pool);
     if (pool->exhausted)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+        return gyre_pool_no_memory();
     return GYRE_OK;
 }
 

@@ -8,10 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/error.h"
+
 struct gyre_pool_text {
     struct gyre_pool_text *older;
     _Alignas(max_align_t) char bytes[];
 };
+
+gyre_status gyre_pool_no_memory(void)
+{
+    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+}
 
 char *gyre_pool_take(struct gyre_pool *pool, size_t size)
 {

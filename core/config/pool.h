@@ -11,10 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gyre/status.h"
+
 struct gyre_pool {
     struct gyre_pool_text *newest;
     bool exhausted;
 };
+
+/** EXHAUSTED, with the sentence for it: what to return where a pool gave NULL. */
+gyre_status gyre_pool_no_memory(void);
 
 /** Room for `size` bytes, not cleared; NULL without memory. Lives until the pool's finish. */
 char *gyre_pool_take(struct gyre_pool *pool, size_t size);

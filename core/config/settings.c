@@ -15,11 +15,6 @@
 
 enum { NAMES_MAX = 64 };
 
-static gyre_status no_memory(void)
-{
-    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
-}
-
 gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *format, ...)
 {
     char sentence[1024];
@@ -31,7 +26,7 @@ gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *forma
         gyre_pool_grow(settings->pool, settings->warnings, settings->warning_count, sizeof *grown);
     const char *kept = gyre_pool_copy(settings->pool, sentence, strlen(sentence));
     if (!grown || !kept)
-        return no_memory();
+        return gyre_pool_no_memory();
     settings->warnings = grown;
     settings->warnings[settings->warning_count++] = kept;
     return GYRE_OK;
@@ -42,7 +37,7 @@ static gyre_status append(struct gyre_settings *settings, const struct gyre_sett
     struct gyre_setting *grown =
         gyre_pool_grow(settings->pool, settings->all, settings->count, sizeof *grown);
     if (!grown)
-        return no_memory();
+        return gyre_pool_no_memory();
     settings->all = grown;
     settings->all[settings->count++] = *setting;
     return GYRE_OK;

@@ -13,11 +13,6 @@
 #include "core/config/ini_file.h"
 #include "core/config/ini_text.h"
 
-static gyre_status no_memory(void)
-{
-    return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
-}
-
 static struct gyre_source new_source(struct gyre_settings *settings, enum gyre_layer layer,
                                      const char *folder)
 {
@@ -44,7 +39,7 @@ gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_lay
     gyre_status status = gyre_ini_file_read(path, settings->pool, &file);
     const char *folder = folder_of(settings, path);
     if (status == GYRE_OK && !folder)
-        status = no_memory();
+        status = gyre_pool_no_memory();
     if (status != GYRE_OK)
         return status;
     struct gyre_source source = new_source(settings, layer, folder);
@@ -53,7 +48,7 @@ gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_lay
         const char *origin = gyre_pool_format(settings->pool, "%s:%d", path, entry->line);
         status = origin
                      ? gyre_settings_add(settings, &source, entry->section, entry->key, entry->value, origin)
-                     : no_memory();
+                     : gyre_pool_no_memory();
     }
     return status;
 }
@@ -61,7 +56,7 @@ gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_lay
 static gyre_status read_usual(struct gyre_settings *settings, enum gyre_layer layer, const char *path)
 {
     if (!path)
-        return no_memory();
+        return gyre_pool_no_memory();
     gyre_status status = gyre_sources_read_file(settings, layer, path);
     if (status != GYRE_NOT_FOUND)
         return status;
@@ -159,14 +154,15 @@ static gyre_status add_variable(struct gyre_settings *settings, const struct gyr
     if (!name || !key) {
         lower(variable);
         char *section = gyre_pool_copy(settings->pool, "gyre", 4);
-        return section ? add_single(settings, source, section, variable, value, origin) : no_memory();
+        return section ? add_single(settings, source, section, variable, value, origin)
+                       : gyre_pool_no_memory();
     }
     *name = *key = '\0';
     lower(variable);
     lower_if_capitals(name + 2);
     lower(key + 2);
     char *section = gyre_pool_format(settings->pool, "%s.%s", variable, name + 2);
-    return section ? add_single(settings, source, section, key + 2, value, origin) : no_memory();
+    return section ? add_single(settings, source, section, key + 2, value, origin) : gyre_pool_no_memory();
 }
 
 /* Variables that are no settings: the name of a file, and what only the project's own scripts and tests read.
@@ -201,7 +197,7 @@ gyre_status gyre_sources_read_environment(struct gyre_settings *settings)
         const char *value = gyre_pool_copy(settings->pool, equals + 1, strlen(equals + 1));
         const char *origin = gyre_pool_format(settings->pool, "environment %.*s", length, *at);
         if (!variable || !value || !origin)
-            return no_memory();
+            return gyre_pool_no_memory();
         status = add_variable(settings, &source, variable, value, origin);
     }
     return status;
@@ -219,12 +215,13 @@ static gyre_status add_text(struct gyre_settings *settings, const struct gyre_so
     char *path = gyre_pool_copy(settings->pool, text, (size_t)(equals - text));
     const char *value = gyre_pool_copy(settings->pool, equals + 1, strlen(equals + 1));
     if (!path || !value)
-        return no_memory();
+        return gyre_pool_no_memory();
     char *dot = strrchr(path, '.');
     if (dot)
         *dot = '\0';
     char *section = dot ? path : gyre_pool_copy(settings->pool, "gyre", 4);
-    return section ? add_single(settings, source, section, dot ? dot + 1 : path, value, origin) : no_memory();
+    return section ? add_single(settings, source, section, dot ? dot + 1 : path, value, origin)
+                   : gyre_pool_no_memory();
 }
 
 gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_layer layer,

@@ -222,9 +222,26 @@ static const char *resolve_paths(const char *text, const struct gyre_value_place
     return paths;
 }
 
+/* Whether a path begins with "~", which only the home folder can stand for. */
+static bool needs_home(const struct gyre_config_row *row, const char *text)
+{
+    bool list = row->type == GYRE_VALUE_PATHS;
+    if (!list && row->type != GYRE_VALUE_PATH)
+        return false;
+    for (const char *at = text; at; at = list ? strchr(at, ':') : NULL) {
+        if (list && *at == ':')
+            at++;
+        if (at[0] == '~' && (at[1] == '/' || at[1] == '\0' || (list && at[1] == ':')))
+            return true;
+    }
+    return false;
+}
+
 static gyre_status read_text(const struct gyre_config_row *row, const char *text,
                              const struct gyre_value_place *place, struct gyre_pool *pool, const char **out)
 {
+    if (!place->home && needs_home(row, text))
+        return wrong(row, "begins with '~', but HOME does not name an absolute home folder");
     if (row->type == GYRE_VALUE_PATH)
         *out = resolve_path(text, place, pool);
     else if (row->type == GYRE_VALUE_PATHS)
@@ -232,7 +249,7 @@ static gyre_status read_text(const struct gyre_config_row *row, const char *text
     else
         *out = gyre_pool_copy(pool, text, strlen(text));
     if (pool->exhausted)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the configuration");
+        return gyre_pool_no_memory();
     return GYRE_OK;
 }
 

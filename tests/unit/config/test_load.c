@@ -5,7 +5,9 @@
 #include "sandbox.h"
 #include "unit/unit.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *text_of(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                            const char *key)
@@ -484,6 +486,32 @@ START_TEST(a_relative_path_is_relative_to_its_file)
 }
 END_TEST
 
+START_TEST(a_relative_config_file_says_where_its_paths_lead)
+{
+    const struct gyre_config *config;
+    sandbox_write("here/sub/named.ini", "[gyre]\ncache_dir = cache\n");
+    int before = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ck_assert_int_eq(chdir(sandbox_text("$/here")), 0);
+    gyre_status status = sandbox_load("sub/named.ini", NULL, NULL, &config);
+    ck_assert_int_eq(fchdir(before), 0);
+    close(before);
+    ck_assert_int_eq(status, GYRE_OK);
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "cache_dir"), sandbox_text("$/here/sub/cache"));
+    ck_assert_str_eq(origin_of(config, GYRE_SECTION_GYRE, NULL, "cache_dir"), "sub/named.ini:2");
+}
+END_TEST
+
+START_TEST(relative_xdg_folders_are_ignored)
+{
+    sandbox_setenv("XDG_CONFIG_HOME=here");
+    sandbox_setenv("XDG_CACHE_HOME=$/cache");
+    sandbox_write("home/.config/gyre/gyre.ini", "[gyre]\nbackend = user\n");
+    const struct gyre_config *config = sandbox_config();
+    ck_assert_str_eq(backend(config), "user");
+    ck_assert_str_eq(text_of(config, GYRE_SECTION_GYRE, NULL, "cache_dir"), sandbox_text("$/cache/gyre"));
+}
+END_TEST
+
 START_TEST(unknown_keys_read_as_nothing)
 {
     const struct gyre_config *config = sandbox_config();
@@ -526,6 +554,8 @@ int main(void)
         a_setting_without_key_is_refused,
         the_later_of_two_settings_wins,
         a_relative_path_is_relative_to_its_file,
+        a_relative_config_file_says_where_its_paths_lead,
+        relative_xdg_folders_are_ignored,
         unknown_keys_read_as_nothing,
     };
     Suite *suite = suite_create("config_load");

@@ -151,6 +151,21 @@ START_TEST(paths_become_absolute)
 }
 END_TEST
 
+START_TEST(a_tilde_without_home_is_refused)
+{
+    const struct gyre_value_place homeless = {.folder = "/etc"};
+    struct gyre_config_row path = {.type = GYRE_VALUE_PATH}, paths = {.type = GYRE_VALUE_PATHS};
+    const char *sentence = "begins with '~', but HOME does not name an absolute home folder; expected ";
+    ck_assert_int_eq(gyre_value_read(&path, "~/a", &homeless, &pool, &value), GYRE_CONFIG);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), sentence));
+    ck_assert_int_eq(gyre_value_read(&paths, "/a:~:/b", &homeless, &pool, &value), GYRE_CONFIG);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), sentence));
+    ck_assert_int_eq(gyre_value_read(&paths, "/a/~:b~", &homeless, &pool, &value), GYRE_OK);
+    ck_assert_str_eq(value.text, "/a/~:/etc/b~");
+    gyre_pool_finish(&pool);
+}
+END_TEST
+
 START_TEST(every_row_is_complete_and_its_preset_is_valid)
 {
     size_t count;
@@ -191,6 +206,7 @@ int main(void)
     tcase_add_test(tcase, a_choice_is_its_index);
     tcase_add_test(tcase, names_and_cpus_have_their_characters);
     tcase_add_test(tcase, paths_become_absolute);
+    tcase_add_test(tcase, a_tilde_without_home_is_refused);
     tcase_add_test(tcase, every_row_is_complete_and_its_preset_is_valid);
     tcase_add_test(tcase, a_backends_own_rows_are_only_its_own);
     suite_add_tcase(suite, tcase);
