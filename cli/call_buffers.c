@@ -63,6 +63,13 @@ static int upload(gyre_buffer *buffer, FILE *file, const char *path, uint64_t si
     return code;
 }
 
+static int allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t size,
+                    gyre_buffer **out)
+{
+    gyre_status status = gyre_buffer_alloc(runtime, cli->backend, device, size, out);
+    return cli_fail_unless_device(cli, runtime, device, status);
+}
+
 static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *path,
                      gyre_buffer **out)
 {
@@ -70,7 +77,7 @@ static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t dev
     FILE *file = open_input(path, &size);
     if (!file)
         return CLI_FAILED;
-    int code = cli_fail_unless_ok(gyre_buffer_alloc(runtime, cli->backend, device, size, out));
+    int code = allocate(runtime, cli, device, size, out);
     if (code == CLI_OK)
         code = upload(*out, file, path, size);
     fclose(file);
@@ -85,7 +92,7 @@ static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t de
     uint64_t size = strtoull(digits, &end, 10);
     if (!*digits || strspn(digits, "0123456789") != strlen(digits) || errno || size == 0)
         return cli_usage_error(cli, "--buffer: expected NAME=zeros:BYTES, found '%s'", spec);
-    return cli_fail_unless_ok(gyre_buffer_alloc(runtime, cli->backend, device, size, out));
+    return allocate(runtime, cli, device, size, out);
 }
 
 static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,

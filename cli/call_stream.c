@@ -6,6 +6,7 @@
  */
 #include "cli/call_stream.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,8 +180,8 @@ static gyre_status stream_all(call_stream *stream)
             status = drain(stream);
         if (status == GYRE_OK && stream->refusal[0])
             print_refusal(stream);
-        if (pause)
-            fflush(stream->desc->out);
+        if (pause && (fflush(stream->desc->out) != 0 || ferror(stream->desc->out)) && status == GYRE_OK)
+            status = gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
     }
     return status;
 }

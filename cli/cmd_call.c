@@ -84,6 +84,12 @@ static gyre_status launch(call_run *call, bool inactive)
                        &call->kernel);
 }
 
+/* The exit code of a launch, which has said why. */
+static int told(const call_run *call, gyre_status status)
+{
+    return cli_fail_unless_device(call->cli, call->runtime, (uint32_t)call->device, status);
+}
+
 /* The text of --state: the option's own, or a file's. Owner: the caller, free(). */
 static char *state_text(const char *option, size_t *length)
 {
@@ -142,10 +148,10 @@ static int launch_with_state(call_run *call)
     if (status == GYRE_OK)
         status = state_read(call, info.state_type, text, length);
     free(text);
-    int code = cli_fail_unless_ok(status); /* before the release, which has errors of its own */
+    int code = told(call, status); /* before the release, which has errors of its own */
     gyre_kernel_release(call->kernel);
     call->kernel = NULL;
-    return code == CLI_OK ? cli_fail_unless_ok(launch(call, false)) : code;
+    return code == CLI_OK ? told(call, launch(call, false)) : code;
 }
 
 /* ---- streaming ---------------------------------------------------------------------------------------- */
@@ -219,7 +225,7 @@ static int run_opened(call_run *call)
     if (code == CLI_OK)
         code = call_buffers_check_outputs(&call->buffers, call->cli, &call->output_specs);
     if (code == CLI_OK)
-        code = call->state ? launch_with_state(call) : cli_fail_unless_ok(launch(call, false));
+        code = call->state ? launch_with_state(call) : told(call, launch(call, false));
     if (code != CLI_OK)
         return code;
     code = stream(call);

@@ -6,7 +6,9 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/text.h"
 
@@ -67,9 +69,25 @@ static int run(cli_context *cli)
     return cli->command->run(cli);
 }
 
+/*
+ * A program may be started without standard descriptors, and the first files that it opens would take their
+ * places: replies would be printed into a queue. What is missing becomes something that fails when it is
+ * used.
+ */
+static bool standard_descriptors_exist(void)
+{
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
+        if (fcntl(descriptor, F_GETFD) < 0 &&
+            open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor)
+            return false;
+    return true;
+}
+
 int cli_main(char **arguments, size_t count)
 {
     cli_context cli = {.arguments = arguments, .argument_count = count};
+    if (!standard_descriptors_exist())
+        return CLI_FAILED;
     int code = run(&cli);
     cli_list_finish(&cli.settings);
     cli_list_finish(&cli.operands);

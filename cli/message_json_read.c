@@ -327,6 +327,9 @@ static gyre_status malformed(const char *text, size_t length, const json_error_t
 gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message)
 {
     size_t quoted_length;
+    const char *nul = memchr(text, '\0', length);
+    if (nul) /* which jansson takes for white space */
+        return gyre_error_set(GYRE_INVALID, "malformed JSON at byte %zu: a NUL byte", (size_t)(nul - text));
     char *quoted = message_json_quote_numbers(text, length, &quoted_length);
     if (!quoted)
         return gyre_error_set(GYRE_EXHAUSTED, "out of memory while reading JSON");

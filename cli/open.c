@@ -2,6 +2,7 @@
 /* Opens the library the way that the global options ask for. */
 #include "cli/cli.h"
 
+#include "core/runtime/runtime.h"
 #include "gyre/backend.h"
 
 void cli_log(void *context, int level, const char *text)
@@ -23,4 +24,14 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
                                        .backend = cli->backend,
                                        .log = cli_log},
                      out);
+}
+
+int cli_fail_unless_device(const cli_context *cli, gyre_runtime *runtime, uint32_t ordinal,
+                           gyre_status status)
+{
+    struct gyre_dispatch *device;
+    int code = cli_fail_unless_ok(status);
+    if (code == CLI_FAILED && gyre_runtime_device(runtime, cli->backend, ordinal, &device) != GYRE_OK)
+        return CLI_UNAVAILABLE;
+    return code;
 }

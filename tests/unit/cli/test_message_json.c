@@ -255,6 +255,17 @@ START_TEST(text_that_is_no_json_is_refused_with_its_place)
 }
 END_TEST
 
+START_TEST(a_nul_byte_is_refused)
+{
+    unsigned char message[sizeof(one_f32)];
+    gyre_layout *layout;
+    ck_assert_int_eq(gyre_layout_create(GYRE_TYPE(one_f32), GYRE_MESSAGE_MAX, &layout), GYRE_OK);
+    ck_assert_int_eq(message_json_read(layout, "{\"x\":1\0}", 8, message), GYRE_INVALID);
+    ck_assert_str_eq(gyre_error_text(), "malformed JSON at byte 6: a NUL byte");
+    gyre_layout_destroy(layout);
+}
+END_TEST
+
 START_TEST(texts_are_written_as_valid_json)
 {
     char *text = NULL;
@@ -291,6 +302,7 @@ int main(void)
     tcase_add_test(tcase, random_bit_patterns_of_f32_survive);
     tcase_add_test(tcase, floats_beyond_their_range_are_refused);
     tcase_add_test(tcase, text_that_is_no_json_is_refused_with_its_place);
+    tcase_add_test(tcase, a_nul_byte_is_refused);
     tcase_add_test(tcase, texts_are_written_as_valid_json);
     tcase_add_test(tcase, nothing_is_null_or_an_empty_object);
     suite_add_tcase(suite, tcase);
