@@ -33,6 +33,7 @@ typedef struct bench_row {
     const char *floor_name;     /* NULL: none */
     bench_sample floor;
     double ratio, ratio_p99;   /* medians of the rounds' own ratios; ratio_p99 only with has_latency */
+    double above_floor;        /* ns: median of the differences; life-cycle cases only */
     double line_p50, line_p99; /* raw cache-line ping-pong in the same rounds, ns; 0: not measured */
     uint64_t resident_bytes;   /* case `memory` */
     bench_target targets[BENCH_TARGETS_MAX];
@@ -78,32 +79,42 @@ bool bench_target_met(const bench_target *target);
 
 /* ---- sessions ---- */
 
+/** How long a case waits for one reply before it calls the kernel stuck. */
+enum { BENCH_PATIENCE_MS = 20000 };
+
 /** A runtime with one kernel of the benchmark's, and a queue into it. */
 typedef struct bench_session {
     gyre_runtime *runtime;
-    gyre_kernel *kernel;
+    gyre_kernel *kernel; /* the runtime's, as the queue is */
     gyre_queue *queue;
-    enum bench_kind kind;
-    uint64_t capacity;
+    bench_shape shape; /* of the case */
 } bench_session;
 
-/**
- * Opens a runtime with the user's settings and the case's, and nothing launched. `extra` (NULL-terminated, or
- * NULL) is added last.
- */
-gyre_status bench_runtime_open(const bench_case *self, const bench_options *options, const char *const *extra,
-                               gyre_runtime **out);
-/** The launch of the kernel that does the work of a kind; borrows nothing but constants. */
-gyre_launch_desc bench_launch_desc(enum bench_kind kind);
-/**
- * Opens, launches, opens a queue of the case's capacity where that is not the kernel's own queue's, and notes
- * backend and device in the row. After a failure everything is closed.
- */
+/** Opens, launches the kernel of the case's kind, opens a queue of its capacity, and notes backend and device
+ * in the row. After a failure everything is closed. */
 gyre_status bench_session_open(const bench_case *self, const bench_options *options, bench_session *session,
                                bench_row *row);
 void bench_session_close(bench_session *session);
 
-/** Path of a file that was installed for the benchmark. False (and a sentence) when it is not there. */
+/** A runtime with the user's settings, the case's, and `extra` (NULL-terminated, or NULL); nothing launched.
+ */
+gyre_status bench_runtime_open(const bench_case *self, const bench_options *options, const char *const *extra,
+                               gyre_runtime **out);
+/** "words_48": also the name that [kernel.NAME] and [queue.NAME] configure it by. */
+const char *bench_kernel_name(enum bench_kind kind);
+gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out);
+void bench_note_kernel(const gyre_kernel *kernel, bench_row *row);
+
+/** A failure, kept while cleaning up, which may fail, or succeed, in its turn. */
+typedef struct bench_story {
+    gyre_status status;
+    char text[1024];
+} bench_story;
+void bench_story_take(bench_story *story, gyre_status status);
+/** Sets the error again, with the case's name before it, and returns its status. */
+gyre_status bench_story_tell(const bench_story *story, const bench_case *self);
+
+/** Path of a file that was installed for the benchmark, or NOT_FOUND. */
 gyre_status bench_file(const char *name, char *path, size_t size);
 
 /** One call with the reply checked; adds to *errors. */
@@ -112,6 +123,16 @@ gyre_status bench_call_checked(gyre_queue *queue, enum bench_kind kind, uint64_t
 /* ---- cases ---- */
 
 gyre_status bench_run_floor(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_call(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_burst(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_terminate(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_deactivate(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_compile_cold(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_compile_cached(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_idle(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_memory(const bench_case *self, const bench_options *options, bench_row *row);
 
 /* ---- report ---- */
 

@@ -2,8 +2,15 @@
 /* The table of cases, in the order in which they run. Targets are those of the CPU backend on two cores. */
 #include "cli/bench/bench.h"
 
-/* How a stream is run: window and bursts. Large messages get fewer slots, so that rings stay in the caches.
- */
+/* kind, slots, window, burst, producers. Large messages get fewer slots, so that rings stay in the caches. */
+#define ONE(kind)                                                                                            \
+    {                                                                                                        \
+        kind, 1024, 1, 1, 1                                                                                  \
+    }
+#define ONE_65536                                                                                            \
+    {                                                                                                        \
+        BENCH_65536, 64, 1, 1, 1                                                                             \
+    }
 #define STREAM_48                                                                                            \
     {                                                                                                        \
         BENCH_48, 1024, 1024, 256, 1                                                                         \
@@ -16,17 +23,93 @@
     {                                                                                                        \
         BENCH_65536, 64, 16, 4, 1                                                                            \
     }
-#define ONE_48                                                                                               \
+#define STREAM_ADD                                                                                           \
     {                                                                                                        \
-        BENCH_48, 1024, 1, 1, 1                                                                              \
+        BENCH_VECTOR_ADD, 1024, 256, 64, 1                                                                   \
+    }
+#define BURST(kind)                                                                                          \
+    {                                                                                                        \
+        kind, 1024, 256, 256, 1                                                                              \
+    }
+#define BURST_65536                                                                                          \
+    {                                                                                                        \
+        BENCH_65536, 64, 16, 16, 1                                                                           \
     }
 
+#define PING_PONG bench_floor_slots_ping_pong, "slot ring, ping-pong"
+#define PARK      bench_floor_park, "futex, ping-pong"
+#define BETTER    bench_floor_better_there_and_back, "better bare ring, there and back"
+#define SLOTS     bench_floor_slots_there_and_back, "slot ring a client, there and back"
+#define BURSTS    bench_floor_slots_burst, "slot ring, bursts"
+#define NO_FLOOR  NULL, NULL
+
+static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
+
 const bench_case bench_cases[] = {
-    {"floor/line", bench_run_floor, bench_floor_line, .shape = ONE_48},
-    {"floor/park", bench_run_floor, bench_floor_park, .shape = ONE_48},
-    {"floor/ping_pong/48", bench_run_floor, bench_floor_slots_ping_pong, .shape = ONE_48},
-    {"floor/one_way/48", bench_run_floor, bench_floor_slots_one_way, .shape = STREAM_48},
-    {"floor/slots/48", bench_run_floor, bench_floor_slots_there_and_back, .shape = STREAM_48},
-    {"floor/indices/48", bench_run_floor, bench_floor_indices_there_and_back, .shape = STREAM_48},
+    {"floor/line", bench_run_floor, bench_floor_line, NULL, ONE(BENCH_48), NULL, {{0}}},
+    {"floor/park", bench_run_floor, bench_floor_park, NULL, ONE(BENCH_48), NULL, {{0}}},
+    {"floor/ping_pong/48", bench_run_floor, bench_floor_slots_ping_pong, NULL, ONE(BENCH_48), NULL, {{0}}},
+    {"floor/one_way/48", bench_run_floor, bench_floor_slots_one_way, NULL, STREAM_48, NULL, {{0}}},
+    {"floor/slots/48", bench_run_floor, bench_floor_slots_there_and_back, NULL, STREAM_48, NULL, {{0}}},
+    {"floor/indices/48", bench_run_floor, bench_floor_indices_there_and_back, NULL, STREAM_48, NULL, {{0}}},
+
+    {"call/48",
+     bench_run_call,
+     PING_PONG,
+     ONE(BENCH_48),
+     NULL,
+     {{"p50 ratio", "x", false, 1.25, 0}, {"p99 ratio", "x", false, 1.5, 0}}},
+    {"call/48/park", bench_run_call, PARK, ONE(BENCH_48), parked, {{"p50 ratio", "x", false, 1.3, 0}}},
+    {"call/1024", bench_run_call, PING_PONG, ONE(BENCH_1024), NULL, {{0}}},
+    {"call/65536", bench_run_call, PING_PONG, ONE_65536, NULL, {{0}}},
+
+    {"stream/48",
+     bench_run_stream,
+     BETTER,
+     STREAM_48,
+     NULL,
+     {{"rate", "msg/s", true, 40e6, 0}, {"ratio", "x", true, 0.6, 0}}},
+    {"stream/1024", bench_run_stream, BETTER, STREAM_1024, NULL, {{"ratio", "x", true, 0.75, 0}}},
+    {"stream/65536", bench_run_stream, BETTER, STREAM_65536, NULL, {{"ratio", "x", true, 0.75, 0}}},
+    {"burst/48", bench_run_burst, BURSTS, BURST(BENCH_48), NULL, {{0}}},
+    {"burst/1024", bench_run_burst, BURSTS, BURST(BENCH_1024), NULL, {{0}}},
+    {"burst/65536", bench_run_burst, BURSTS, BURST_65536, NULL, {{0}}},
+    {"handler/vector_add",
+     bench_run_stream,
+     BETTER,
+     STREAM_ADD,
+     NULL,
+     {{"rate", "msg/s", true, 10e6, 0}, {"ratio", "x", true, 0.7, 0}}},
+    {"producers/3",
+     bench_run_stream,
+     SLOTS,
+     {BENCH_48, 1024, 1024, 256, 3},
+     NULL,
+     {{"rate", "msg/s", true, 35e6, 0}}},
+    {"producers/3/single",
+     bench_run_stream,
+     SLOTS,
+     {BENCH_48, 1024, 1024, 1, 3},
+     NULL,
+     {{"rate", "msg/s", true, 12e6, 0}}},
+
+    {"launch", bench_run_launch, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 3e6, 0}}},
+    {"terminate", bench_run_terminate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 1e6, 0}}},
+    {"deactivate", bench_run_deactivate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 0.2e6, 0}}},
+    {"compile_cold",
+     bench_run_compile_cold,
+     NO_FLOOR,
+     ONE(BENCH_VECTOR_ADD),
+     NULL,
+     {{"above floor", "ns", false, 15e6, 0}}},
+    {"compile_cached",
+     bench_run_compile_cached,
+     NO_FLOOR,
+     ONE(BENCH_VECTOR_ADD),
+     NULL,
+     {{"p50", "ns", false, 2e6, 0}}},
+    {"idle", bench_run_idle, NO_FLOOR, ONE(BENCH_48), NULL, {{"cpu", "cores", false, 0.02, 0}}},
+    {"idle/park", bench_run_idle, NO_FLOOR, ONE(BENCH_48), parked, {{"cpu", "cores", false, 0.005, 0}}},
+    {"memory", bench_run_memory, NO_FLOOR, ONE(BENCH_48), NULL, {{"resident", "bytes", false, 12e6, 0}}},
 };
 const size_t bench_case_count = sizeof bench_cases / sizeof bench_cases[0];

@@ -87,7 +87,7 @@ static const struct {
     {"ratio", offsetof(bench_row, ratio)},         {"p50 ratio", offsetof(bench_row, ratio)},
     {"p99 ratio", offsetof(bench_row, ratio_p99)}, {"rate", offsetof(bench_row, value.per_second)},
     {"p50", offsetof(bench_row, value.p50)},       {"p99", offsetof(bench_row, value.p99)},
-    {"cpu", offsetof(bench_row, value.cpu)},
+    {"cpu", offsetof(bench_row, value.cpu)},       {"above floor", offsetof(bench_row, above_floor)},
 };
 
 void bench_row_judge(bench_row *row)

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams: each client keeps a window of requests under way and checks every reply. A client has a queue of
+ * its own and sends and receives in one thread, in batches or one message at a time. Nothing is allocated in
+ * the loops.
+ */
+#include "cli/bench/bench.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+enum { PRODUCERS_MAX = 16 };
+
+struct client {
+    gyre_queue *queue;
+    const bench_shape *shape;
+    unsigned number; /* among the producers */
+    uint64_t duration_ns, deadline_ns;
+    uint64_t sent, received, errors; /* over all rounds */
+    unsigned char *requests, *replies;
+    gyre_status status;
+    char story[512]; /* of a failure: errors are told to the thread that met them */
+};
+
+/* ---- a client's loops --------------------------------------------------------------------------------- */
+
+BENCH_INLINE gyre_status send_some(struct client *client, enum bench_kind kind, size_t count)
+{
+    const size_t size = bench_request_size(kind);
+    size_t sent = 0;
+    for (size_t i = 0; i < count; i++)
+        bench_fill(kind, client->requests + i * size, client->sent + i);
+    gyre_status status =
+        gyre_send_batch(client->queue, client->requests, size, count, &sent, client->deadline_ns);
+    client->sent += sent; /* what was not accepted is made again the next time */
+    return status;
+}
+
+BENCH_INLINE gyre_status receive_some(struct client *client, enum bench_kind kind)
+{
+    const size_t size = bench_reply_size(kind);
+    size_t received = 0;
+    gyre_status status = gyre_receive_batch(client->queue, client->replies, size, client->shape->burst, NULL,
+                                            &received, client->deadline_ns);
+    for (size_t i = 0; i < received; i++)
+        client->errors += !bench_right(kind, client->replies + i * size, client->received++);
+    return status;
+}
+
+/* One turn of a batch client: a burst goes out whenever the window has room for one. */
+BENCH_INLINE gyre_status batch_turn(struct client *client, enum bench_kind kind)
+{
+    const uint64_t room = client->shape->window - (client->sent - client->received);
+    if (room >= client->shape->burst)
+        return send_some(client, kind, client->shape->burst);
+    return receive_some(client, kind);
+}
+
+/* One turn of a client that sends and receives single messages. */
+BENCH_INLINE gyre_status single_turn(struct client *client, enum bench_kind kind)
+{
+    if (client->sent - client->received < client->shape->window) {
+        bench_fill(kind, client->requests, client->sent++);
+        return gyre_send(client->queue, client->requests, bench_request_size(kind), NULL,
+                         client->deadline_ns);
+    }
+    gyre_status status =
+        gyre_receive(client->queue, client->replies, bench_reply_size(kind), NULL, client->deadline_ns);
+    client->errors += !bench_right(kind, client->replies, client->received++);
+    return status;
+}
+
+/* The clock is read once a window, as in the floors. */
+BENCH_INLINE gyre_status stream_kind(struct client *client, enum bench_kind kind)
+{
+    const bool single = client->shape->burst == 1;
+    const uint64_t end = gyre_clock_ns() + client->duration_ns;
+    gyre_status status = GYRE_OK;
+    do {
+        uint64_t goal = client->sent + client->shape->window;
+        while (status == GYRE_OK && client->sent < goal)
+            status = single ? single_turn(client, kind) : batch_turn(client, kind);
+    } while (status == GYRE_OK && gyre_clock_ns() < end);
+    while (status == GYRE_OK && client->received != client->sent)
+        status = receive_some(client, kind);
+    return status;
+}
+
+static void *client_main(void *argument)
+{
+    struct client *client = argument;
+    bench_pin(bench_core_producer(client->number));
+    client->deadline_ns = gyre_in_ms(BENCH_PATIENCE_MS);
+    BENCH_FOR_KIND(client->shape->kind, client->status = stream_kind(client, KIND))
+    if (client->status != GYRE_OK)
+        snprintf(client->story, sizeof client->story, "%s", gyre_error_text());
+    return NULL;
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------- */
+
+struct crowd {
+    bench_session session;
+    unsigned count;
+    struct client clients[PRODUCERS_MAX];
+};
+
+static gyre_status run_clients(struct crowd *crowd, uint64_t duration_ns)
+{
+    pthread_t threads[PRODUCERS_MAX];
+    unsigned started = 0;
+    gyre_status status = GYRE_OK;
+    for (; started < crowd->count; started++) {
+        crowd->clients[started].duration_ns = duration_ns;
+        if (pthread_create(&threads[started], NULL, client_main, &crowd->clients[started]) != 0)
+            break;
+    }
+    for (unsigned i = 0; i < started; i++) {
+        pthread_join(threads[i], NULL);
+        if (crowd->clients[i].status != GYRE_OK)
+            status = gyre_error_set(crowd->clients[i].status, "client %u: %s", i, crowd->clients[i].story);
+    }
+    if (started < crowd->count)
+        status =
+            gyre_error_set(GYRE_EXHAUSTED, "only %u of %u threads could be started", started, crowd->count);
+    return status;
+}
+
+static void add_up(const struct crowd *crowd, uint64_t *messages, uint64_t *errors)
+{
+    *messages = *errors = 0;
+    for (unsigned i = 0; i < crowd->count; i++) {
+        *messages += crowd->clients[i].received;
+        *errors += crowd->clients[i].errors;
+    }
+}
+
+static gyre_status stream_round(void *context, uint64_t duration_ns, bench_sample *sample)
+{
+    struct crowd *crowd = context;
+    uint64_t messages_before, errors_before;
+    add_up(crowd, &messages_before, &errors_before);
+    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
+    gyre_status status = run_clients(crowd, duration_ns);
+    double elapsed = (double)(gyre_clock_ns() - start);
+    add_up(crowd, &sample->messages, &sample->errors);
+    sample->messages -= messages_before;
+    sample->errors -= errors_before;
+    sample->cpu = (double)(bench_cpu_ns() - cpu) / elapsed;
+    sample->per_second = (double)sample->messages * 1e9 / elapsed;
+    return status;
+}
+
+/* ---- cases -------------------------------------------------------------------------------------------- */
+
+static gyre_status add_client(const bench_case *self, struct crowd *crowd)
+{
+    const gyre_queue_desc desc = {.size = sizeof desc, .capacity = self->shape.capacity};
+    struct client *client = &crowd->clients[crowd->count];
+    *client = (struct client){.queue = crowd->session.queue, .shape = &self->shape, .number = crowd->count};
+    size_t size = (bench_request_size(self->shape.kind) * self->shape.burst + 63) / 64 * 64;
+    client->requests = aligned_alloc(64, size);
+    client->replies = aligned_alloc(64, size); /* no reply is larger than its request */
+    if (crowd->count++ > 0) {
+        gyre_status status = gyre_queue_open(crowd->session.kernel, &desc, &client->queue);
+        if (status != GYRE_OK)
+            return status;
+    }
+    return client->requests && client->replies ? GYRE_OK
+                                               : gyre_error_set(GYRE_EXHAUSTED, "no memory for a batch");
+}
+
+gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    struct crowd crowd = {0};
+    bench_story story;
+    unsigned wanted = self->shape.producers < PRODUCERS_MAX ? self->shape.producers : PRODUCERS_MAX;
+    gyre_status status = bench_session_open(self, options, &crowd.session, row);
+    while (status == GYRE_OK && crowd.count < wanted)
+        status = add_client(self, &crowd);
+    if (status == GYRE_OK)
+        status = bench_rounds(self, options, stream_round, &crowd, row);
+    bench_story_take(&story, status);
+    bench_session_close(&crowd.session);
+    for (unsigned i = 0; i < crowd.count; i++) {
+        free(crowd.clients[i].requests);
+        free(crowd.clients[i].replies);
+    }
+    return bench_story_tell(&story, self);
+}
