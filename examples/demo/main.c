@@ -12,16 +12,11 @@
 
 enum { MESSAGES = 4000000, CALLS = 50000 };
 
-static char why[1024];
-
-/* The first line of information that a runtime logs says which backend it took, and why. */
-static void keep_reason(void *context, int level, const char *text)
+static void show_log(void *context, int level, const char *text)
 {
     (void)context;
-    if (level <= 2)
-        fprintf(stderr, "gyre_demo: %s\n", text);
-    else if (!why[0])
-        snprintf(why, sizeof why, "%s", text);
+    (void)level;
+    fprintf(stderr, "gyre_demo: %s\n", text);
 }
 
 static void show_progress(uint64_t checked, uint64_t total)
@@ -37,7 +32,8 @@ static void end_progress(uint64_t checked)
             (double)checked / 1e6);
 }
 
-static void print_table(gyre_kernel *kernel, const demo_stream_result *stream, const demo_call_result *calls)
+static void print_table(gyre_kernel *kernel, const char *why, const demo_stream_result *stream,
+                        const demo_call_result *calls)
 {
     gyre_kernel_info info = {.size = sizeof info};
     gyre_kernel_info_get(kernel, &info);
@@ -60,7 +56,10 @@ static gyre_status run(gyre_runtime *runtime, const char *source, uint64_t messa
                                .source = source,
                                .request = GYRE_TYPE(add_request),
                                .reply = GYRE_TYPE(add_reply)};
-    gyre_status status = gyre_launch(runtime, &launch, &kernel);
+    gyre_backend_choice choice = {.size = sizeof choice};
+    gyre_status status = gyre_backend_choose(runtime, NULL, &choice);
+    if (status == GYRE_OK)
+        status = gyre_launch(runtime, &launch, &kernel);
     if (status == GYRE_OK)
         status = demo_stream(gyre_kernel_queue(kernel), messages, show_progress, &stream);
     if (status == GYRE_OK)
@@ -68,7 +67,7 @@ static gyre_status run(gyre_runtime *runtime, const char *source, uint64_t messa
     if (status == GYRE_OK)
         status = demo_calls(gyre_kernel_queue(kernel), CALLS, &calls);
     if (status == GYRE_OK) {
-        print_table(kernel, &stream, &calls);
+        print_table(kernel, choice.why, &stream, &calls);
         *wrong = stream.wrong + calls.wrong;
     }
     return status;
@@ -76,8 +75,7 @@ static gyre_status run(gyre_runtime *runtime, const char *source, uint64_t messa
 
 int main(int argc, char **argv)
 {
-    static const char *const settings[] = {"log_level=info", NULL};
-    gyre_open_desc open = {.size = sizeof open, .settings = settings, .log = keep_reason};
+    gyre_open_desc open = {.size = sizeof open, .log = show_log};
     gyre_runtime *runtime;
     char *end = NULL;
     unsigned long long messages = argc > 1 ? strtoull(argv[1], &end, 10) : MESSAGES;
