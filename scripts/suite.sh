@@ -67,6 +67,15 @@ stage()
     fi
 }
 
+stage_fuzz()
+{
+    if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
+        stage fuzz "short fuzz runs" -- -R '^fuzz/'
+    else
+        record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
+    fi
+}
+
 # With GYRE_REQUIRE a named thing has to have passed somewhere, and no test of it may have been skipped.
 apply_requirements()
 {
@@ -116,6 +125,7 @@ suite_run()
     stage asan "unit and plugin tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
         -- -j "$(nproc)" -R '^(unit|plugins)/'
     stage tsan "unit and stress tests under ThreadSanitizer" "${compiler[@]}" -- -R '^(unit|stress)/'
+    stage_fuzz
     stage_lint
     apply_requirements
     print_results
