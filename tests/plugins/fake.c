@@ -41,6 +41,7 @@ struct gyre_resident {
     gyre_control_region *control;
     pthread_t thread;
     int joined;
+    uint32_t left; /* futex word: 1 once the thread is done with the control region */
     struct progress progress[GYRE_QUEUES_MAX];
 };
 
@@ -113,8 +114,10 @@ static void *serve(void *argument)
             __atomic_store_n(&block->handled, block->handled + (uint64_t)served, __ATOMIC_RELAXED);
         if (block->acknowledged != command)
             acknowledge(control, block, command);
-        if (verb == GYRE_VERB_STOP || verb == GYRE_VERB_YIELD)
+        if (verb == GYRE_VERB_STOP || verb == GYRE_VERB_YIELD) {
+            gyre_bell_ring(&resident->left, INT32_MAX);
             return NULL;
+        }
         if (!served)
             nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
     }
@@ -276,16 +279,14 @@ static gyre_status fake_launch(gyre_module *module, const gyre_resident_desc *de
 
 static gyre_status fake_wait(gyre_resident *resident, uint64_t deadline_ns)
 {
-    while (!resident->joined) {
-        struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
-                                 .tv_nsec = (long)(deadline_ns % 1000000000)};
-        int rc = deadline_ns == UINT64_MAX
-                     ? pthread_join(resident->thread, NULL)
-                     : pthread_clockjoin_np(resident->thread, NULL, CLOCK_MONOTONIC, &until);
-        if (rc == ETIMEDOUT)
+    while (!__atomic_load_n(&resident->left, __ATOMIC_ACQUIRE)) { /* pairs with the bell's release */
+        if (gyre_clock_ns() >= deadline_ns)
             return resident->device->host->error(GYRE_TIMEOUT, "the fake kernel has not left yet");
-        resident->joined = 1;
+        gyre_futex_wait(&resident->left, 0, deadline_ns);
     }
+    if (!resident->joined)
+        pthread_join(resident->thread, NULL);
+    resident->joined = 1;
     return GYRE_OK;
 }
 
