@@ -98,6 +98,38 @@ refuses 2 "expected no argument, found 'good'; did you mean '--why good'? ('gyre
 run backends --config "$folder/none.ini"
 exits 4
 
+# each of them, chosen by name by a command that needs it: its sentence and the exit code for "unavailable"
+cp "${GYRE_TEST_PLUGINS}stranger.so" "$home/plugins/gyre-stranger.so"
+drop_in unresolved unresolved
+drop_in small too-small
+drop_in magic wrong-magic
+drop_in nameless no-name
+head -c 4096 "${GYRE_TEST_PLUGINS}fake.so" >"$home/plugins/gyre-machine.so"
+printf '\x16\x00' | dd of="$home/plugins/gyre-machine.so" bs=1 seek=18 conv=notrunc status=none # e_machine: s390
+printf '[backend.disabled]\nenabled = no\n' >"$home/dropins/disabled.ini"
+cannot_start()
+{
+    run call examples/vector_add/vector_add.gyre.c --backend "$1" "${places[@]}" '{}'
+    exits 3
+    says "gyre: backend '$1' cannot start: "
+    says "$2"
+}
+cannot_start gone "gyre-gone.so' does not exist"
+cannot_start text "is not an ELF file"
+cannot_start machine "is built for another machine: expected "
+cannot_start stranger "exports no symbol 'gyre_plugin'"
+cannot_start unresolved "undefined symbol: gyre_test_nobody_provides_this"
+cannot_start new "too new"
+cannot_start old "too old"
+cannot_start small "is too small: expected at least"
+cannot_start magic "wrong magic number"
+cannot_start nameless "has no usable name"
+cannot_start incomplete "lacks the required operation 'probe'"
+cannot_start refusing "no moody device"
+cannot_start crashing "crashed while it was probed"
+cannot_start hanging "did not answer within 500 ms"
+cannot_start disabled "it is disabled by $home/dropins/disabled.ini:2"
+
 # where no cache can be kept, everything works all the same
 touch "$folder/file"
 XDG_CACHE_HOME="$folder/file" run backends --why good "${places[@]}"
