@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Bad input as a user of the command meets it: kernel files, launches, queues, limits. One sentence each.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+backend="${BACKEND:-cpu}"
+export XDG_CACHE_HOME="$folder/cache"
+
+call()
+{
+    run call --backend "$backend" "$@" </dev/null
+}
+
+# kernel NAME TEXT: writes $folder/NAME.gyre.c, with the dialect's header in line 1.
+kernel()
+{
+    printf '#include <gyre/kernel.h>\n%s\n' "$2" >"$folder/$1.gyre.c"
+}
+
+# fails EXIT TEXT...: one line on stderr with all the texts, nothing on stdout.
+fails()
+{
+    local text
+    exits "$1"
+    shift
+    for text in "$@"; do
+        says "$text"
+    done
+    checks=$((checks + 1))
+    [[ "$err" == "gyre: "* && "$err" != *$'\n'* && -z "$out" ]] || fail "expected one line on stderr and no more"
+}
+
+body='{ return GYRE_NO_REPLY; }'
+kernel good "GYRE_KERNEL(good, u16, u8) $body"
+kernel actor "GYRE_ACTOR(actor, u16, u8, gyre_none) $body"
+
+# kernel files
+call "$folder/missing.gyre.c" 1
+fails 1 "$folder/missing.gyre.c"
+call "$folder" 1
+fails 1 "'$folder' is a folder"
+: >"$folder/empty.gyre.c"
+call "$folder/empty.gyre.c" 1
+fails 1 "'$folder/empty.gyre.c' is empty"
+kernel none 'GYRE_HELPER u32 twice(u32 x) { return x + x; }'
+call "$folder/none.gyre.c" 1
+fails 1 "none.gyre.c:1: no kernel in it"
+kernel two "GYRE_KERNEL(x, u8, u8) $body"$'\n'"GYRE_KERNEL(x, u8, u8) $body"
+call "$folder/two.gyre.c" 1
+fails 1 "two.gyre.c:3: two kernels are named 'x'" "line 2"
+kernel wrong $'GYRE_KERNEL(x, u8, u8)\n{\n    return nothing;\n}'
+call "$folder/wrong.gyre.c" 1
+fails 1 "wrong.gyre.c:4: " "nothing"
+call "$folder/good.gyre.c:god" 1
+fails 1 "there is no kernel 'god'" "did you mean 'good'?"
+if [[ "$(id -u)" != 0 ]]; then
+    kernel secret "GYRE_KERNEL(x, u8, u8) $body"
+    chmod 000 "$folder/secret.gyre.c"
+    call "$folder/secret.gyre.c" 1
+    fails 1 "secret.gyre.c" "Permission denied"
+fi
+
+# message types
+kernel big $'#define BIG(F) F(u8, a[65537])\nGYRE_MESSAGE(big, BIG)\n'"GYRE_KERNEL(x, big, u8) $body"
+call "$folder/big.gyre.c" 1
+fails 1 "message type 'big', field 1 ('u8 a[65537]')" "65536 bytes"
+kernel packed $'#pragma pack(1)\n#define BIG(F) F(u8, a) F(u32, b)\nGYRE_MESSAGE(big, BIG)\n'"GYRE_KERNEL(x, big, u8) $body"
+call "$folder/packed.gyre.c" 1
+fails 1 "its fields make 8 bytes aligned to 4, the compiler made 5 aligned to 1"
+
+# compilers (the CPU backend's; others bring their own)
+if [[ "$backend" == cpu ]]; then
+    printf '#!/bin/sh\nsleep 30\n' >"$folder/hangs"
+    chmod +x "$folder/hangs"
+    call --set backend.cpu.compiler="$folder/hangs" --set gyre.compile_timeout_ms=200 "$folder/actor.gyre.c" 1
+    fails 5 "the C compiler '$folder/hangs' did not end"
+    call --set backend.cpu.compiler="$folder/no_compiler" "$folder/actor.gyre.c" 1
+    fails 3 "$folder/no_compiler"
+fi
+
+# lanes and blocks
+call --lanes 0 "$folder/good.gyre.c" 1
+fails 2 "--lanes: expected a whole number from 1"
+call --blocks x "$folder/good.gyre.c" 1
+fails 2 "--blocks: expected a whole number from 1"
+call --lanes 100000 "$folder/good.gyre.c" 1
+fails 1 "100000 lanes" "at most"
+call --blocks 100000000 "$folder/good.gyre.c" 1
+fails 1 "100000000 blocks" "at most"
+call --lanes 4 "$folder/actor.gyre.c" 1
+fails 1 "kernel 'actor' is an actor" "4 lanes"
+
+# queues
+call --set queue.default.capacity=0 "$folder/good.gyre.c" 1
+fails 4 "capacity = '0' in [queue.default]" "power of two"
+call --set queue.default.capacity=3 "$folder/good.gyre.c" 1
+fails 4 "capacity = '3' in [queue.default] is not a power of two"
+kernel wide $'#define WIDE(F) F(u8, a[65536])\nGYRE_MESSAGE(wide, WIDE)\n'"GYRE_KERNEL(x, wide, u8) $body"
+call --set queue.default.capacity=1073741824 "$folder/wide.gyre.c" 1
+fails 1 "shared memory" "use a smaller capacity"
+
+# limits: disk, cache folder, memory
+buffers=tests/system/cli/kernels/kinds.gyre.c:count
+head -c 12 /dev/zero >"$folder/zeros"
+call "$buffers" --buffer weights="$folder/zeros" --buffer counts=zeros:1000000000000000 '{"value":0}'
+fails 1 "1000000000000000 bytes"
+if [[ -c /dev/full ]]; then
+    call "$buffers" --buffer weights="$folder/zeros" --buffer counts=zeros:12 --output-buffer counts=/dev/full \
+        '{"value":0}'
+    exits 1
+    says "gyre: buffer file '/dev/full': No space left on device"
+fi
+XDG_CACHE_HOME=/proc/no_such_folder call "$folder/good.gyre.c" 1
+exits 0
+says "compiled kernels are not kept: the cache folder '/proc/no_such_folder/"
+
+# a message of the wrong type or size
+call "$folder/good.gyre.c" 65536
+exits 1
+says "request 1: expected an integer from 0 to 65535 (u16), found 65536"
+call "$folder/good.gyre.c" '{"value":1}'
+exits 1
+says "request 1: expected an integer from 0 to 65535 (u16), found an object"
+finish
