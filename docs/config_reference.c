@@ -39,7 +39,7 @@ static const char introduction[] =
     "Later ones beat earlier ones, key by key:\n"
     "\n"
     "1. the built-in default;\n"
-    "2. the vendor's file, `share/gyre/gyre.ini` below the prefix of the install;\n"
+    "2. the vendor's file, `gyre/gyre.ini` beside the library;\n"
     "3. the system's files: `gyre/gyre.ini` in each folder of `$XDG_CONFIG_DIRS` (`/etc/xdg`), then\n"
     "   `/etc/gyre/gyre.ini`;\n"
     "4. drop-ins, in the order of their file names (below);\n"

@@ -36,9 +36,8 @@ struct gyre_config_desc {
         *command_line;      /* NULL-terminated "section.key=value", or "key=value" of [gyre]; may be NULL */
     const char *const *api; /* the same, from the application; beats everything */
     const char *const *environment; /* NULL-terminated "NAME=value"; NULL: the process's own */
-    const char *vendor_path;        /* NULL: GYRE_VENDOR_CONFIG, as built */
     const char *system_folder;      /* holds gyre.ini and plugins.d; NULL: /etc/gyre */
-    const char *home;               /* holds plugins and plugins.d; NULL: gyre_place_home() */
+    const char *home; /* holds plugins, plugins.d and the vendor's gyre.ini; NULL: gyre_place_home() */
 };
 
 /** One effective value. */

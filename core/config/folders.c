@@ -59,7 +59,7 @@ gyre_status gyre_folders_find(const struct gyre_config_desc *desc, const char *c
     *out = (struct gyre_folders){
         .current = current_folder(pool),
         .home = absolute(gyre_environment_get(environment, "HOME")),
-        .vendor_file = desc->vendor_path ? desc->vendor_path : GYRE_VENDOR_CONFIG,
+        .vendor_file = gyre_pool_format(pool, "%s/gyre.ini", home),
         .system_list = system_list ? system_list : "/etc/xdg",
         .system_folder = desc->system_folder ? desc->system_folder : "/etc/gyre",
         .user_folder = user_folder(environment, "XDG_CONFIG_HOME", ".config", pool),

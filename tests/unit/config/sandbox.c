@@ -109,7 +109,6 @@ gyre_status sandbox_load(const char *config_path, const char *const *command_lin
         .command_line = command_line,
         .api = api,
         .environment = (const char *const *)variables,
-        .vendor_path = sandbox_text("$/vendor.ini"),
         .system_folder = sandbox_text("$/etc"),
         .home = sandbox_text("$/lib"),
     };

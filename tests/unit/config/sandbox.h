@@ -23,7 +23,7 @@ void sandbox_link(const char *target, const char *path);
 /** Adds "NAME=value" to the environment of the loads. */
 void sandbox_setenv(const char *variable);
 /**
- * Loads with vendor.ini, etc/, home/.config/gyre/ and lib/ of the sandbox. Lists are NULL-terminated or NULL.
+ * Loads with etc/, home/.config/gyre/ and lib/ of the sandbox. Lists are NULL-terminated or NULL.
  * The configuration lives until the next load or the sandbox's end.
  */
 gyre_status sandbox_load(const char *config_path, const char *const *command_line, const char *const *api,

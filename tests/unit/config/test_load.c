@@ -79,7 +79,7 @@ START_TEST(each_layer_beats_the_ones_below_it)
 {
     const struct gyre_config *config;
     const char *command_line[] = {"backend=line", NULL}, *api[] = {"gyre.backend=api", NULL};
-    sandbox_write("vendor.ini", "[gyre]\nbackend = vendor\n");
+    sandbox_write("lib/gyre.ini", "[gyre]\nbackend = vendor\n");
     ck_assert_str_eq(backend(sandbox_config()), "vendor");
     sandbox_write("xdg2/gyre/gyre.ini", "[gyre]\nbackend = xdg2\n");
     ck_assert_str_eq(backend(sandbox_config()), "xdg2");
@@ -283,7 +283,7 @@ START_TEST(a_named_section_beats_default_from_any_layer)
 {
     const struct gyre_config *config;
     const char *line[] = {"queue.default.capacity=8", "queue.default.policy=reject", NULL};
-    sandbox_write("vendor.ini", "[queue.orders]\ncapacity = 64\n");
+    sandbox_write("lib/gyre.ini", "[queue.orders]\ncapacity = 64\n");
     ck_assert_int_eq(sandbox_load(NULL, line, NULL, &config), GYRE_OK);
     ck_assert_int_eq(gyre_config_int(config, GYRE_SECTION_QUEUE, "orders", "capacity"), 64);
     ck_assert_str_eq(text_of(config, GYRE_SECTION_QUEUE, "orders", "policy"), "reject");
