@@ -32,9 +32,8 @@ struct gyre_config;
 /** What to load. Members left zero take the usual places. All strings are borrowed for the call. */
 struct gyre_config_desc {
     const char *config_path; /* --config: must exist; NULL: GYRE_CONFIG of the environment, else none */
-    const char *const
-        *command_line;      /* NULL-terminated "section.key=value", or "key=value" of [gyre]; may be NULL */
-    const char *const *api; /* the same, from the application; beats everything */
+    /* NULL-terminated "section.key=value", or "key=value" of [gyre]; NULL: none. `api` beats everything. */
+    const char *const *command_line, *const *api;
     const char *const *environment; /* NULL-terminated "NAME=value"; NULL: the process's own */
     const char *system_folder;      /* holds gyre.ini and plugins.d; NULL: /etc/gyre */
     const char *home; /* holds plugins, plugins.d and the vendor's gyre.ini; NULL: gyre_place_home() */

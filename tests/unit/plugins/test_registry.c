@@ -49,7 +49,6 @@ static void open_registry(void)
     static const char *const no_environment[] = {NULL};
     const struct gyre_config_desc desc = {.api = (const char *const *)fixture.settings,
                                           .environment = no_environment,
-                                          .vendor_path = "/nonexistent/gyre.ini",
                                           .system_folder = "/nonexistent",
                                           .home = fixture.folder};
     close_registry();
