@@ -42,11 +42,14 @@ static void read_table(struct cpu_worker *worker)
     for (uint32_t i = 0; i < worker->queue_count && i < GYRE_QUEUES_MAX; i++) {
         const gyre_control_queue *entry = &control->queues[i];
         struct cpu_queue *queue = &worker->queues[i];
-        if (queue->serial == entry->serial && queue->region == (gyre_queue_region *)(uintptr_t)entry->address)
+        gyre_u64 address =
+            __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* first: pairs with its release */
+        gyre_u64 serial = __atomic_load_n(&entry->serial, __ATOMIC_RELAXED);
+        if (queue->serial == serial && queue->region == (gyre_queue_region *)(uintptr_t)address)
             continue;
-        queue->region = (gyre_queue_region *)(uintptr_t)entry->address;
-        queue->serial = entry->serial;
-        queue->next = queue->end = entry->first;
+        queue->region = (gyre_queue_region *)(uintptr_t)address;
+        queue->serial = serial;
+        queue->next = queue->end = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
     }
 }
 
@@ -230,13 +233,18 @@ static void obey(struct cpu_worker *worker, gyre_u64 command)
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
 }
 
-/* One turn over all queues; returns how many messages were handled. */
+/* One turn over all queues, cut short by a new command; returns how many messages were handled. */
 static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
 {
+    const gyre_u64 *current = &worker->resident->control->command.command;
     gyre_u64 handled = 0;
-    for (uint32_t i = 0; i < worker->queue_count; i++)
-        if (worker->queues[i].region)
-            handled += serve(worker, &worker->queues[i], command);
+    for (uint32_t i = 0; i < worker->queue_count; i++) {
+        if (!worker->queues[i].region)
+            continue;
+        if (__atomic_load_n(current, __ATOMIC_RELAXED) != command) /* the loop around loads it with acquire */
+            break;
+        handled += serve(worker, &worker->queues[i], command);
+    }
     return handled;
 }
 

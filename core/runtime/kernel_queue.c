@@ -78,14 +78,20 @@ static uint32_t free_entry(const gyre_control_region *control)
     return entry;
 }
 
+/*
+ * Announced by the command that follows. A worker may be reading the table for the command before, so the
+ * address comes last: who sees it sees the rest (tests/models/table.pml).
+ */
 static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint32_t entry, uint64_t address)
 {
     gyre_control_region *control = kernel->control;
+    gyre_control_queue *slot = &control->queues[entry];
     queue->table_entry = entry;
-    control->queues[entry] = (gyre_control_queue){
-        .address = address, .first = gyre_queue_next_index(queue), .serial = ++kernel->queue_serial};
+    __atomic_store_n(&slot->first, gyre_queue_next_index(queue), __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->serial, ++kernel->queue_serial, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     if (control->command.queue_count <= entry)
-        control->command.queue_count = entry + 1; /* published by the command that follows */
+        __atomic_store_n(&control->command.queue_count, entry + 1, __ATOMIC_RELEASE);
 }
 
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
@@ -130,7 +136,7 @@ void gyre_kernel_remove_queue(gyre_kernel *kernel, gyre_queue *queue)
     while (*link != queue)
         link = &(*link)->next;
     *link = queue->next;
-    kernel->control->queues[queue->table_entry].address = 0;
+    __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
     if (kernel->resident) {
         gyre_control_order(kernel, gyre_control_verb(kernel));
         uint64_t limit =

@@ -122,6 +122,16 @@ gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_n
     return status;
 }
 
+/* Nobody will serve them: what was accepted since they were reopened is reported, and sends are refused
+ * again. */
+static void refuse_sends(const gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+        gyre_queue_close_sends(queue);
+        gyre_queue_complete_unhandled(queue);
+    }
+}
+
 gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
 {
     gyre_status status = check_kernel(kernel, "gyre_kernel_relaunch");
@@ -135,6 +145,8 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
         gyre_kernel_rewind_queues(kernel);
         kernel->launched_ns = gyre_clock_ns();
         status = gyre_kernel_start(kernel, true);
+        if (status != GYRE_OK && !kernel->resident)
+            refuse_sends(kernel);
     }
     pthread_mutex_unlock(&kernel->lock);
     return status;
