@@ -6,17 +6,17 @@
  * loop.
  *
  * Modelled: a sender that finds no credit reads the cursor, then, under the send lock, makes sure that the
- * queue is still full with that message at its head, asks the device to complete it without running the handler
- * (drop_before), waits for its completion, whichever it is, and discards it under the receive lock, unless a
- * receiver was quicker. The device may see drop_before late and handle the message. A receiver takes
- * completions meanwhile, dropped ones too; it may stop at any time, or never start.
+ * queue is still full with that message at its head, asks the device to complete it without running the
+ * handler (drop_before), waits for its completion, whichever it is, and discards it under the receive lock,
+ * unless a receiver was quicker. The device may see drop_before late and handle the message. A receiver
+ * takes completions meanwhile, dropped ones too; it may stop at any time, or never start.
  *
- * Abstracted: memory is sequentially consistent (slots.pml) but for the late drop_before; waiting is a blocked
- * guard (park.pml); no calls among the messages (call.pml).
+ * Abstracted: memory is sequentially consistent (slots.pml) but for the late drop_before; waiting is a
+ * blocked guard (park.pml); no calls among the messages (call.pml).
  *
- * Invariants: each accepted message is received or discarded, exactly once, in order; only a message that stood
- * at the head of a full queue is asked to be dropped; senders never wait for a message that nobody sent
- * (deadlock check); at most CAPACITY in flight.
+ * Invariants: each accepted message is received or discarded, exactly once, in order; only a message that
+ * stood at the head of a full queue is asked to be dropped; senders never wait for a message that nobody
+ * sent (deadlock check); at most CAPACITY in flight.
  *
  * Mutants: FULL_NOT_CHECKED_AGAIN DISCARD_UNCOMPLETED DISCARD_WITHOUT_LOCK
  */

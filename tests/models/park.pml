@@ -13,8 +13,8 @@
  * order, so a ring never overtakes what it announces. A STOP may come at any step; it rings like a message.
  *
  * With FENCES it is the other way round, as for sides that park at every turn (gyre_queue_host.parks,
- * gyre_control_command.parks): who publishes fences before it loads the flag, and the sleeper's own fence is
- * enough.
+ * gyre_control_command.parks): who publishes fences before it loads the flag, and the sleeper's own fence
+ * is enough.
  *
  * Abstracted: the slots (slots.pml): a request is a count per caller, taken by one worker at a time;
  * spinning and yielding before parking are the looks that precede it.
@@ -22,10 +22,10 @@
  * Invariants: every call returns, every worker leaves after STOP (deadlock check: nobody sleeps for ever),
  * each request is answered exactly once.
  *
- * Mutants (NO_BARRIER is also what happens when one side counts on the other's fence and the other does not):
- * NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER
- * BELL_AFTER_RECHECK_WORKER BELL_AFTER_RECHECK_CALLER FLAG_BEFORE_PUBLISH STOP_WITHOUT_BELL
- * WAKE_WITHOUT_BELL PLAIN_WAITING WAKE_ONE_CALLER
+ * Mutants (NO_BARRIER is also what happens when one side counts on the other's fence and the other does
+ * not): NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER BELL_AFTER_RECHECK_WORKER
+ * BELL_AFTER_RECHECK_CALLER FLAG_BEFORE_PUBLISH STOP_WITHOUT_BELL WAKE_WITHOUT_BELL PLAIN_WAITING
+ * WAKE_ONE_CALLER
  */
 #ifndef CALLERS
 #define CALLERS 2 /* 1 or 2 */
@@ -113,8 +113,8 @@ inline barrier()
 }
 
 /*
- * Increments a bell once the author's own store is out, then wakes sleepers: a sender wakes one worker for its
- * one message, everybody else wakes all.
+ * Increments a bell once the author's own store is out, then wakes sleepers: a sender wakes one worker for
+ * its one message, everybody else wakes all.
  */
 inline ring_workers(buffered, all)
 {
