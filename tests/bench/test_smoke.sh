@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Every case for a moment, and what the command refuses.
+set -u
+: "${CHECK_ROWS:?the program that checks rows}"
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+
+mapfile -t cases < <("$GYRE" bench --list)
+((${#cases[@]} >= 20)) || { echo "only ${#cases[@]} cases are listed"; exit 1; }
+run bench --seconds 0.05 --json
+exits 0
+checks=$((checks + 1))
+"$CHECK_ROWS" "${cases[@]}" <"$folder/out" >"$folder/found" 2>&1 || fail "rows: $(<"$folder/found")"
+
+run bench --list --json --case 'call/*'
+exits 0
+prints '["call/48",'
+run bench --case floor/line --case floor/park --seconds 0.05
+exits 0
+prints 'floor/line'
+prints 'floor/park'
+
+run bench --case 'cal/*'
+refuses 2 "no case matches 'cal/*': 'gyre bench --list' names them ('gyre help bench' shows how)"
+for seconds in 0 -1 nan 1e9 '' 1x; do
+    run bench --seconds="$seconds" --case floor/line
+    refuses 2 "--seconds: expected a number from 0.01 to 3600, found '$seconds' ('gyre help bench' shows how)"
+done
+run bench call/48
+refuses 2 "expected options only, found 'call/48' ('gyre help bench' shows how)"
+finish
