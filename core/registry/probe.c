@@ -86,7 +86,7 @@ static void add_abi(const char *library, struct gyre_verdict *verdict)
 bool gyre_probe_run(const char *library, const gyre_parameter *parameters, size_t parameter_count,
                     uint64_t timeout_ns, struct gyre_verdict *verdict)
 {
-    char helper[PATH_MAX], answer[GYRE_VERDICT_TEXT_MAX], words[WORDS_SIZE];
+    char helper[PATH_MAX], answer[GYRE_VERDICT_TEXT_MAX] = "", words[WORDS_SIZE] = "";
     uint64_t start_ns = gyre_clock_ns();
     memset(verdict, 0, sizeof *verdict);
     snprintf(helper, sizeof helper, "%s/%s", gyre_place_helpers(), GYRE_PROBE_PROGRAM);

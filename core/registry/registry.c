@@ -223,10 +223,10 @@ gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *nam
                                  const struct gyre_candidate **out, char *why, size_t why_size)
 {
     char unwanted[1024];
-    struct sentence sentence = {why, why_size, 0};
-    if (!why || why_size == 0) {
-        sentence.text = unwanted;
-        sentence.size = sizeof unwanted;
+    struct sentence sentence = {unwanted, sizeof unwanted, 0};
+    if (why && why_size > 0) {
+        sentence.text = why;
+        sentence.size = why_size;
     }
     sentence.text[0] = '\0';
     *out = NULL;

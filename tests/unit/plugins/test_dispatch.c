@@ -248,7 +248,7 @@ START_TEST(memory_goes_up_and_comes_down)
 {
     struct gyre_dispatch *dispatch = open_plugin(PLUGIN("fake"), "k", "v");
     gyre_memory *memory;
-    char up[5] = "abcd", down[8];
+    char up[5] = "abcd", down[8] = "";
     ck_assert_int_eq(gyre_dispatch_memory_alloc(dispatch, 8, &memory), GYRE_OK);
     gyre_transfer_desc fill = {
         .size = sizeof fill, .kind = GYRE_TRANSFER_FILL, .memory = memory, .byte_count = 8, .fill = 'z'};

@@ -17,12 +17,11 @@ static gyre_status shell(const char *script, char output[64], char errors[64], u
                          struct gyre_process_end *end)
 {
     const char *const arguments[] = {"sh", "-c", script, NULL};
-    const struct gyre_process_desc desc = {.arguments = arguments,
-                                           .deadline_ns = gyre_clock_ns() + limit_ns,
-                                           .output = output,
-                                           .output_size = 64,
-                                           .errors = errors,
-                                           .errors_size = errors ? 64 : 0};
+    struct gyre_process_desc desc = {.arguments = arguments, .deadline_ns = gyre_clock_ns() + limit_ns};
+    desc.output = output;
+    desc.output_size = 64;
+    desc.errors = errors;
+    desc.errors_size = errors ? 64 : 0;
     return gyre_process_run(&desc, end);
 }
 

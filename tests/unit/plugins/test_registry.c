@@ -60,7 +60,7 @@ static void open_registry(void)
 static void setup(void)
 {
     memset(&fixture, 0, sizeof fixture);
-    strcpy(fixture.folder, "/tmp/gyre-test-XXXXXX");
+    snprintf(fixture.folder, sizeof fixture.folder, "/tmp/gyre-test-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(fixture.folder));
     set("plugin_dir=%s", fixture.folder);
     set("cache_dir=%s/cache", fixture.folder);
@@ -391,7 +391,8 @@ START_TEST(verdict_text_survives_a_round_trip_and_nothing_else_is_one)
     ck_assert_str_eq(read.reason, "two lines");
     ck_assert_int_eq(read.score, -5);
     ck_assert_uint_eq(gyre_verdict_write(&verdict, small, sizeof small), 0);
-    strcat(text, "more\n");
+    size_t length = strlen(text);
+    memcpy(text + length, "more\n", sizeof "more\n");
     ck_assert(!gyre_verdict_read(text, &read));
     ck_assert(!gyre_verdict_read("", &read));
     verdict.status = GYRE_OK; /* and no device */
