@@ -135,6 +135,9 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     if (clang_Cursor_isNull(target))
         target = clang_getCursorReferenced(callee);
     enum owner owner = owner_of_use(checker, clang_getCursorLocation(target));
+    take_string(clang_getCursorSpelling(target), name, sizeof name);
+    if (strncmp(name, "__builtin_", 10) == 0)
+        owner = OWNER_NOBODY; /* it seems declared where it was used first, which may be in Gyre's headers */
     if (owner == OWNER_GYRE)
         return; /* its functions, and the members that its macros call through */
     if (clang_getCursorKind(target) != CXCursor_FunctionDecl) {
@@ -147,7 +150,6 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
         check_user_call(checker, target, function, &place);
         return;
     }
-    take_string(clang_getCursorSpelling(target), name, sizeof name);
     check_foreign(checker, name, &place);
 }
 
