@@ -58,7 +58,8 @@ static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
 GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char *text)
 {
     gyre_failure failure = {code, {0}};
-    strncpy(failure.text, text, sizeof failure.text - 1);
+    for (gyre_u32 i = 0; i < sizeof failure.text - 1 && text[i]; i++)
+        failure.text[i] = text[i];
     memcpy(out + 1, &failure, sizeof failure);
     out->length = sizeof failure;
     out->info = GYRE_OUTCOME_FAILED;
@@ -129,12 +130,16 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
 
 /* ---- declaring kernels ---- */
 
-#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
+/* Parameters that a form does not have get another name, so that handlers may use theirs for their own. */
+#define GYRE_HANDLER_NAMED_(name_, request_, reply_, scratch_, state_, buffers_, the_scratch_, the_state_,   \
+                            the_buffers_)                                                                    \
     GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
         const GYRE_GLOBAL request_ *restrict request GYRE_UNUSED_,                                           \
-        GYRE_GLOBAL reply_ *restrict reply GYRE_UNUSED_, GYRE_GLOBAL state_ *state GYRE_UNUSED_,             \
-        GYRE_SHARED scratch_ *scratch GYRE_UNUSED_, const buffers_ *buffers GYRE_UNUSED_,                    \
+        GYRE_GLOBAL reply_ *restrict reply GYRE_UNUSED_, GYRE_GLOBAL state_ *the_state_ GYRE_UNUSED_,        \
+        GYRE_SHARED scratch_ *the_scratch_ GYRE_UNUSED_, const buffers_ *the_buffers_ GYRE_UNUSED_,          \
         gyre_context *gyre GYRE_UNUSED_)
+#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
+    GYRE_HANDLER_NAMED_(name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
 /* The typed handler behind the untyped signature that the backend calls. */
 #define GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                    \
@@ -187,20 +192,27 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
 /* the numbers are gyre_form of backend.h, which kernels do not include */
 #define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
     GYRE_DECLARE_RUN_(1, name_, request_, reply_, gyre_none, state_, buffers_)                               \
-    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, buffers_)
-#define GYRE_KERNEL(name_, request_, reply_) GYRE_KERNEL_WITH(name_, request_, reply_, gyre_none, gyre_none)
+    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, state, buffers)
+#define GYRE_KERNEL(name_, request_, reply_)                                                                 \
+    GYRE_DECLARE_RUN_(1, name_, request_, reply_, gyre_none, gyre_none, gyre_none)                           \
+    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, gyre_none, gyre_none, gyre_scratch_,             \
+                        gyre_state_, gyre_buffers_)
 
 #define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
     GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, state_, buffers_)                              \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
 #define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
-    GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, gyre_none, gyre_none)
+    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, gyre_none, gyre_none)                          \
+    GYRE_HANDLER_NAMED_(name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,       \
+                        gyre_buffers_)
 
 #define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
     GYRE_DECLARE_RUN_(3, name_, request_, reply_, gyre_none, state_, buffers_)                               \
-    GYRE_HANDLER_(name_, request_, reply_, gyre_none, state_, buffers_)
+    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, state, buffers)
 #define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
-    GYRE_ACTOR_WITH(name_, request_, reply_, state_, gyre_none)
+    GYRE_DECLARE_RUN_(3, name_, request_, reply_, gyre_none, state_, gyre_none)                              \
+    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, state_, gyre_none, gyre_scratch_, state,         \
+                        gyre_buffers_)
 
 /** Ends the generated unit: exports the kernels of the file. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \
