@@ -173,6 +173,24 @@ gyre_u64 *cpu_lanes_cells(gyre_context *context)
     return lane_of(context)->owner->cells;
 }
 
+void cpu_lanes_refuse_barrier(gyre_context *context, const char *place)
+{
+    (void)place;
+    if (context->failed)
+        return;
+    context->failed = 1;
+    context->fail_code = GYRE_FAILURE_BARRIER;
+    context->fail_text = "barriers are for block kernels";
+}
+
+/* What a block function in such a kernel stores before its barrier is refused. */
+gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context)
+{
+    static _Thread_local gyre_u64 cells[2];
+    (void)context;
+    return cells;
+}
+
 /* Ends a fiber that waits in hand_over, and makes its stack usable again. */
 static void cancel_fiber(struct cpu_lanes *lanes, struct cpu_fiber *fiber)
 {

@@ -58,6 +58,10 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
 void cpu_lanes_barrier(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_cells(gyre_context *context);
 
+/** Services of lane and actor kernels, which have no blocks: a barrier fails the message and returns. */
+void cpu_lanes_refuse_barrier(gyre_context *context, const char *place);
+gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context);
+
 /**
  * Which lane of `lanes` has the address in the guard page below its stack: 1 and the lane, or 0. Async-signal
  * safe; for the SIGSEGV handler of the thread that runs them.

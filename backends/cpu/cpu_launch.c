@@ -22,8 +22,12 @@ static void log_of_kernel(gyre_context *context, const char *text, gyre_i64 valu
         worker->resident->kernel_log(worker->resident->kernel_log_context, text, value);
 }
 
-static const gyre_cpu_services services = {
+static const gyre_cpu_services block_services = {
     .barrier = cpu_lanes_barrier, .cells = cpu_lanes_cells, .log = log_of_kernel, .time_ns = gyre_clock_ns};
+static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barrier,
+                                                .cells = cpu_lanes_refuse_cells,
+                                                .log = log_of_kernel,
+                                                .time_ns = gyre_clock_ns};
 
 static void free_resident(gyre_resident *resident)
 {
@@ -61,12 +65,12 @@ static gyre_status prepare_workers(gyre_resident *resident)
         worker->resident = resident;
         worker->block = i;
         worker->line = &lines[i];
-        worker->context =
-            (gyre_context){.lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
-                           .block = i,
-                           .block_count = resident->blocks,
-                           .services = &services,
-                           .owner = worker};
+        worker->context = (gyre_context){
+            .lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
+            .block = i,
+            .block_count = resident->blocks,
+            .services = resident->kernel->form == GYRE_FORM_BLOCK ? &block_services : &lane_services,
+            .owner = worker};
         complete = prepare_lanes(worker);
     }
     if (complete)

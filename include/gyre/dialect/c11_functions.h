@@ -132,8 +132,6 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
     GYRE_INLINE_ gyre_##type_ name_(gyre_context *gyre, gyre_##type_ value, const char *place)               \
     {                                                                                                        \
         const gyre_u32 count = gyre->lane_count;                                                             \
-        if (count == 1)                                                                                      \
-            return value;                                                                                    \
         gyre_u64 *cells = gyre->services->cells(gyre);                                                       \
         memcpy(&cells[gyre->lane], &value, sizeof value);                                                    \
         gyre->services->barrier(gyre, place);                                                                \

@@ -111,7 +111,7 @@ GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int res
 
 /*
  * Neighbours first, then pairs of pairs: the order of all dialects. Warps fold by shuffles, which is safe
- * once all lanes have met; their results meet in the cells, and every warp folds these again for itself.
+ * once all lanes have met; their results meet in the cells, where the first warp folds them.
  */
 template <typename T, typename F>
 GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
@@ -126,30 +126,25 @@ GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
         if (in_warp + step < present)
             value = combine(value, other);
     }
+    if (count <= 32)
+        return __shfl_sync(mask, value, 0);
     T *cells = (T *)gyre->shared->cells;
     if (in_warp == 0)
         cells[warp] = value;
     __syncthreads();
-    const gyre_u32 warps = (count + 31) / 32;
-    value = cells[in_warp < warps ? in_warp : 0];
-    if (warps == 1)
-        return value;
-    if (present < warps) { /* the last warp has too few lanes to fold */
-        value = cells[0];
-        T level[32];
-        for (gyre_u32 i = 0; i < warps; i++)
-            level[i] = cells[i];
-        for (gyre_u32 step = 1; step < warps; step *= 2)
-            for (gyre_u32 i = 0; i + step < warps; i += 2 * step)
-                level[i] = combine(level[i], level[i + step]);
-        return level[0];
+    if (warp == 0) {
+        const gyre_u32 warps = (count + 31) / 32;
+        value = cells[in_warp < warps ? in_warp : 0];
+        for (gyre_u32 step = 1; step < 32; step *= 2) {
+            const T other = __shfl_down_sync(0xffffffffu, value, step);
+            if (in_warp + step < warps)
+                value = combine(value, other);
+        }
+        if (lane == 0)
+            cells[32] = value;
     }
-    for (gyre_u32 step = 1; step < 32; step *= 2) {
-        const T other = __shfl_down_sync(mask, value, step);
-        if (in_warp + step < warps)
-            value = combine(value, other);
-    }
-    return __shfl_sync(mask, value, 0);
+    __syncthreads();
+    return cells[32];
 }
 
 template <typename T>

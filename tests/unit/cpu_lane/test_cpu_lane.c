@@ -243,6 +243,24 @@ GYRE_BLOCK_KERNEL(deep, count_request, count_reply, lane_scratch)
     return GYRE_REPLY;
 }
 
+GYRE_KERNEL(mistaken, count_request, count_reply)
+{
+    reply->value = gyre_block_sum_u32(gyre, request->a);
+    return GYRE_REPLY;
+}
+
+START_TEST(a_barrier_in_a_lane_kernel_fails_the_message)
+{
+    const gyre_cpu_services services = {.barrier = cpu_lanes_refuse_barrier, .cells = cpu_lanes_refuse_cells};
+    gyre_context alone = {.lane_count = 1, .services = &services};
+    const count_request request = {5, 0};
+    gyre_kernel_mistaken.handle(&request, &reply_bytes, NULL, NULL, NULL, &alone);
+    ck_assert_uint_eq(alone.failed, 1);
+    ck_assert_int_eq(alone.fail_code, GYRE_FAILURE_BARRIER);
+    ck_assert_str_eq(alone.fail_text, "barriers are for block kernels");
+}
+END_TEST
+
 static struct cpu_lanes *overflowing;
 
 static void on_overflow(int signal_number, siginfo_t *info, void *machine)
@@ -350,6 +368,7 @@ int main(void)
     tcase_add_test(tcase, the_lowest_failing_lane_speaks_for_the_message);
     tcase_add_test(tcase, a_failure_counts_more_than_the_barrier_it_missed);
     tcase_add_test(tcase, an_assertion_names_file_line_and_condition);
+    tcase_add_test(tcase, a_barrier_in_a_lane_kernel_fails_the_message);
     tcase_add_test(tcase, a_stack_overflow_is_told_by_the_guard);
     tcase_add_loop_test(tcase, no_memory_for_a_stack_fails_the_message_alone, 0, 64);
     tcase_add_test(tcase, a_message_without_barriers_takes_one_stack);

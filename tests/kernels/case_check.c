@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares what came back with what a case expects: field by field, floats within a number of steps. */
+#include "kernel_case.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A float's place on the line of all floats of its type, so that neighbours differ by 1. */
+static int64_t step_of_f32(float value)
+{
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits < 0 ? -(int64_t)(bits & INT32_MAX) : bits;
+}
+
+static int64_t step_of_f64(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits < 0 ? -(bits & INT64_MAX) : bits;
+}
+
+static uint64_t distance(int64_t a, int64_t b)
+{
+    return a > b ? (uint64_t)a - (uint64_t)b : (uint64_t)b - (uint64_t)a;
+}
+
+static int equal_f32(const void *found, const void *expected, uint64_t ulp)
+{
+    float a, b;
+    memcpy(&a, found, sizeof a);
+    memcpy(&b, expected, sizeof b);
+    if (a != a || b != b)
+        return a != a && b != b;
+    return ulp ? distance(step_of_f32(a), step_of_f32(b)) <= ulp : memcmp(found, expected, sizeof a) == 0;
+}
+
+static int equal_f64(const void *found, const void *expected, uint64_t ulp)
+{
+    double a, b;
+    memcpy(&a, found, sizeof a);
+    memcpy(&b, expected, sizeof b);
+    if (a != a || b != b)
+        return a != a && b != b;
+    return ulp ? distance(step_of_f64(a), step_of_f64(b)) <= ulp : memcmp(found, expected, sizeof a) == 0;
+}
+
+static void print_scalar(const gyre_layout *layout, const unsigned char *bytes)
+{
+    float single;
+    double wide;
+    int64_t integer = 0;
+    if (layout->scalar == GYRE_SCALAR_F32) {
+        memcpy(&single, bytes, sizeof single);
+        fprintf(stderr, "%.9g", (double)single);
+    } else if (layout->scalar == GYRE_SCALAR_F64) {
+        memcpy(&wide, bytes, sizeof wide);
+        fprintf(stderr, "%.17g", wide);
+    } else {
+        memcpy(&integer, bytes, layout->size);
+        fprintf(stderr, "%" PRId64 " (0x%" PRIx64 ")", integer, (uint64_t)integer);
+    }
+}
+
+static int equal(const gyre_layout *layout, const unsigned char *found, const unsigned char *expected,
+                 uint64_t ulp, const char *where);
+
+static int equal_scalar(const gyre_layout *layout, const unsigned char *found, const unsigned char *expected,
+                        uint64_t ulp, const char *where)
+{
+    int same = layout->scalar == GYRE_SCALAR_F32   ? equal_f32(found, expected, ulp)
+               : layout->scalar == GYRE_SCALAR_F64 ? equal_f64(found, expected, ulp)
+                                                   : memcmp(found, expected, layout->size) == 0;
+    if (same)
+        return 1;
+    fprintf(stderr, "%s: found ", where);
+    print_scalar(layout, found);
+    fprintf(stderr, ", expected ");
+    print_scalar(layout, expected);
+    fputc('\n', stderr);
+    return 0;
+}
+
+static int equal_field(const gyre_field *field, const unsigned char *found, const unsigned char *expected,
+                       uint64_t ulp, const char *where)
+{
+    char place[256];
+    for (uint64_t i = 0; i < field->count; i++) {
+        const uint64_t offset = field->offset + i * field->type->size;
+        snprintf(place, sizeof place, field->dimension_count ? "%s.%s[%" PRIu64 "]" : "%s.%s", where,
+                 field->name, i);
+        if (!equal(field->type, found + offset, expected + offset, ulp, place))
+            return 0;
+    }
+    return 1;
+}
+
+static int equal(const gyre_layout *layout, const unsigned char *found, const unsigned char *expected,
+                 uint64_t ulp, const char *where)
+{
+    if (layout->scalar != GYRE_SCALAR_NO)
+        return equal_scalar(layout, found, expected, ulp, where);
+    for (uint32_t i = 0; i < layout->field_count; i++)
+        if (!equal_field(&layout->fields[i], found, expected, ulp, where))
+            return 0;
+    return 1;
+}
+
+int case_check(const struct kernel_case *test, size_t index, uint32_t outcome, int32_t code, const char *text,
+               const void *reply)
+{
+    char where[128];
+    const struct case_expected *expected = &test->expected[index];
+    snprintf(where, sizeof where, "%s: reply %zu", test->name, index);
+    if (outcome != expected->outcome) {
+        fprintf(stderr, "%s: found outcome %u (code %d, '%s'), expected %u (code %d, '%s')\n", where, outcome,
+                code, text, expected->outcome, expected->code, expected->text);
+        return 0;
+    }
+    if (outcome == GYRE_OUTCOME_REPLY)
+        return equal(test->reply, reply, expected->reply, test->ulp, where);
+    if (outcome == GYRE_OUTCOME_FAILED && (code != expected->code || strcmp(text, expected->text) != 0)) {
+        fprintf(stderr, "%s: failed with %d '%s', expected %d '%s'\n", where, code, text, expected->code,
+                expected->text);
+        return 0;
+    }
+    return 1;
+}
+
+static int check_memory(const struct kernel_case *test, const struct case_memory *memory)
+{
+    char where[128];
+    snprintf(where, sizeof where, "%s: %s after the last request", test->name, memory->name);
+    return !memory->expected || equal(memory->layout, memory->bytes, memory->expected, test->ulp, where);
+}
+
+int case_check_memory(const struct kernel_case *test)
+{
+    int same = check_memory(test, &test->state);
+    for (uint32_t i = 0; i < test->buffer_count; i++)
+        same = check_memory(test, &test->buffers[i]) && same;
+    return same;
+}

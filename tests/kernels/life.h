@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GYRE_KERNELS_LIFE_H
+#define GYRE_KERNELS_LIFE_H
+
+#include <gyre/message.h>
+
+#define LIFE_MESSAGE(FIELD) FIELD(u32, turns) FIELD(u32, rows[32])
+GYRE_MESSAGE(life_message, LIFE_MESSAGE)
+#define LIFE_SCRATCH(FIELD) FIELD(u32, rows[2][32])
+GYRE_MESSAGE(life_scratch, LIFE_SCRATCH)
+
+#endif

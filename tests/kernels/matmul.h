@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GYRE_KERNELS_MATMUL_H
+#define GYRE_KERNELS_MATMUL_H
+
+#include <gyre/message.h>
+
+#define MATMUL_N              32
+#define MATMUL_TILE           8
+#define MATMUL_REQUEST(FIELD) FIELD(f32, a[MATMUL_N][MATMUL_N]) FIELD(f32, b[MATMUL_N][MATMUL_N])
+GYRE_MESSAGE(matmul_request, MATMUL_REQUEST)
+#define MATMUL_REPLY(FIELD) FIELD(f32, c[MATMUL_N][MATMUL_N])
+GYRE_MESSAGE(matmul_reply, MATMUL_REPLY)
+#define MATMUL_SCRATCH(FIELD) FIELD(f32, a[MATMUL_TILE][MATMUL_TILE]) FIELD(f32, b[MATMUL_TILE][MATMUL_TILE])
+GYRE_MESSAGE(matmul_scratch, MATMUL_SCRATCH)
+
+#endif
