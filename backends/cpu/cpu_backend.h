@@ -35,7 +35,7 @@ struct gyre_device {
 struct gyre_module {
     struct gyre_device *device;
     void *library;
-    const gyre_cpu_kernel *const *kernels;
+    const gyre_cpu_kernel **kernels; /* in the order of the source */
     uint32_t kernel_count;
 };
 

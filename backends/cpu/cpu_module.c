@@ -32,6 +32,27 @@ static gyre_status check_runtime(const gyre_device *device, const gyre_module_de
     return GYRE_OK;
 }
 
+static int compare_lines(const void *a, const void *b)
+{
+    uint32_t left = (*(const gyre_cpu_kernel *const *)a)->line;
+    uint32_t right = (*(const gyre_cpu_kernel *const *)b)->line;
+    return (left > right) - (left < right);
+}
+
+/* Compilers order the section as they like. */
+static gyre_status take_kernels(gyre_module *module, const gyre_cpu_module *table)
+{
+    size_t count = (size_t)(table->end - table->first);
+    module->kernels = calloc(count ? count : 1, sizeof(gyre_cpu_kernel *));
+    if (!module->kernels)
+        return module->device->host->error(GYRE_EXHAUSTED, "no memory for the table of %zu kernels", count);
+    for (size_t i = 0; i < count; i++)
+        module->kernels[i] = table->first[i];
+    qsort(module->kernels, count, sizeof(gyre_cpu_kernel *), compare_lines);
+    module->kernel_count = (uint32_t)count;
+    return GYRE_OK;
+}
+
 static gyre_status read_table(gyre_module *module, const char *path)
 {
     const gyre_host *host = module->device->host;
@@ -48,9 +69,7 @@ static gyre_status read_table(gyre_module *module, const char *path)
                            "'%s' was compiled with the kernel headers of another Gyre (module version %u, "
                            "this one needs %u): compile it again",
                            path, table ? table->version : 0, GYRE_CPU_MODULE_VERSION);
-    module->kernels = table->first;
-    module->kernel_count = (uint32_t)(table->end - table->first);
-    return GYRE_OK;
+    return take_kernels(module, table);
 }
 
 gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
@@ -108,5 +127,6 @@ void cpu_module_release(gyre_module *module)
         return;
     if (module->library)
         module->device->host->library_close(module->library);
+    free(module->kernels);
     free(module);
 }
