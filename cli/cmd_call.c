@@ -169,6 +169,18 @@ static void print_counts(const gyre_kernel_info *info, const call_counts *counts
     fputc('\n', stderr);
 }
 
+/* Somebody who types wants to know what: all fields, zero. */
+static void explain_typing(const gyre_layout *request)
+{
+    void *zero = calloc(1, request->size + 1);
+    if (!zero)
+        return;
+    fputs("gyre: type requests like ", stderr);
+    message_json_write(request, zero, stderr);
+    fputs(", one a line; Ctrl-D ends\n", stderr);
+    free(zero);
+}
+
 static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info, gyre_layout *request,
                                    gyre_layout *reply, call_counts *counts)
 {
@@ -178,6 +190,8 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
         request_source_init_texts(&source, operands->items + 1, operands->count - 1);
     else
         request_source_init_lines(&source, STDIN_FILENO);
+    if (!source.texts && isatty(STDIN_FILENO))
+        explain_typing(request);
     gyre_status status = call_stream_run(&(call_stream_desc){.queue = gyre_kernel_queue(call->kernel),
                                                              .request = request,
                                                              .reply = reply,

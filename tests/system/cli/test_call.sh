@@ -52,6 +52,15 @@ done
 exec 3>&-
 wait $!
 
+# somebody who types is told what to type
+if command -v script >"$nothing"; then
+    called="gyre call on a terminal" code=0 err=''
+    out="$(echo '{"value":9}' | script -qec "$GYRE call --backend $backend $kinds:outcomes" "$nothing")" || code=$?
+    exits 0
+    prints 'gyre: type requests like {"value":0}, one a line; Ctrl-D ends'
+    prints '{"value":9}'
+fi
+
 # every outcome, in its place
 printf '%s\n' '{"value":1}' '{"value":0}' '' '{"value":-1}' '{"valu":1}' '{"value":2}' >"$folder/mixed"
 call "$kinds:outcomes" <"$folder/mixed"
