@@ -18,7 +18,11 @@ static void limit_resources(void)
     struct rlimit memory = {(rlim_t)MEMORY_MAX_MIB << 20, (rlim_t)MEMORY_MAX_MIB << 20};
     struct rlimit seconds = {SECONDS_MAX, SECONDS_MAX};
     struct rlimit core = {0, 0};
+#ifndef GYRE_CHECK_NO_MEMORY_LIMIT
     setrlimit(RLIMIT_AS, &memory);
+#else
+    (void)memory;
+#endif
     setrlimit(RLIMIT_CPU, &seconds);
     setrlimit(RLIMIT_CORE, &core);
 }
