@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The runner of the conformance suite: one case a process. */
+#include "conformance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct conformance_case *const groups[] = {lifecycle_cases, message_cases, kernel_cases,
+                                                        queue_cases, refusal_cases};
+enum { GROUPS = sizeof groups / sizeof groups[0], NOT_HERE = 77 };
+
+void require_(bool holds, const char *what, const char *file, int line)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s:%d: required: %s\n  last error: %s\n", file, line, what, gyre_error_text());
+    exit(EXIT_FAILURE);
+}
+
+void require_sentence_(const char *part, const char *file, int line)
+{
+    if (strstr(gyre_error_text(), part))
+        return;
+    fprintf(stderr, "%s:%d: the sentence lacks '%s'\n  it says: %s\n", file, line, part, gyre_error_text());
+    exit(EXIT_FAILURE);
+}
+
+const char *kernel_path(const char *file)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s", CONFORMANCE_KERNELS, file);
+    return path;
+}
+
+gyre_launch_desc launch_desc(const struct conformance *test, const char *file, const char *kernel)
+{
+    return (gyre_launch_desc){.size = sizeof(gyre_launch_desc),
+                              .source = kernel_path(file),
+                              .kernel = kernel,
+                              .backend = test->backend};
+}
+
+gyre_kernel *launch(struct conformance *test, const char *file, const char *kernel)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, file, kernel);
+    must(gyre_launch(test->runtime, &desc, &launched));
+    return launched;
+}
+
+gyre_kernel_info info_of(gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(kernel, &info));
+    return info;
+}
+
+gyre_queue_stats stats_of(gyre_queue *queue)
+{
+    gyre_queue_stats stats = {.size = sizeof stats};
+    must(gyre_queue_stats_get(queue, &stats));
+    return stats;
+}
+
+uint64_t call_word(gyre_queue *queue, uint64_t word)
+{
+    words_1 request = {{word}}, reply = {{0}};
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    return reply.w[0];
+}
+
+uint64_t soon(void)
+{
+    return gyre_in_ms(20000);
+}
+
+static void keep_log(void *context, int level, const char *text)
+{
+    struct conformance *test = context;
+    size_t used = strlen(test->log);
+    (void)level;
+    snprintf(test->log + used, sizeof test->log - used, "%s\n", text);
+}
+
+static int list_cases(void)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        for (const struct conformance_case *one = groups[g]; one->name; one++)
+            puts(one->name);
+    return EXIT_SUCCESS;
+}
+
+static const struct conformance_case *find_case(const char *name)
+{
+    for (size_t g = 0; g < GROUPS; g++)
+        for (const struct conformance_case *one = groups[g]; one->name; one++)
+            if (!strcmp(one->name, name))
+                return one;
+    return NULL;
+}
+
+/* "cuda" in GYRE_REQUIRE=cpu,cuda: then "not on this machine" is a failure. */
+static bool is_required(const char *backend)
+{
+    const char *list = getenv("GYRE_REQUIRE");
+    size_t length = strlen(backend);
+    while (list && *list) {
+        size_t word = strcspn(list, ",");
+        if ((word == length && !strncmp(list, backend, length)) || (word == 3 && !strncmp(list, "all", 3)))
+            return true;
+        list += word + (list[word] == ',');
+    }
+    return false;
+}
+
+static int not_here(const char *backend)
+{
+    printf("not on this machine: %s\n", gyre_error_text());
+    return is_required(backend) ? EXIT_FAILURE : NOT_HERE;
+}
+
+static int run_case(const struct conformance_case *one, const char *backend)
+{
+    static struct conformance test;
+    static const char *const settings[] = {"log_level=info", NULL};
+    gyre_open_desc open = {
+        .size = sizeof open, .settings = settings, .backend = backend, .log = keep_log, .log_context = &test};
+    gyre_backend_choice choice = {.size = sizeof choice};
+    test.backend = backend;
+    must(gyre_open(&open, &test.runtime));
+    gyre_status status = gyre_backend_choose(test.runtime, backend, &choice);
+    if (status == GYRE_UNAVAILABLE)
+        return not_here(backend);
+    require(status == GYRE_OK);
+    one->run(&test);
+    gyre_close(test.runtime);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], "--list"))
+        return list_cases();
+    const struct conformance_case *one = argc == 3 ? find_case(argv[2]) : NULL;
+    if (!one) {
+        fprintf(stderr, "usage: gyre_conformance BACKEND CASE, or --list for the cases\n");
+        return 2;
+    }
+    return run_case(one, argv[1]);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The conformance suite: what every backend has to do, seen through the public API alone.
+ *
+ * `gyre_conformance BACKEND CASE` runs one case in one process and exits 0 (passed), 1 (failed), 77 (this
+ * machine cannot run the backend: the reason is printed). A case is a function that returns when all went
+ * well; `require` ends the process with file, line and the thread's error text otherwise.
+ */
+#ifndef GYRE_TESTS_CONFORMANCE_H
+#define GYRE_TESTS_CONFORMANCE_H
+
+#include <gyre/gyre.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "kernels/messages.h"
+
+/** What a case works with; filled before it runs, closed after it. */
+struct conformance {
+    gyre_runtime *runtime;
+    const char *backend;
+    char log[4096]; /* what the runtime logged, lines joined by \n */
+};
+
+struct conformance_case {
+    const char *name;
+    void (*run)(struct conformance *test);
+};
+
+/** Ends with NULL. */
+extern const struct conformance_case lifecycle_cases[], message_cases[], kernel_cases[], refusal_cases[],
+    queue_cases[];
+
+void require_(bool holds, const char *what, const char *file, int line);
+#define require(condition) require_((condition), #condition, __FILE__, __LINE__)
+/** The call succeeds. */
+#define must(call) require_((call) == GYRE_OK, #call, __FILE__, __LINE__)
+/** The last error's sentence contains this. */
+void require_sentence_(const char *part, const char *file, int line);
+#define require_sentence(part) require_sentence_((part), __FILE__, __LINE__)
+
+/** The path of a kernel file of the suite; a static string. */
+const char *kernel_path(const char *file);
+/** Launches FILE:KERNEL of the suite with defaults; must succeed. */
+gyre_kernel *launch(struct conformance *test, const char *file, const char *kernel);
+/** A descriptor for launch variations. */
+gyre_launch_desc launch_desc(const struct conformance *test, const char *file, const char *kernel);
+gyre_kernel_info info_of(gyre_kernel *kernel);
+gyre_queue_stats stats_of(gyre_queue *queue);
+/** One call of a words_1 -> words_1 kernel; must succeed. */
+uint64_t call_word(gyre_queue *queue, uint64_t word);
+/** A generous deadline for what must happen. */
+uint64_t soon(void);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What handlers can do: state, lanes and barriers, blocks, buffers. */
+#include "conformance.h"
+
+#include <string.h>
+
+static void an_actor_sees_messages_in_order(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "state.gyre.c", "tally_actor"));
+    uint64_t sum = 0;
+    tally reply;
+    for (uint64_t i = 0; i < 500; i++) {
+        words_1 request = {{i * i}};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    for (uint64_t i = 0; i < 500; i++) {
+        sum = sum * 31 + i * i;
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require(reply.count == i + 1 && reply.sum == sum);
+    }
+}
+
+static void state_can_be_read_when_nothing_changes_it(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "state.gyre.c", "tally_actor");
+    words_1 request = {{7}};
+    tally reply, state;
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(gyre_kernel_state_read(kernel, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("deactivate");
+    must(gyre_kernel_deactivate(kernel, soon()));
+    require(gyre_kernel_state_read(kernel, &state, 3) == GYRE_INVALID);
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == 1 && state.sum == 7);
+}
+
+/* Every ticket of a shared counter is given out exactly once, whatever the lanes and blocks. */
+static void lanes_share_state_with_atomics(struct conformance *test)
+{
+    enum { MESSAGES = 20000 };
+    static uint8_t seen[MESSAGES];
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "state.gyre.c", "tally_lanes");
+    uint64_t sent = 0, received = 0;
+    tally state;
+    desc.blocks = 3;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    while (received < MESSAGES) {
+        words_1 request = {{sent}}, reply;
+        if (sent < MESSAGES && gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_OK) {
+            sent++;
+            continue;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require(reply.w[0] < MESSAGES && !seen[reply.w[0]]);
+        seen[reply.w[0]] = 1;
+        received++;
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == MESSAGES && state.sum == (uint64_t)MESSAGES * (MESSAGES - 1) / 2);
+}
+
+static void blocks_reply_in_the_order_of_requests(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_6");
+    desc.blocks = 4;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    uint64_t sent = 0, received = 0;
+    while (received < 50000) {
+        words_6 request = {{sent, sent + 1, 2, 3, 4, 5}}, reply;
+        if (sent < 50000 && gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_OK) {
+            sent++;
+            continue;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require(reply.w[0] == received * 3 && reply.w[1] == (received + 1) * 3 + 1);
+        received++;
+    }
+}
+
+static void check_lanes(struct conformance *test, uint32_t lanes)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "blocks.gyre.c", "neighbours");
+    lane_report reply;
+    desc.lanes = lanes;
+    desc.blocks = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    for (uint64_t i = 0; i < 20; i++) {
+        words_1 request = {{i}};
+        must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+                       soon()));
+        /* each cell counts twice: its own and its neighbour's */
+        require(reply.sum == 2 * (i * lanes + (uint64_t)lanes * (lanes - 1) / 2));
+        require(reply.lanes == lanes && reply.highest == lanes - 1 && reply.first == 7 && reply.blocks == 2);
+    }
+    gyre_kernel_release(kernel);
+}
+
+static void lanes_meet_at_barriers(struct conformance *test)
+{
+    static const uint32_t lanes[] = {1, 2, 3, 31, 32, 33, 256, 1000};
+    for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
+        check_lanes(test, lanes[i]);
+}
+
+static void a_block_fails_when_one_lane_fails(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "blocks.gyre.c", "odd_fail");
+    gyre_completion completion;
+    words_1 request = {{1}}, reply;
+    desc.lanes = 8;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, &completion,
+                   soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == 1);
+    require(!strcmp(completion.failure_text, "odd lane"));
+}
+
+static gyre_buffer *make_buffer(struct conformance *test, uint64_t size)
+{
+    gyre_buffer *buffer = NULL;
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, size, &buffer));
+    return buffer;
+}
+
+static void handlers_use_bound_buffers(struct conformance *test)
+{
+    enum { COUNT = 100 };
+    float weights[COUNT];
+    uint32_t hits[COUNT];
+    gyre_buffer *in = make_buffer(test, sizeof weights), *out = make_buffer(test, sizeof hits);
+    gyre_binding_name bindings[] = {{"hits", out}, {"weights", in}}; /* any order */
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    gyre_kernel *kernel = NULL;
+    gyre_completion completion;
+    words_1 request, reply;
+    for (int i = 0; i < COUNT; i++)
+        weights[i] = (float)i * 1.5f;
+    must(gyre_buffer_upload(in, 0, weights, sizeof weights));
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    for (uint64_t i = 0; i < 300; i++)
+        require(call_word(gyre_kernel_queue(kernel), i % COUNT) == 3 * (i % COUNT));
+    request.w[0] = COUNT;
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, &completion,
+                   soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED); /* its own bounds check */
+    require(gyre_buffer_free(in) == GYRE_INVALID);
+    require_sentence("bound to 1 running");
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    must(gyre_buffer_download(out, 0, hits, sizeof hits));
+    for (int i = 0; i < COUNT; i++)
+        require(hits[i] == 3);
+    gyre_kernel_release(kernel);
+    must(gyre_buffer_free(in));
+    must(gyre_buffer_free(out));
+}
+
+static void buffers_transfer_every_byte(struct conformance *test)
+{
+    static uint8_t there[100000], back[100000];
+    gyre_buffer *buffer = make_buffer(test, sizeof there);
+    require(gyre_buffer_size(buffer) == sizeof there);
+    must(gyre_buffer_download(buffer, 0, back, sizeof back));
+    for (size_t i = 0; i < sizeof there; i++) {
+        require(back[i] == 0); /* new memory is zero */
+        there[i] = (uint8_t)(i * 7 + i / 251);
+    }
+    must(gyre_buffer_upload(buffer, 0, there, sizeof there));
+    must(gyre_buffer_fill(buffer, 1001, 0xab, 499));
+    memset(there + 1001, 0xab, 499);
+    must(gyre_buffer_upload(buffer, 99999, there, 1));
+    there[99999] = there[0];
+    must(gyre_buffer_download(buffer, 3, back + 3, sizeof back - 3));
+    require(!memcmp(there + 3, back + 3, sizeof there - 3));
+    must(gyre_buffer_upload(buffer, 100000, there, 0)); /* nothing, at the end */
+    must(gyre_buffer_free(buffer));
+}
+
+const struct conformance_case kernel_cases[] = {
+    {"an_actor_sees_messages_in_order", an_actor_sees_messages_in_order},
+    {"state_can_be_read_when_nothing_changes_it", state_can_be_read_when_nothing_changes_it},
+    {"lanes_share_state_with_atomics", lanes_share_state_with_atomics},
+    {"blocks_reply_in_the_order_of_requests", blocks_reply_in_the_order_of_requests},
+    {"lanes_meet_at_barriers", lanes_meet_at_barriers},
+    {"a_block_fails_when_one_lane_fails", a_block_fails_when_one_lane_fails},
+    {"handlers_use_bound_buffers", handlers_use_bound_buffers},
+    {"buffers_transfer_every_byte", buffers_transfer_every_byte},
+    {NULL, NULL},
+};

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The messages of the conformance kernels. */
+#ifndef GYRE_CONFORMANCE_MESSAGES_H
+#define GYRE_CONFORMANCE_MESSAGES_H
+
+#include <gyre/message.h>
+
+#define WORDS_1(FIELD)    FIELD(u64, w[1])
+#define WORDS_6(FIELD)    FIELD(u64, w[6])
+#define WORDS_7(FIELD)    FIELD(u64, w[7])
+#define WORDS_128(FIELD)  FIELD(u64, w[128])
+#define WORDS_8192(FIELD) FIELD(u64, w[8192])
+GYRE_MESSAGE(words_1, WORDS_1)
+GYRE_MESSAGE(words_6, WORDS_6)
+GYRE_MESSAGE(words_7, WORDS_7)
+GYRE_MESSAGE(words_128, WORDS_128)
+GYRE_MESSAGE(words_8192, WORDS_8192)
+
+/* What a request of `behave` asks the handler to do with its number. */
+#define BEHAVIOUR(FIELD) FIELD(u32, what) FIELD(u32, microseconds) FIELD(u64, number)
+GYRE_MESSAGE(behaviour, BEHAVIOUR)
+enum { BEHAVE_REPLY = 0, BEHAVE_NO_REPLY = 1, BEHAVE_FAIL = 2, BEHAVE_ASSERT = 3, BEHAVE_LOG = 4, BEHAVE_WAIT = 5 };
+
+#define TALLY(FIELD) FIELD(u64, count) FIELD(u64, sum)
+GYRE_MESSAGE(tally, TALLY)
+
+#define LANE_REPORT(FIELD) FIELD(u64, sum) FIELD(u32, lanes) FIELD(u32, highest) FIELD(u32, first) FIELD(u32, blocks)
+GYRE_MESSAGE(lane_report, LANE_REPORT)
+
+#endif

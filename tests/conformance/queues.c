@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues: several at once, opened and closed under load, shared by threads, full, and watched by an event
+ * loop. */
+#include "conformance.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+
+static gyre_queue *open_queue(gyre_kernel *kernel, gyre_queue_desc desc)
+{
+    gyre_queue *queue = NULL;
+    desc.size = sizeof desc;
+    must(gyre_queue_open(kernel, &desc, &queue));
+    return queue;
+}
+
+static void several_queues_feed_one_kernel(struct conformance *test)
+{
+    enum { QUEUES = 20 };
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_queue *queues[QUEUES];
+    for (int i = 0; i < QUEUES; i++)
+        queues[i] = open_queue(kernel, (gyre_queue_desc){.capacity = 4});
+    for (uint64_t round = 0; round < 50; round++) {
+        words_1 request, reply;
+        for (uint64_t i = 0; i < QUEUES; i++) {
+            request.w[0] = round * 100 + i;
+            must(gyre_send(queues[i], &request, sizeof request, NULL, soon()));
+        }
+        for (uint64_t i = 0; i < QUEUES; i++) {
+            must(gyre_receive(queues[i], &reply, sizeof reply, NULL, soon()));
+            require(reply.w[0] == (round * 100 + i) * 3);
+        }
+    }
+    require(info_of(kernel).queues == QUEUES + 1);
+}
+
+static void queues_have_names(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_queue *orders = open_queue(kernel, (gyre_queue_desc){.name = "orders"}), *twice = NULL;
+    gyre_queue_desc again = {.size = sizeof again, .name = "orders"};
+    require(gyre_queue_find(kernel, "orders") == orders);
+    require(gyre_queue_find(kernel, "words_of_1") == gyre_kernel_queue(kernel));
+    require(gyre_queue_find(kernel, "nobody") == NULL);
+    require(gyre_queue_open(kernel, &again, &twice) == GYRE_INVALID && !twice);
+    require_sentence("has a queue 'orders' already");
+    gyre_queue_close(orders);
+    require(gyre_queue_find(kernel, "orders") == NULL);
+}
+
+struct load {
+    gyre_queue *queue;
+    uint32_t stop; /* atomic */
+    uint64_t calls;
+};
+
+static void *call_until_told(void *argument)
+{
+    struct load *load = argument;
+    while (!__atomic_load_n(&load->stop, __ATOMIC_ACQUIRE)) {
+        require(call_word(load->queue, load->calls) == load->calls * 3);
+        load->calls++;
+    }
+    return NULL;
+}
+
+static void queues_come_and_go_under_load(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    struct load load = {.queue = gyre_kernel_queue(kernel)};
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, call_until_told, &load) == 0);
+    for (uint64_t i = 0; i < 200; i++) {
+        gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 8});
+        require(call_word(queue, i) == i * 3);
+        gyre_queue_close(queue);
+    }
+    __atomic_store_n(&load.stop, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    require(load.calls > 0);
+}
+
+static void threads_share_a_queue(struct conformance *test)
+{
+    enum { THREADS = 4 };
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "words.gyre.c", "words_of_1"));
+    struct load loads[THREADS];
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        loads[i] = (struct load){.queue = queue};
+        require(pthread_create(&threads[i], NULL, call_until_told, &loads[i]) == 0);
+    }
+    for (uint64_t deadline = gyre_in_ms(300); gyre_now_ns() < deadline;)
+        require(call_word(queue, 5) == 15);
+    for (int i = 0; i < THREADS; i++)
+        __atomic_store_n(&loads[i].stop, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        require(loads[i].calls > 0);
+    }
+}
+
+static void indices_cross_the_32_bit_wrap(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    uint64_t first = UINT64_C(0xffffffff) - 500, index = 0;
+    gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 16, .first_sequence = first});
+    for (uint64_t i = 0; i < 1000; i++) {
+        words_1 request = {{i}}, reply;
+        must(gyre_send(queue, &request, sizeof request, &index, soon()));
+        require(index == first + i);
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require(reply.w[0] == i * 3);
+    }
+    require(stats_of(queue).sent == 1000 && stats_of(queue).received == 1000);
+}
+
+/* Sends while the kernel is inactive until the queue has something to say. */
+static gyre_status overfill(gyre_kernel *kernel, gyre_queue *queue, uint64_t deadline_ns)
+{
+    words_1 request;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    for (request.w[0] = 0; request.w[0] < 8; request.w[0]++)
+        must(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT));
+    return gyre_send(queue, &request, sizeof request, NULL, deadline_ns);
+}
+
+static void receive_words(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    words_1 reply;
+    for (uint64_t i = first; i < end; i++) {
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require(reply.w[0] == i * 3);
+    }
+}
+
+static void a_full_queue_follows_its_policy(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_queue *block = open_queue(kernel, (gyre_queue_desc){.capacity = 8});
+    require(overfill(kernel, block, gyre_in_ms(20)) == GYRE_TIMEOUT);
+    gyre_queue *reject = open_queue(kernel, (gyre_queue_desc){.capacity = 8, .policy = GYRE_FULL_REJECT});
+    require(overfill(kernel, reject, GYRE_FOREVER) == GYRE_AGAIN);
+    gyre_queue *newest =
+        open_queue(kernel, (gyre_queue_desc){.capacity = 8, .policy = GYRE_FULL_DROP_NEWEST});
+    require(overfill(kernel, newest, GYRE_FOREVER) == GYRE_DROPPED);
+    must(gyre_kernel_activate(kernel, soon()));
+    receive_words(block, 0, 8);
+    receive_words(reject, 0, 8);
+    receive_words(newest, 0, 8);
+    require(stats_of(block).rejected == 1 && stats_of(reject).rejected == 1 && stats_of(newest).dropped == 1);
+    require(stats_of(block).high_water == 8 && stats_of(block).send_waits == 1);
+}
+
+static void the_oldest_is_dropped_when_so_told(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 8, .policy = GYRE_FULL_DROP_OLDEST});
+    words_1 request = {{0}}, reply;
+    for (; request.w[0] < 100; request.w[0]++)
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    receive_words(queue, 92, 100);
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    require(stats_of(queue).dropped == 92 && stats_of(queue).sent == 100 && stats_of(queue).received == 8);
+}
+
+static int readable(int descriptor, int timeout_ms)
+{
+    struct pollfd entry = {.fd = descriptor, .events = POLLIN};
+    return poll(&entry, 1, timeout_ms);
+}
+
+static void an_event_loop_can_wait_on_a_descriptor(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "words.gyre.c", "words_of_1"));
+    int descriptor = -1;
+    must(gyre_queue_descriptor(queue, &descriptor));
+    for (uint64_t i = 0; i < 50; i++) {
+        words_1 request = {{i}}, reply;
+        require(readable(descriptor, 0) == 0);
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        require(readable(descriptor, 20000) == 1);
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT));
+        require(reply.w[0] == i * 3);
+    }
+}
+
+static void every_idle_strategy_answers(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    for (int idle = GYRE_WAIT_SPIN; idle <= GYRE_WAIT_PARK; idle++) {
+        gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.idle = (gyre_idle_strategy)idle});
+        for (uint64_t i = 0; i < 200; i++)
+            require(call_word(queue, i) == i * 3);
+        gyre_queue_close(queue);
+    }
+}
+
+const struct conformance_case queue_cases[] = {
+    {"several_queues_feed_one_kernel", several_queues_feed_one_kernel},
+    {"queues_have_names", queues_have_names},
+    {"queues_come_and_go_under_load", queues_come_and_go_under_load},
+    {"threads_share_a_queue", threads_share_a_queue},
+    {"indices_cross_the_32_bit_wrap", indices_cross_the_32_bit_wrap},
+    {"a_full_queue_follows_its_policy", a_full_queue_follows_its_policy},
+    {"the_oldest_is_dropped_when_so_told", the_oldest_is_dropped_when_so_told},
+    {"an_event_loop_can_wait_on_a_descriptor", an_event_loop_can_wait_on_a_descriptor},
+    {"every_idle_strategy_answers", every_idle_strategy_answers},
+    {NULL, NULL},
+};

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every "no" has a sentence: what a user can do wrong, and what the answer names. */
+#include "conformance.h"
+
+#include <string.h>
+
+static gyre_status try_launch(struct conformance *test, const gyre_launch_desc *desc)
+{
+    gyre_kernel *kernel = (gyre_kernel *)test; /* anything but NULL */
+    gyre_status status = gyre_launch(test->runtime, desc, &kernel);
+    require(status == GYRE_OK || kernel == NULL);
+    return status;
+}
+
+static void a_missing_file_is_named(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "nowhere.gyre.c", NULL);
+    require(try_launch(test, &desc) == GYRE_NOT_FOUND);
+    require_sentence("nowhere.gyre.c");
+}
+
+static void a_mistyped_kernel_gets_the_nearest_name(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_12");
+    require(try_launch(test, &desc) == GYRE_NOT_FOUND);
+    require_sentence("words_of_1");
+}
+
+static void a_file_of_several_kernels_wants_a_name(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", NULL);
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("words_of_128");
+}
+
+static void a_compile_error_names_file_and_line(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "broken.gyre.c", NULL);
+    require(try_launch(test, &desc) == GYRE_FAILED);
+    require_sentence("broken.gyre.c:7");
+    require_sentence("undeclared_thing");
+}
+
+static void shapes_beyond_the_device_are_refused(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "blocks.gyre.c", "neighbours");
+    desc.lanes = 1u << 20;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("1048576 lanes");
+    desc.lanes = 32;
+    desc.blocks = 1u << 30;
+    require(try_launch(test, &desc) != GYRE_OK);
+    require_sentence("1073741824 blocks");
+}
+
+static void an_actor_has_one_lane_and_one_block(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "state.gyre.c", "tally_actor");
+    desc.blocks = 2;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("actor");
+}
+
+static void wrong_message_types_are_told_apart(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+    desc.request = GYRE_TYPE(tally);
+    require(try_launch(test, &desc) == GYRE_INCOMPATIBLE);
+    require_sentence("tally");
+    require_sentence("words_1");
+    desc.request = GYRE_TYPE(words_1);
+    desc.reply = GYRE_TYPE(words_6);
+    require(try_launch(test, &desc) == GYRE_INCOMPATIBLE);
+    desc.reply = GYRE_TYPE(words_1);
+    must(try_launch(test, &desc));
+}
+
+static void wrong_message_sizes_are_refused(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "words.gyre.c", "words_of_6"));
+    words_128 large = {{0}};
+    words_6 request = {{0}}, reply;
+    uint64_t small;
+    require(gyre_send(queue, &large, sizeof large, NULL, soon()) == GYRE_INVALID);
+    require_sentence("48 bytes");
+    require(gyre_call(queue, &request, sizeof request, &small, sizeof small, NULL, soon()) == GYRE_INVALID);
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    require(gyre_receive(queue, &small, sizeof small, NULL, soon()) == GYRE_INVALID);
+    require_sentence("larger");
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon())); /* it was not consumed */
+}
+
+static void wrong_state_sizes_are_refused(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "state.gyre.c", "tally_actor");
+    desc.state = &desc;
+    desc.state_size = 5;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("16 bytes");
+}
+
+static void bindings_are_checked(struct conformance *test)
+{
+    gyre_buffer *odd = NULL, *fine = NULL;
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    gyre_binding_name bindings[3];
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, 7, &odd));
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, 8, &fine));
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("nothing is bound");
+    bindings[0] = (gyre_binding_name){"weights", fine};
+    bindings[1] = (gyre_binding_name){"hits", odd};
+    bindings[2] = (gyre_binding_name){"wieghts", fine};
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("7 bytes");
+    bindings[1].buffer = fine;
+    desc.binding_count = 3;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("no buffer 'wieghts'");
+}
+
+static void buffer_bounds_are_checked(struct conformance *test)
+{
+    gyre_buffer *buffer = NULL;
+    char bytes[16] = {0};
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, 16, &buffer));
+    require(gyre_buffer_upload(buffer, 1, bytes, 16) == GYRE_INVALID);
+    require(gyre_buffer_download(buffer, 17, bytes, 0) == GYRE_INVALID);
+    require(gyre_buffer_fill(buffer, UINT64_MAX, 0, 2) == GYRE_INVALID);
+    require_sentence("buffer of 16 bytes");
+    require(gyre_buffer_alloc(test->runtime, test->backend, 0, 0, &buffer) == GYRE_INVALID);
+    require(gyre_buffer_alloc(test->runtime, test->backend, 0, UINT64_C(1) << 60, &buffer) == GYRE_EXHAUSTED);
+}
+
+static void queue_shapes_are_checked(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_8192");
+    gyre_queue *queue = NULL;
+    gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1000};
+    require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INVALID);
+    require_sentence("power of two");
+    desc.capacity = UINT64_C(1) << 40;
+    require(gyre_queue_open(kernel, &desc, &queue) == GYRE_EXHAUSTED);
+    desc.capacity = 2;
+    desc.request = GYRE_TYPE(words_1);
+    require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INCOMPATIBLE);
+}
+
+static void a_mistyped_backend_gets_the_nearest_name(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+    desc.backend = "cqu";
+    require(try_launch(test, &desc) == GYRE_NOT_FOUND);
+    require_sentence("cqu");
+}
+
+static void a_device_that_does_not_exist_is_refused(struct conformance *test)
+{
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+    desc.device = 4000;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("4000");
+}
+
+const struct conformance_case refusal_cases[] = {
+    {"a_missing_file_is_named", a_missing_file_is_named},
+    {"a_mistyped_kernel_gets_the_nearest_name", a_mistyped_kernel_gets_the_nearest_name},
+    {"a_file_of_several_kernels_wants_a_name", a_file_of_several_kernels_wants_a_name},
+    {"a_compile_error_names_file_and_line", a_compile_error_names_file_and_line},
+    {"shapes_beyond_the_device_are_refused", shapes_beyond_the_device_are_refused},
+    {"an_actor_has_one_lane_and_one_block", an_actor_has_one_lane_and_one_block},
+    {"wrong_message_types_are_told_apart", wrong_message_types_are_told_apart},
+    {"wrong_message_sizes_are_refused", wrong_message_sizes_are_refused},
+    {"wrong_state_sizes_are_refused", wrong_state_sizes_are_refused},
+    {"bindings_are_checked", bindings_are_checked},
+    {"buffer_bounds_are_checked", buffer_bounds_are_checked},
+    {"queue_shapes_are_checked", queue_shapes_are_checked},
+    {"a_mistyped_backend_gets_the_nearest_name", a_mistyped_backend_gets_the_nearest_name},
+    {"a_device_that_does_not_exist_is_refused", a_device_that_does_not_exist_is_refused},
+    {NULL, NULL},
+};
