@@ -11,7 +11,7 @@ home="$folder/home"
 mkdir -p "$home/plugins" "$home/dropins" "$folder/cache"
 export XDG_CACHE_HOME="$folder/cache" XDG_CONFIG_HOME="$folder/none" HOME="$folder/none"
 unset GYRE_CONFIG GYRE_BACKEND GYRE_PLUGIN_DIR GYRE_DROPIN_DIR
-places=(--set "plugin_dir=$home/plugins" --set "dropin_dir=$home/dropins" --set probe_timeout_ms=500)
+places=(--set "plugin_dir=$home/plugins" --set "dropin_dir=$home/dropins")
 
 # drop_in NAME PLUGIN LINE...: names a copy of a test plugin, with further lines of its section.
 drop_in()
@@ -22,11 +22,16 @@ drop_in()
     printf '%s\n' "[backend.$name]" "library = gyre-$name.so" "$@" >"$home/dropins/$name.ini"
 }
 
+# the one that hangs comes first and alone, so that only it is judged with a short limit; it is remembered
+drop_in hanging moody "mood = hangs"
+run backends "${places[@]}" --set probe_timeout_ms=500
+exits 0
+prints "did not answer within 500 ms"
+
 drop_in good fake "priority = 3"
 drop_in better fake "priority = 4"
 drop_in refusing moody "mood = refuses" "priority = 100"
 drop_in crashing moody "mood = crashes"
-drop_in hanging moody "mood = hangs"
 drop_in new newer-minor
 drop_in old older-major
 drop_in incomplete missing-slot
@@ -35,7 +40,6 @@ printf 'no plugin at all, but a text of more than sixty-four bytes, which is an 
     >"$home/plugins/gyre-text.so"
 printf '[backend.text]\npriority = 0\n' >"$home/dropins/text.ini"
 printf '[backend.gone]\npriority = 0\n' >"$home/dropins/gone.ini"
-printf '[backend.off]\npriority = 0\n' >"$folder/off.ini"
 ln -s /dev/null "$home/dropins/off.ini"
 
 run backends "${places[@]}"
@@ -132,6 +136,7 @@ cannot_start disabled "it is disabled by $home/dropins/disabled.ini:2"
 
 # where no cache can be kept, everything works all the same
 touch "$folder/file"
+rm "$home/dropins/hanging.ini" "$home/plugins/gyre-hanging.so"
 XDG_CACHE_HOME="$folder/file" run backends --why good "${places[@]}"
 exits 0
 prints "judged         now, by a probe of "

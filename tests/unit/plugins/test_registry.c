@@ -147,14 +147,14 @@ static const struct bad_mood {
     {"strange", GYRE_INTERNAL, {"answered its probe with 1234, which is no status"}},
     {"deviceless", GYRE_INTERNAL, {"says that it can start, but with no device"}},
     {"crashes", GYRE_UNAVAILABLE, {"crashed while it was probed (signal 6, Aborted)"}},
-    {"hangs", GYRE_UNAVAILABLE, {"did not answer within 300 ms while it was probed", "probe_timeout_ms"}},
+    {"hangs", GYRE_UNAVAILABLE, {"did not answer within 1000 ms while it was probed", "probe_timeout_ms"}},
     {"leaves", GYRE_UNAVAILABLE, {"ended its process with exit code 3", "last words: \"fatal: no license\""}},
 };
 
 START_TEST(bad_probe_costs_one_sentence)
 {
     const struct bad_mood *bad = &bad_moods[_i];
-    set("probe_timeout_ms=%d", strcmp(bad->mood, "hangs") == 0 ? 300 : 20000);
+    set("probe_timeout_ms=%d", strcmp(bad->mood, "hangs") == 0 ? 1000 : 20000);
     set_moody("m", bad->mood);
     const struct gyre_candidate *candidate = judge("m");
     ck_assert_int_eq(candidate->status, bad->status);
