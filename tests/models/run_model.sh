@@ -9,7 +9,7 @@ set -u
 
 folder=$(cd "$(dirname "$0")" && pwd)
 compiler=${CC:-cc}
-seconds_limit=100 # of one search; the slowest takes about 10
+seconds_limit=240 # of one search; the slowest takes about 10 on an idle machine
 memory_limit=1400 # MB of one search
 
 # Prints "model expectation minimum options..." of a row; fails when there is no such row.
