@@ -25,19 +25,16 @@ struct command {
     char text[32 * 1024];
 };
 
-/* Warnings are for the reader of the messages; these few are always defects, and errors in other dialects. */
-static const char *const fixed_options[] = {"-std=gnu11",
-                                            "-shared",
-                                            "-fPIC",
-                                            "-fvisibility=hidden",
-                                            "-fdiagnostics-color=never",
-                                            "-Wall",
-                                            "-Wno-unknown-pragmas",
-                                            "-Wno-unused-function",
-                                            "-Werror=implicit-function-declaration",
-                                            "-Werror=incompatible-pointer-types",
-                                            "-Werror=int-conversion",
-                                            "-Werror=return-type"};
+/*
+ * Warnings are for the reader of the messages; these few are always defects, and errors in other dialects.
+ * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
+ * what wants to be fused. Stack probes: a lane whose locals do not fit meets the guard below its stack.
+ */
+const char cpu_compiler_fixed_options[] =
+    "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC -fvisibility=hidden "
+    "-fdiagnostics-color=never -Wall -Wno-unknown-pragmas -Wno-unused-function "
+    "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types -Werror=int-conversion "
+    "-Werror=return-type";
 
 __attribute__((format(printf, 2, 3))) static void add(struct command *command, const char *format, ...)
 {
@@ -93,8 +90,7 @@ static void build_command(struct command *command, const struct cpu_settings *se
                           const gyre_compile_desc *desc, const struct scratch_files *files)
 {
     add(command, "%s", program);
-    for (size_t i = 0; i < sizeof fixed_options / sizeof fixed_options[0]; i++)
-        add(command, "%s", fixed_options[i]);
+    add_words(command, cpu_compiler_fixed_options);
     if (cpu_compiler_is_gcc(
             program)) /* places errors in macros where the user wrote the macro, as clang does */
         add(command, "-ftrack-macro-expansion=0");

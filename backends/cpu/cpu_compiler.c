@@ -67,6 +67,7 @@ void cpu_compiler_identity(const struct gyre_device *device, char *text, size_t 
     snprintf(exact, sizeof exact, "%s %lld %lld.%09ld", real, (long long)file.st_size,
              (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
     uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), exact);
+    hash = hash_text(hash, cpu_compiler_fixed_options);
     hash = hash_text(hash, settings->compiler_options);
     hash = hash_text(hash, settings->sanitize);
     snprintf(text, size, "%.96s %.80s%s%.32s [%016llx]", real, settings->compiler_options,

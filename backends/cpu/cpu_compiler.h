@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** What every kernel is compiled with, before the options of the configuration; part of the identity. */
+extern const char cpu_compiler_fixed_options[];
+
 /** Looks for a program as execvp does. False and an empty path when there is none. Links are not resolved. */
 bool cpu_compiler_find(const char *program, char path[PATH_MAX]);
 

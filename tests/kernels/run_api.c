@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs a case as an application would: opens a runtime, launches the kernel from its source, sends all
+ * requests, compares all completions, then state and buffers.
+ *
+ * usage: run_api BACKEND KERNEL.so FOLDER NAME
+ */
+#include "kernel_case.h"
+
+#include "gyre/gyre.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PATIENCE_MS = 60000, NOT_HERE = 77 };
+
+static void must(gyre_status status, const char *what)
+{
+    if (status != GYRE_OK)
+        case_die("%s: %s: %s", what, gyre_status_word(status), gyre_error_text());
+}
+
+static void print_log(void *context, int level, const char *text)
+{
+    (void)context;
+    fprintf(stderr, "log %d: %s\n", level, text);
+}
+
+static void bind_buffers(gyre_runtime *runtime, const char *backend, const struct kernel_case *test,
+                         gyre_binding_name *bindings)
+{
+    for (uint32_t i = 0; i < test->buffer_count; i++) {
+        const struct case_memory *memory = &test->buffers[i];
+        bindings[i].name = memory->name;
+        must(gyre_buffer_alloc(runtime, backend, 0, memory->layout->size, &bindings[i].buffer), memory->name);
+        must(gyre_buffer_upload(bindings[i].buffer, 0, memory->bytes, memory->layout->size), memory->name);
+    }
+}
+
+static void send_all(gyre_queue *queue, const struct kernel_case *test)
+{
+    for (size_t i = 0; i < test->count; i++)
+        must(gyre_send(queue, test->requests[i], test->request->size, NULL, gyre_in_ms(PATIENCE_MS)), "send");
+}
+
+static int receive_all(gyre_queue *queue, const struct kernel_case *test)
+{
+    int good = 1;
+    unsigned char *reply = calloc(1, test->reply->size + 1);
+    for (size_t i = 0; reply && i < test->count; i++) {
+        gyre_completion completion;
+        must(gyre_receive(queue, reply, test->reply->size, &completion, gyre_in_ms(PATIENCE_MS)), "receive");
+        good = case_check(test, i, completion.outcome, completion.failure_code, completion.failure_text,
+                          reply) &&
+               good;
+    }
+    free(reply);
+    return good;
+}
+
+static int check_memory(gyre_kernel *kernel, struct kernel_case *test, const gyre_binding_name *bindings)
+{
+    must(gyre_kernel_terminate(kernel, gyre_in_ms(PATIENCE_MS), NULL), "terminate");
+    if (test->state.bytes)
+        must(gyre_kernel_state_read(kernel, test->state.bytes, test->state.layout->size), "state");
+    for (uint32_t i = 0; i < test->buffer_count; i++)
+        must(gyre_buffer_download(bindings[i].buffer, 0, test->buffers[i].bytes,
+                                  test->buffers[i].layout->size),
+             test->buffers[i].name);
+    return case_check_memory(test);
+}
+
+int main(int count, char **arguments)
+{
+    char source[4096];
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    gyre_binding_name bindings[CASE_BUFFERS_MAX];
+    if (count != 5)
+        case_die("usage: run_api BACKEND KERNEL.so FOLDER NAME");
+    const char *backend = arguments[1];
+    struct kernel_case *test = case_load(arguments[2], arguments[3], arguments[4]);
+    snprintf(source, sizeof source, "%s/%s.gyre.c", arguments[3], test->name);
+    must(gyre_open(&(gyre_open_desc){.size = sizeof(gyre_open_desc), .backend = backend, .log = print_log},
+                   &runtime),
+         "open");
+    bind_buffers(runtime, backend, test, bindings);
+    gyre_status status =
+        gyre_launch(runtime,
+                    &(gyre_launch_desc){.size = sizeof(gyre_launch_desc),
+                                        .source = source,
+                                        .backend = backend,
+                                        .lanes = test->lanes,
+                                        .blocks = test->blocks,
+                                        .state = test->state.bytes,
+                                        .state_size = test->state.bytes ? test->state.layout->size : 0,
+                                        .bindings = bindings,
+                                        .binding_count = test->buffer_count},
+                    &kernel);
+    if (status == GYRE_UNAVAILABLE) {
+        fprintf(stderr, "skipped: %s\n", gyre_error_text());
+        return NOT_HERE;
+    }
+    must(status, "launch");
+    send_all(gyre_kernel_queue(kernel), test);
+    int good = receive_all(gyre_kernel_queue(kernel), test);
+    good = check_memory(kernel, test, bindings) && good;
+    gyre_close(runtime);
+    printf("%s on %s: %zu requests, %s\n", test->name, backend, test->count, good ? "all right" : "WRONG");
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
