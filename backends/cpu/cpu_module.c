@@ -106,7 +106,7 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .request = kernel->request,
                               .reply = kernel->reply,
                               .state = kernel->state,
-                              .scratch_size = kernel->scratch_size,
+                              .scratch_size = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0,
                               .buffers = kernel->buffers,
                               .buffer_types = kernel->buffer_types};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre compile: runs the pipeline on one kernel file and shows its stages, kernels and layouts. The stages
+ * are shown also when one of them fails; the reason is then on stderr, as everywhere.
+ */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/runtime/runtime.h"
+
+static const char HELP[] =
+    "usage: gyre compile [--backend B] [--device N] [-o OUT] [--json] FILE.gyre.c[:KERNEL]\n"
+    "\n"
+    "Checks and compiles a kernel file and prints every stage with its time, whether the result came from "
+    "the "
+    "cache,\n"
+    "the kernels, and the layout of their messages. Nothing is launched. FILE may also be a file that -o "
+    "wrote.\n"
+    "\n"
+    "Options:\n"
+    "  -o, --output OUT  also write the result to OUT: a file that runs on machines without a compiler, "
+    "wherever a\n"
+    "                    kernel file is expected\n"
+    "  --device N        the device to compile for (0)\n"
+    "\n"
+    "What the compiler and the checker say goes to stderr. Exit codes: 1 the file is wrong, 3 no compiler or "
+    "no\n"
+    "backend, 4 configuration, 5 the compiler did not end in time.\n";
+
+/* ---- layouts ---- */
+
+typedef void show_field(void *target, const char *name, const gyre_field *field, uint64_t offset);
+
+/* All fields in order, those of messages inside under "outer.inner"; of arrays the first element's. */
+static void each_field(const gyre_layout *layout, const char *prefix, uint64_t offset, show_field *show,
+                       void *target)
+{
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const gyre_field *field = &layout->fields[i];
+        char name[512];
+        snprintf(name, sizeof name, "%s%s", prefix, field->name);
+        show(target, name, field, offset + field->offset);
+        snprintf(name, sizeof name, "%s%s%s.", prefix, field->name, field->count > 1 ? "[0]" : "");
+        each_field(field->type, name, offset + field->offset, show, target);
+    }
+}
+
+static void show_row(void *target, const char *name, const gyre_field *field, uint64_t offset)
+{
+    char type[128], at[32], size[32];
+    snprintf(at, sizeof at, "%" PRIu64, offset);
+    snprintf(size, sizeof size, "%" PRIu64, field->count * field->type->size);
+    const char *const cells[] = {name, gyre_field_type_text(field, type, sizeof type), at, size};
+    cli_table_add(target, cells);
+}
+
+static void show_json(void *target, const char *name, const gyre_field *field, uint64_t offset)
+{
+    char type[128];
+    json_array_append_new(target, json_pack("{s:s, s:s, s:I, s:I}", "field", name, "type",
+                                            gyre_field_type_text(field, type, sizeof type), "offset",
+                                            (json_int_t)offset, "size",
+                                            (json_int_t)(field->count * field->type->size)));
+}
+
+static void print_layout(const char *role, const gyre_type *type)
+{
+    static const char *const headers[] = {"  FIELD", "TYPE", ">OFFSET", ">SIZE", NULL};
+    gyre_layout *layout;
+    if (gyre_layout_create(type, GYRE_STATE_MAX, &layout) != GYRE_OK)
+        return; /* verified before: only memory can lack */
+    if (layout->scalar == GYRE_SCALAR_NOTHING)
+        printf("\n  %s: none\n", role);
+    else
+        printf("\n  %s: %s, %" PRIu64 " bytes aligned to %" PRIu64 ", hash %016" PRIx64 "\n", role,
+               layout->name, layout->size, layout->alignment, layout->hash);
+    if (layout->field_count > 0) {
+        cli_table *table = cli_table_create(headers);
+        each_field(layout, "  ", 0, show_row, table);
+        cli_table_print(table);
+    }
+    gyre_layout_destroy(layout);
+}
+
+static json_t *layout_json(const gyre_type *type)
+{
+    gyre_layout *layout;
+    char hash[17];
+    if (gyre_layout_create(type, GYRE_STATE_MAX, &layout) != GYRE_OK)
+        return json_null();
+    json_t *fields = json_array(), *row = NULL;
+    each_field(layout, "", 0, show_json, fields);
+    snprintf(hash, sizeof hash, "%016" PRIx64, layout->hash);
+    row = json_pack("{s:s, s:I, s:I, s:s, s:o}", "type", layout->name, "size", (json_int_t)layout->size,
+                    "alignment", (json_int_t)layout->alignment, "hash", hash, "fields", fields);
+    gyre_layout_destroy(layout);
+    return row;
+}
+
+/* ---- kernels ---- */
+
+static void print_buffers(const gyre_kernel_record *record)
+{
+    gyre_buffer_list list;
+    if (gyre_buffer_list_init(&list, record->buffers, record->buffer_types) == GYRE_OK && list.count > 0) {
+        printf("\n  buffers:\n");
+        for (uint32_t i = 0; i < list.count; i++)
+            printf("    %s: %s, %s\n", list.slots[i].name, list.slots[i].type->name,
+                   list.slots[i].writable ? "read and written" : "read only");
+    }
+    gyre_buffer_list_finish(&list);
+}
+
+static json_t *buffers_json(const gyre_kernel_record *record)
+{
+    gyre_buffer_list list;
+    json_t *rows = json_array();
+    if (gyre_buffer_list_init(&list, record->buffers, record->buffer_types) == GYRE_OK)
+        for (uint32_t i = 0; i < list.count; i++)
+            json_array_append_new(rows,
+                                  json_pack("{s:s, s:s, s:b}", "name", list.slots[i].name, "type",
+                                            list.slots[i].type->name, "writable", list.slots[i].writable));
+    gyre_buffer_list_finish(&list);
+    return rows;
+}
+
+static void print_kernel(const gyre_kernel_record *record)
+{
+    printf("\nkernel %s, %s form", record->name, gyre_form_word(record->form));
+    if (record->scratch_size > 0)
+        printf(", %" PRIu64 " bytes of block scratch", record->scratch_size);
+    if (record->registers > 0)
+        printf(", %u registers, %u bytes spilled", record->registers, record->spill_bytes);
+    printf("\n");
+    print_layout("request", record->request);
+    print_layout("reply", record->reply);
+    print_layout("state", record->state);
+    print_buffers(record);
+}
+
+static json_t *kernel_json(const gyre_kernel_record *record)
+{
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name", record->name, "form",
+                     gyre_form_word(record->form), "scratch_size", (json_int_t)record->scratch_size,
+                     "registers", (json_int_t)record->registers, "spill_bytes",
+                     (json_int_t)record->spill_bytes, "request", layout_json(record->request), "reply",
+                     layout_json(record->reply), "state", layout_json(record->state), "buffers",
+                     buffers_json(record));
+}
+
+/* ---- the report ---- */
+
+static int print_stages(const struct gyre_pipeline_report *report)
+{
+    static const char *const headers[] = {"STAGE", "RESULT", ">MS", "ABOUT", NULL};
+    cli_table *table = cli_table_create(headers);
+    for (int i = 0; i < GYRE_STAGE_COUNT; i++) {
+        const struct gyre_stage_report *stage = &report->stages[i];
+        char time[32];
+        snprintf(time, sizeof time, "%.3f", (double)stage->duration_ns / 1e6);
+        const char *const cells[] = {gyre_stage_word((enum gyre_stage)i), gyre_stage_state_word(stage->state),
+                                     stage->duration_ns ? time : "-", stage->text};
+        cli_table_add(table, cells);
+    }
+    return cli_table_print(table);
+}
+
+static void print_text(struct gyre_dispatch *device, const struct gyre_pipeline_report *report,
+                       const struct gyre_build *build)
+{
+    const gyre_device_info *info = gyre_dispatch_device_info(device);
+    if (report->file[0])
+        printf("%s\n", report->file);
+    printf("for backend %s, %s (%s)\n\n", gyre_dispatch_backend(device), info->name, info->architecture);
+    print_stages(report);
+    printf("\ncache: %s\n", report->cache_hit ? "hit" : "miss");
+    if (report->artifact[0])
+        printf("compiled file: %s\n", report->artifact);
+    for (size_t i = 0; build && i < gyre_build_count(build); i++)
+        print_kernel(gyre_build_at(build, i));
+}
+
+static json_t *stages_json(const struct gyre_pipeline_report *report)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < GYRE_STAGE_COUNT; i++) {
+        const struct gyre_stage_report *stage = &report->stages[i];
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:I, s:s}", "stage", gyre_stage_word((enum gyre_stage)i),
+                                        "result", gyre_stage_state_word(stage->state), "ns",
+                                        (json_int_t)stage->duration_ns, "text", stage->text));
+    }
+    return rows;
+}
+
+static void print_json(struct gyre_dispatch *device, const struct gyre_pipeline_report *report,
+                       const struct gyre_build *build)
+{
+    const gyre_device_info *info = gyre_dispatch_device_info(device);
+    json_t *kernels = json_array();
+    for (size_t i = 0; build && i < gyre_build_count(build); i++)
+        json_array_append_new(kernels, kernel_json(gyre_build_at(build, i)));
+    cli_print_json(json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:o, s:o}", "file", report->file, "backend",
+                             gyre_dispatch_backend(device), "device", info->name, "architecture",
+                             info->architecture, "ok", build != NULL, "cache_hit", report->cache_hit,
+                             "compiled_file", report->artifact, "stages", stages_json(report), "kernels",
+                             kernels));
+}
+
+/* ---- the command ---- */
+
+static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_dispatch *device,
+                   const char *output)
+{
+    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    struct gyre_build *build = NULL;
+    if (!report)
+        return cli_error(CLI_FAILED, "out of memory");
+    const struct gyre_pipeline_desc desc = {.config = runtime->config,
+                                            .device = device,
+                                            .source = cli->operands.items[0],
+                                            .output = output,
+                                            .report = report};
+    gyre_status status = gyre_pipeline_run_desc(&desc, &build);
+    int code = cli_fail_unless_ok(status);
+    if (report->warning[0])
+        cli_error(CLI_OK, "warning: %s", report->warning);
+    fputs(report->messages, stderr);
+    if (cli->json)
+        print_json(device, report, build);
+    else if (report->file[0])
+        print_text(device, report, build);
+    gyre_build_release(build);
+    free(report);
+    return code;
+}
+
+static int run(cli_context *cli)
+{
+    const char *output = NULL;
+    uint64_t ordinal = 0;
+    gyre_runtime *runtime = NULL;
+    struct gyre_dispatch *device;
+    const cli_option options[] = {{"--output", .alias = "-o", .text = &output},
+                                  {"--device", .number = &ordinal, .max = UINT32_MAX},
+                                  {0}};
+    if (!cli_parse(cli, options))
+        return cli->exit_code;
+    if (cli->operands.count != 1)
+        return cli_usage_error(cli, "expected one kernel file, found %zu", cli->operands.count);
+    int code = cli_fail_unless_ok(cli_open(cli, &runtime));
+    if (code == CLI_OK)
+        code = cli_fail_unless_device(cli, runtime, (uint32_t)ordinal,
+                                      gyre_runtime_device(runtime, cli->backend, (uint32_t)ordinal, &device));
+    if (code == CLI_OK)
+        code = compile(cli, runtime, device, output);
+    gyre_close(runtime);
+    return code;
+}
+
+const cli_command cli_command_compile = {"compile", "compile a kernel file and show how", HELP, run};

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# gyre compile and gyre cache: stages, layouts, artifacts, the cache's contents; sentences and exit codes.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+export XDG_CACHE_HOME="$folder/cache"
+
+cat >"$folder/pair.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+#define POINT(F) F(f32, x) F(f32, y)
+GYRE_MESSAGE(point, POINT)
+#define PAIR(F) F(u8, tag) F(point, p[2]) F(u64, id)
+GYRE_MESSAGE(pair, PAIR)
+#define BUFFERS(IN, INOUT) IN(f32, weights) INOUT(u32, counts)
+GYRE_BUFFERS(buffers_of_it, BUFFERS)
+GYRE_KERNEL_WITH(first, pair, point, gyre_none, buffers_of_it)
+{
+    *reply = request->p[0];
+    return GYRE_REPLY;
+}
+GYRE_ACTOR(second, pair, gyre_none, point) { return GYRE_NO_REPLY; }
+KERNEL
+
+# a cold and a cached compile
+run compile --backend cpu "$folder/pair.gyre.c"
+exits 0
+prints 'cache: miss'
+prints 'kernel first, lane form'
+prints 'kernel second, actor form'
+prints 'request: pair, 32 bytes aligned to 8, hash '
+prints 'p[0].y'
+prints 'counts: u32, read and written'
+run compile --backend cpu --json "$folder/pair.gyre.c"
+exits 0
+prints '"cache_hit":true'
+prints '{"field":"id","type":"u64","offset":24,"size":8}'
+prints '{"field":"p[0].y","type":"f32","offset":8,"size":4}'
+prints '"buffers":[{"name":"weights","type":"f32","writable":false},{"name":"counts","type":"u32","writable":true}]'
+prints '{"stage":"compile","result":"cached"'
+
+# an artifact runs where there is no compiler
+run compile --backend cpu -o "$folder/pair.kernel" "$folder/pair.gyre.c"
+exits 0
+prints "compiled file: $folder/pair.kernel"
+run compile --backend cpu --set backend.cpu.compiler=no-such-compiler --set cache_dir= "$folder/pair.kernel"
+exits 0
+prints 'kernel first, lane form'
+head -c 3000 "$folder/pair.kernel" >"$folder/cut.kernel"
+run compile --backend cpu "$folder/cut.kernel"
+exits 1
+says 'its end is missing'
+
+# what goes wrong, the stages still shown
+run compile --backend cpu --set backend.cpu.compiler=no-such-compiler --set cache_dir= "$folder/pair.gyre.c"
+exits 3
+says "there is no C compiler 'no-such-compiler' on this machine"
+prints 'failed'
+printf '#!/bin/sh\nsleep 30\n' >"$folder/hanging" && chmod +x "$folder/hanging"
+run compile --backend cpu --set "backend.cpu.compiler=$folder/hanging" --set compile_timeout_ms=200 "$folder/pair.gyre.c"
+exits 5
+says 'did not end in the time that compile_timeout_ms allows and was killed'
+run compile --backend cpu "$folder/pair.gyre.c:frist"
+exits 1
+says "there is no kernel 'frist'"
+says "did you mean 'first'?"
+run compile --backend cpu "$folder/none.gyre.c"
+refuses 1 "discover: kernel file '$folder/none.gyre.c' cannot be opened: No such file or directory"
+run compile --backend cpu -o /nowhere/x "$folder/pair.gyre.c"
+exits 1
+says "output: '/nowhere/x' cannot be written"
+run compile
+exits 2
+run compile --backend none "$folder/pair.gyre.c"
+refuses 3 "there is no backend 'none'; known: cpu"
+
+# a folder in the way of the cache: it works, and says so
+: >"$folder/file"
+run compile --backend cpu --set "cache_dir=$folder/file" "$folder/pair.gyre.c"
+exits 0
+says 'gyre: warning: compiled kernels are not kept: the cache folder'
+
+# the cache
+run cache list
+exits 0
+prints "$folder/pair.gyre.c"
+prints '1 compiled kernel file, '
+run cache list --json
+exits 0
+prints '"backend":"cpu"'
+run cache clear
+exits 0
+prints 'removed 1 compiled kernel file, '
+run cache list
+exits 0
+prints '0 compiled kernel files'
+run cache lst
+refuses 2 "there is no 'gyre cache lst'; did you mean 'list'? ('gyre help cache' shows how)"
+run cache
+exits 2
+run cache list --set cache_size=0
+refuses 1 'the cache is off: the setting cache_dir is empty or cache_size is 0'
+run cache list --set "cache_dir=$folder/file"
+exits 1
+says 'cannot be made: Not a directory'
+finish
