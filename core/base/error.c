@@ -15,6 +15,7 @@ enum { FRAMES = 6, FRAME_SIZE = 1024 };
 struct error_stack {
     gyre_status status;
     int depth;
+    int holds;
     char frames[FRAMES][FRAME_SIZE];
     char joined[FRAMES * FRAME_SIZE];
 };
@@ -28,6 +29,8 @@ __attribute__((format(printf, 2, 0))) static void write_frame(int index, const c
 
 gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
 {
+    if (stack.holds > 0)
+        return status;
     stack.status = status;
     stack.depth = 1;
     write_frame(0, format, args);
@@ -46,6 +49,8 @@ gyre_status gyre_error_set(gyre_status status, const char *format, ...)
 gyre_status gyre_error_add(gyre_status status, const char *format, ...)
 {
     va_list args;
+    if (stack.holds > 0)
+        return status;
     va_start(args, format);
     if (stack.depth < FRAMES)
         stack.depth++;
@@ -59,6 +64,16 @@ void gyre_error_clear(void)
 {
     stack.status = GYRE_OK;
     stack.depth = 0;
+}
+
+void gyre_error_hold(void)
+{
+    stack.holds++;
+}
+
+void gyre_error_let_go(void)
+{
+    stack.holds--;
 }
 
 gyre_status gyre_error_status(void)

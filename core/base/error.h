@@ -24,6 +24,13 @@ gyre_status gyre_error_add(gyre_status status, const char *format, ...) __attrib
 /** Forgets the thread's error. */
 void gyre_error_clear(void);
 
+/**
+ * Between hold and let go, errors set or added by the thread are discarded: for cleaning up, so that what a
+ * release has to say does not replace why there is something to clean up. May be nested.
+ */
+void gyre_error_hold(void);
+void gyre_error_let_go(void);
+
 /** The status of the thread's error, GYRE_OK when none. */
 gyre_status gyre_error_status(void);
 

@@ -57,6 +57,19 @@ static gyre_status settle_out(const char *backend, const char *operation, gyre_s
     return settle(backend, operation, status);
 }
 
+/* Around operations that return nothing: alone on the device, and without a say in the caller's error. */
+static void begin_release(struct gyre_dispatch *dispatch)
+{
+    pthread_mutex_lock(&dispatch->lock);
+    gyre_error_hold();
+}
+
+static void end_release(struct gyre_dispatch *dispatch)
+{
+    gyre_error_let_go();
+    pthread_mutex_unlock(&dispatch->lock);
+}
+
 static void end_string(char *text, size_t size)
 {
     text[size - 1] = '\0';
@@ -148,9 +161,9 @@ void gyre_dispatch_close(struct gyre_dispatch *dispatch)
     if (!dispatch || atomic_fetch_sub(&dispatch->references, 1) != 1)
         return;
     if (dispatch->device) {
-        pthread_mutex_lock(&dispatch->lock);
+        begin_release(dispatch);
         dispatch->ops->device_close(dispatch->device);
-        pthread_mutex_unlock(&dispatch->lock);
+        end_release(dispatch);
     }
     pthread_mutex_destroy(&dispatch->lock);
     free(dispatch);
@@ -234,9 +247,9 @@ void gyre_dispatch_module_release(struct gyre_dispatch *dispatch, gyre_module *m
 {
     if (!module)
         return;
-    pthread_mutex_lock(&dispatch->lock);
+    begin_release(dispatch);
     dispatch->ops->module_release(module);
-    pthread_mutex_unlock(&dispatch->lock);
+    end_release(dispatch);
 }
 
 /* ---- memory ---- */
@@ -260,9 +273,9 @@ void gyre_dispatch_queue_release(struct gyre_dispatch *dispatch, gyre_queue_memo
 {
     if (!memory)
         return;
-    pthread_mutex_lock(&dispatch->lock);
+    begin_release(dispatch);
     dispatch->ops->queue_release(memory);
-    pthread_mutex_unlock(&dispatch->lock);
+    end_release(dispatch);
 }
 
 gyre_status gyre_dispatch_memory_alloc(struct gyre_dispatch *dispatch, uint64_t byte_count, gyre_memory **out)
@@ -282,9 +295,9 @@ void gyre_dispatch_memory_release(struct gyre_dispatch *dispatch, gyre_memory *m
 {
     if (!memory)
         return;
-    pthread_mutex_lock(&dispatch->lock);
+    begin_release(dispatch);
     dispatch->ops->memory_release(memory);
-    pthread_mutex_unlock(&dispatch->lock);
+    end_release(dispatch);
 }
 
 gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc)
@@ -330,9 +343,9 @@ void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *reside
 {
     if (!resident)
         return;
-    pthread_mutex_lock(&dispatch->lock);
+    begin_release(dispatch);
     dispatch->ops->release(resident);
-    pthread_mutex_unlock(&dispatch->lock);
+    end_release(dispatch);
 }
 
 gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const char *name, uint32_t version,

@@ -3,7 +3,7 @@
  * A plugin that breaks the rules of backend.h in ways that the core's wrappers must contain. The parameter
  * `sin` of device_open chooses: silent (fails without a sentence), dangling (fails and leaves *out set),
  * empty (succeeds without a result), strange (returns no status), boundless (device_info with no limits).
- * None of the objects it hands out is real memory.
+ * Its memory_release complains always. None of the objects it hands out is real memory.
  */
 #include "stub_ops.h"
 #include "wrapped.h"
@@ -38,12 +38,18 @@ static gyre_status sloppy_memory_alloc(gyre_device *device, uint64_t byte_count,
 {
     (void)device;
     (void)byte_count;
-    *out = does("dangling") ? (gyre_memory *)(void *)&device_place : NULL;
+    *out = does("dangling") || does("") ? (gyre_memory *)(void *)&device_place : NULL;
     if (does("dangling"))
         return host->error(GYRE_EXHAUSTED, "out of sloppy memory");
     if (does("strange"))
         return (gyre_status)-5;
-    return does("empty") ? GYRE_OK : GYRE_EXHAUSTED;
+    return does("silent") ? GYRE_EXHAUSTED : GYRE_OK;
+}
+
+static void sloppy_memory_release(gyre_memory *memory)
+{
+    (void)memory;
+    host->error(GYRE_INTERNAL, "a release that complains");
 }
 
 static gyre_status sloppy_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
@@ -75,7 +81,7 @@ static const gyre_backend_ops sloppy_ops = {
     .queue_alloc = stub_queue_alloc,
     .queue_release = stub_queue_release,
     .memory_alloc = sloppy_memory_alloc,
-    .memory_release = stub_memory_release,
+    .memory_release = sloppy_memory_release,
     .transfer = stub_transfer,
     .launch = stub_launch,
     .wait = stub_wait,

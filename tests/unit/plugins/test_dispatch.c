@@ -286,6 +286,21 @@ START_TEST(failure_without_a_sentence_gets_one)
 }
 END_TEST
 
+START_TEST(release_does_not_replace_the_callers_error)
+{
+    struct gyre_dispatch *dispatch = open_plugin(PLUGIN("sloppy"), "sin", "");
+    gyre_memory *memory;
+    ck_assert_int_eq(gyre_dispatch_memory_alloc(dispatch, 1, &memory), GYRE_OK);
+    gyre_error_set(GYRE_FAILED, "why there is something to clean up");
+    gyre_dispatch_memory_release(dispatch, memory);
+    ck_assert_str_eq(gyre_error_text(), "why there is something to clean up");
+    ck_assert_int_eq(gyre_error_status(), GYRE_FAILED);
+    gyre_error_set(GYRE_FAILED, "set afterwards");
+    ck_assert_str_eq(gyre_error_text(), "set afterwards");
+    gyre_dispatch_close(dispatch);
+}
+END_TEST
+
 START_TEST(result_of_a_failure_is_null)
 {
     struct gyre_dispatch *dispatch = open_plugin(PLUGIN("sloppy"), "sin", "dangling");
@@ -460,6 +475,7 @@ int main(void)
     tcase_add_test(tcase, releases_accept_null);
     tcase_add_test(tcase, memory_goes_up_and_comes_down);
     tcase_add_test(tcase, failure_without_a_sentence_gets_one);
+    tcase_add_test(tcase, release_does_not_replace_the_callers_error);
     tcase_add_test(tcase, result_of_a_failure_is_null);
     tcase_add_test(tcase, success_without_a_result_is_a_defect_of_the_plugin);
     tcase_add_test(tcase, status_that_is_none_is_a_defect_of_the_plugin);
