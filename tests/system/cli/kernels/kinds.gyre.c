@@ -4,10 +4,10 @@
 
 #define POINT(FIELD) FIELD(f32, x) FIELD(f64, y)
 GYRE_MESSAGE(point, POINT)
-#define KINDS(FIELD)                                                                                         \
+#define INTEGERS(FIELD)                                                                                      \
     FIELD(i8, a)                                                                                             \
-    FIELD(i16, b) FIELD(i32, c) FIELD(i64, d) FIELD(u8, e) FIELD(u16, f) FIELD(u32, g) FIELD(u64, h)         \
-        FIELD(point, points[2]) FIELD(u8, text[8])
+    FIELD(i16, b) FIELD(i32, c) FIELD(i64, d) FIELD(u8, e) FIELD(u16, f) FIELD(u32, g) FIELD(u64, h)
+#define KINDS(FIELD) INTEGERS(FIELD) FIELD(point, points[2]) FIELD(u8, text[8])
 GYRE_MESSAGE(kinds, KINDS)
 #define NUMBER(FIELD) FIELD(i64, value)
 GYRE_MESSAGE(number, NUMBER)
