@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -223,6 +224,31 @@ static int stream(call_run *call)
     return code == CLI_OK && counts.failed + counts.refused + counts.lost ? CLI_FAILED : code;
 }
 
+/*
+ * A handler runs in this process on some backends, and its faults are the process's. The default action
+ * follows when the faulting instruction runs again.
+ */
+static void tell_crash(int signal_number)
+{
+    static const char sentence[] =
+        "gyre: a fault ended the program, most likely in the handler (invalid memory "
+        "access, or a division by zero); the same command under gdb shows where\n";
+    (void)signal_number;
+    ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    (void)ignored;
+}
+
+static void watch_for_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction before;
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) /* not a sanitizer's */
+            sigaction(signals[i], &action, NULL);
+    }
+}
+
 /* Stopped first: a buffer is read while nobody writes it. */
 static int save_outputs(call_run *call)
 {
@@ -234,6 +260,7 @@ static int save_outputs(call_run *call)
 
 static int run_opened(call_run *call)
 {
+    watch_for_crashes();
     int code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
                                  &call->buffer_specs);
     if (code == CLI_OK)

@@ -91,6 +91,15 @@ fails 1 "100000000 blocks" "at most"
 call --lanes 4 "$folder/actor.gyre.c" 1
 fails 1 "kernel 'actor' is an actor" "4 lanes"
 
+# a handler that faults ends the program, and not silently
+if [[ "$backend" == cpu ]]; then
+    kernel crash $'GYRE_KERNEL(x, u32, u32)\n{\n    *reply = 1000 / *request;\n    return GYRE_REPLY;\n}'
+    call "$folder/crash.gyre.c" 1 0 2>/dev/null
+    checks=$((checks + 1))
+    ((code != 0)) || fail "expected a failure"
+    [[ "$code" != 136 ]] || says "gyre: a fault ended the program, most likely in the handler"
+fi
+
 # queues
 call --set queue.default.capacity=0 "$folder/good.gyre.c" 1
 fails 4 "capacity = '0' in [queue.default]" "power of two"
