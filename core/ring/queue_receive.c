@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/copy.h"
 
 /* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
  * visible. */
@@ -117,7 +118,7 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
                               "the reply has %u bytes and the caller's buffer %zu: pass a larger one", length,
                               size);
     if (length)
-        memcpy(reply, slot + 1, length);
+        gyre_payload_copy(reply, slot + 1, length);
     if (completion)
         read_completion(queue, index, completion);
     else if (slot->info != GYRE_OUTCOME_REPLY)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/copy.h"
 
 static uint64_t room(gyre_queue *queue)
 {
@@ -37,16 +38,6 @@ static void publish(gyre_slot *slot, uint64_t index, uint32_t length)
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
 }
 
-/* A copy of a small message in at most three vector moves; memcpy's call would cost as much as the rest of a
- * send. */
-static inline void copy_message(void *to, const void *from, size_t size)
-{
-    if (size == GYRE_SLOT_SMALL_PAYLOAD)
-        memcpy(to, from, GYRE_SLOT_SMALL_PAYLOAD);
-    else
-        memcpy(to, from, size);
-}
-
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                         enum gyre_mark mark)
 {
@@ -60,7 +51,7 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
         gyre_slot *slot = gyre_request_slot(queue, index);
         if (mark != GYRE_MARK_SEND)
             gyre_mark_set(queue, index, mark);
-        copy_message(slot + 1, from, size);
+        gyre_payload_copy(slot + 1, from, size);
         publish(slot, index, (uint32_t)size);
     }
     __atomic_store_n(&queue->producer.sent, end,
