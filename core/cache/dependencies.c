@@ -32,7 +32,7 @@ static int64_t nanoseconds(const struct timespec *time)
 static bool hash_file(const char *path, struct fingerprint *fingerprint)
 {
     struct stat file;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool fine = descriptor >= 0 && fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode);
     void *bytes = NULL;
     size_t size = fine ? (size_t)file.st_size : 0;
@@ -55,7 +55,7 @@ static bool hash_file(const char *path, struct fingerprint *fingerprint)
 static bool stat_file(const char *path, struct fingerprint *fingerprint)
 {
     struct stat file;
-    if (stat(path, &file) != 0)
+    if (stat(path, &file) != 0 || !S_ISREG(file.st_mode))
         return false;
     fingerprint->size = file.st_size;
     fingerprint->modified_ns = nanoseconds(&file.st_mtim);

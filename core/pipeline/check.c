@@ -81,7 +81,7 @@ static bool read_line(struct gyre_check *check, char *line)
     else if (count >= 2 && strcmp(fields[0], "kernel") == 0)
         check->kernel_count++;
     else if (count >= 2 && strcmp(fields[0], "unable") == 0)
-        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "%s", fields[1]);
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE, "the check cannot be made: %s", fields[1]);
     return strcmp(fields[0], "done") == 0;
 }
 
