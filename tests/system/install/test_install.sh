@@ -91,9 +91,24 @@ check_application()
     [[ "$said" == "11 22 33" ]] || fail "the application built with pkg-config said '$said' instead of '11 22 33'"
 }
 
+# The command finds plugins, headers and helpers of the moved tree.
+check_command()
+{
+    local zeros request said
+    run "$prefix/bin/gyre" backends >"$work/backends" || fail "gyre backends: $(cat "$work/backends")"
+    grep -qE "^cpu +can start .*$prefix/$libdir/gyre/plugins/gyre-cpu.so" "$work/backends" ||
+        fail "gyre backends does not list the cpu plugin of the installed tree: $(cat "$work/backends")"
+    zeros="$(printf '0,%.0s' {1..24})"
+    request="{\"a\":[${zeros}1],\"b\":[${zeros}2]}"
+    said="$(run "$prefix/bin/gyre" call "$work/application/vector_add.gyre.c" "$request" 2>"$work/log")" ||
+        fail "gyre call: $(cat "$work/log")"
+    [[ "$said" == *',3.0]}' ]] || fail "gyre call replied '$said'"
+}
+
 install_tree
 check_files
 check_pkg_config
 check_no_way_back
 check_application
+check_command
 echo "the installed tree works after a move"
