@@ -3,6 +3,7 @@
  * The thread-local error stack. Fixed storage, no locks; a frame that does not fit is cut, and when all
  * frames are taken the newest context replaces the previous newest, so the cause survives.
  */
+#define GYRE_ERROR_DEFINES
 #include "core/base/error.h"
 
 #include <stdio.h>

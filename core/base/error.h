@@ -40,4 +40,10 @@ const char *gyre_error_text(void);
 /** The innermost sentence alone. Valid until the thread's next call. */
 const char *gyre_error_cause(void);
 
+/* The static analyzer looks at one file at a time: tell it that the status that goes in comes out. */
+#if defined(__clang_analyzer__) && !defined(GYRE_ERROR_DEFINES)
+#define gyre_error_set(status, ...) ((void)(gyre_error_set)((status), __VA_ARGS__), (status))
+#define gyre_error_add(status, ...) ((void)(gyre_error_add)((status), __VA_ARGS__), (status))
+#endif
+
 #endif
