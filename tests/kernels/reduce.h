@@ -10,8 +10,7 @@ GYRE_MESSAGE(reduce_request, REDUCE_REQUEST)
 #define REDUCE_REPLY(FIELD)                                                                                  \
     REDUCE_OF(FIELD, u32)                                                                                    \
     REDUCE_OF(FIELD, i32)                                                                                    \
-    REDUCE_OF(FIELD, u64) REDUCE_OF(FIELD, i64) REDUCE_OF(FIELD, f32) REDUCE_OF(FIELD, f64)                  \
-        FIELD(u32, agree)
+    REDUCE_OF(FIELD, u64) REDUCE_OF(FIELD, i64) REDUCE_OF(FIELD, f32) REDUCE_OF(FIELD, f64) FIELD(u32, agree)
 GYRE_MESSAGE(reduce_reply, REDUCE_REPLY)
 
 #endif

@@ -19,12 +19,20 @@ GYRE_MESSAGE(words_8192, WORDS_8192)
 /* What a request of `behave` asks the handler to do with its number. */
 #define BEHAVIOUR(FIELD) FIELD(u32, what) FIELD(u32, microseconds) FIELD(u64, number)
 GYRE_MESSAGE(behaviour, BEHAVIOUR)
-enum { BEHAVE_REPLY = 0, BEHAVE_NO_REPLY = 1, BEHAVE_FAIL = 2, BEHAVE_ASSERT = 3, BEHAVE_LOG = 4, BEHAVE_WAIT = 5 };
+enum {
+    BEHAVE_REPLY = 0,
+    BEHAVE_NO_REPLY = 1,
+    BEHAVE_FAIL = 2,
+    BEHAVE_ASSERT = 3,
+    BEHAVE_LOG = 4,
+    BEHAVE_WAIT = 5
+};
 
 #define TALLY(FIELD) FIELD(u64, count) FIELD(u64, sum)
 GYRE_MESSAGE(tally, TALLY)
 
-#define LANE_REPORT(FIELD) FIELD(u64, sum) FIELD(u32, lanes) FIELD(u32, highest) FIELD(u32, first) FIELD(u32, blocks)
+#define LANE_REPORT(FIELD)                                                                                   \
+    FIELD(u64, sum) FIELD(u32, lanes) FIELD(u32, highest) FIELD(u32, first) FIELD(u32, blocks)
 GYRE_MESSAGE(lane_report, LANE_REPORT)
 
 #endif

@@ -63,7 +63,7 @@ done
 
 report "conformance tests know Gyre through its public headers alone" \
     < <(includes tests/conformance | only 'include[[:space:]]*"' |
-        except 'include[[:space:]]*"(gyre/|conformance/|[a-z0-9_]+\.h")')
+        except 'include[[:space:]]*"(gyre/|conformance/|kernels/|[a-z0-9_]+\.h")')
 report "only core/loader calls dlopen" \
     < <(code core backends cli | only '[^a-z_](dlopen|dlmopen)[[:space:]]*\(' | except '^core/loader/')
 report "only one file of core/loader calls dlopen" \
