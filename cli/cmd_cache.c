@@ -59,8 +59,8 @@ static int print_entries(const struct gyre_cache *cache, const struct gyre_cache
 
 static int list(const cli_context *cli, struct gyre_cache *cache)
 {
-    struct gyre_cache_entry *entries;
-    size_t count;
+    struct gyre_cache_entry *entries = NULL;
+    size_t count = 0;
     gyre_status status = gyre_cache_list(cache, &entries, &count);
     if (status != GYRE_OK)
         return cli_fail(status);
@@ -71,8 +71,8 @@ static int list(const cli_context *cli, struct gyre_cache *cache)
 
 static int clear(const cli_context *cli, struct gyre_cache *cache)
 {
-    size_t count;
-    uint64_t size;
+    size_t count = 0;
+    uint64_t size = 0;
     gyre_status status = gyre_cache_clear(cache, &count, &size);
     if (status != GYRE_OK)
         return cli_fail(status);

@@ -85,9 +85,8 @@ void cpu_first_error(const char *messages, char *sentence, size_t size)
 /* One character of a path in a make rule; escapes are "\ ", "\#" and "$$". Returns where the next one is. */
 static const char *copy_path_character(const char *at, FILE *out)
 {
-    if (at[0] == '\\' && (at[1] == ' ' || at[1] == '#'))
-        at++;
-    else if (at[0] == '$' && at[1] == '$')
+    bool escaped = at[0] == '\\' && (at[1] == ' ' || at[1] == '#');
+    if (escaped || (at[0] == '$' && at[1] == '$'))
         at++;
     fputc(*at, out);
     return at + 1;

@@ -101,8 +101,8 @@ static gyre_status map_file(const char *path, void **bytes, size_t *size)
 
 gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact)
 {
-    void *bytes;
-    size_t size;
+    void *bytes = NULL;
+    size_t size = 0;
     memset(artifact, 0, sizeof *artifact);
     gyre_status status = map_file(path, &bytes, &size);
     if (status != GYRE_OK)
@@ -115,8 +115,8 @@ gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact)
 
 gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *artifact)
 {
-    void *bytes;
-    size_t size;
+    void *bytes = NULL;
+    size_t size = 0;
     memset(artifact, 0, sizeof *artifact);
     gyre_status status = map_file(path, &bytes, &size);
     if (status != GYRE_OK)

@@ -122,7 +122,7 @@ static bool parse_line(const char *value, size_t length, struct fingerprint *was
                &at) != 6 ||
         text[at] != '/' || strlen(text + at) >= PATH_MAX)
         return false;
-    strcpy(path, text + at);
+    memcpy(path, text + at, strlen(text + at) + 1);
     return true;
 }
 

@@ -193,7 +193,8 @@ gyre_status gyre_cache_list(const struct gyre_cache *cache, struct gyre_cache_en
         finish_inventory(&inventory);
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to list the cache '%s'", cache->folder);
     }
-    qsort(inventory.files, inventory.count, sizeof inventory.files[0], compare_use);
+    if (inventory.count > 0)
+        qsort(inventory.files, inventory.count, sizeof inventory.files[0], compare_use);
     for (size_t i = inventory.count; i > 0; i--)
         describe(&inventory.files[i - 1], &(*entries)[(*count)++]);
     finish_inventory(&inventory);

@@ -35,8 +35,8 @@ gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_so
     if (!build)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiled kernel");
     build->device = gyre_dispatch_retain(device);
-    strcpy(build->kernel, source->kernel);
-    strcpy(build->file, source->path);
+    memcpy(build->kernel, source->kernel, sizeof build->kernel);
+    memcpy(build->file, source->path, sizeof build->file);
     return GYRE_OK;
 }
 
@@ -196,7 +196,7 @@ static const char *list_names(const struct gyre_build *build, char *text, size_t
 
 static const char *nearest_name(const struct gyre_build *build, const char *typed)
 {
-    const char **names = calloc(build->count, sizeof *names);
+    const char **names = calloc(build->count + 1, sizeof *names);
     const char *nearest = NULL;
     for (size_t i = 0; names && i < build->count; i++)
         names[i] = build->records[i].name;

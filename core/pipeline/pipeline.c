@@ -46,12 +46,6 @@ gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_
     return gyre_error_add(status, "%s", gyre_stage_word(stage));
 }
 
-static void add_messages(struct gyre_run *run, const char *text)
-{
-    size_t used = strlen(run->report.messages), size = sizeof run->report.messages;
-    snprintf(run->report.messages + used, size - used, "%s", text);
-}
-
 /* ---- stages ---- */
 
 static gyre_status discover(struct gyre_run *run)
@@ -73,13 +67,13 @@ static gyre_status generate(struct gyre_run *run)
                               : gyre_error_set(GYRE_EXHAUSTED, "no memory for the translation unit");
     if (status == GYRE_OK)
         status = gyre_workspace_write_unit(&run->workspace, text);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && text)
         gyre_run_tell(run, GYRE_STAGE_GENERATE, GYRE_STAGE_DONE, "one unit of %zu bytes", strlen(text));
     free(text);
     return gyre_run_settle(run, GYRE_STAGE_GENERATE, start, status);
 }
 
-static gyre_status call_compiler(struct gyre_run *run, char *messages, size_t messages_size)
+static gyre_status call_compiler(struct gyre_run *run)
 {
     const char *folders[] = {run->source.folder, run->headers, NULL};
     gyre_compile_desc desc = {.size = sizeof desc,
@@ -89,18 +83,16 @@ static gyre_status call_compiler(struct gyre_run *run, char *messages, size_t me
                               .artifact_path = run->workspace.image,
                               .dependency_path = run->workspace.dependencies,
                               .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
-                              .messages = messages,
-                              .messages_size = messages_size};
+                              .messages = run->report.messages,
+                              .messages_size = sizeof run->report.messages};
     return gyre_dispatch_compile(run->desc->device, &desc);
 }
 
 static gyre_status compile(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
-    char messages[sizeof run->report.messages] = "";
     clock_gettime(CLOCK_REALTIME, &run->started);
-    gyre_status status = call_compiler(run, messages, sizeof messages);
-    add_messages(run, messages);
+    gyre_status status = call_compiler(run);
     if (status == GYRE_OK)
         status = gyre_artifact_open_image(run->workspace.image, &run->artifact);
     if (status == GYRE_OK) {

@@ -37,7 +37,7 @@ static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel
         return gyre_error_set(GYRE_INVALID, "the kernel's name '%s' is longer than %d bytes", colon + 1,
                               GYRE_KERNEL_NAME_SIZE - 1);
     path[colon - name] = '\0';
-    strcpy(kernel, colon + 1);
+    memcpy(kernel, colon + 1, strlen(colon + 1) + 1);
     return GYRE_OK;
 }
 
@@ -53,7 +53,7 @@ static gyre_status resolve(const char *typed, struct gyre_source *source)
                               where ? " (seen from '" : "", where ? where : "", where ? "')" : "",
                               strerror(code));
     }
-    strcpy(source->folder, source->path);
+    memcpy(source->folder, source->path, sizeof source->folder);
     char *slash = strrchr(source->folder, '/');
     slash[slash == source->folder] = '\0';
     return GYRE_OK;
@@ -148,7 +148,7 @@ static gyre_status read_content(struct gyre_source *source, int descriptor)
 
 gyre_status gyre_source_read(const char *name, struct gyre_source *source)
 {
-    char typed[PATH_MAX];
+    char typed[PATH_MAX] = "";
     int descriptor = -1;
     memset(source, 0, sizeof *source);
     if (!name || !name[0])
