@@ -14,10 +14,12 @@
 #include "gyre/waiting.h"
 
 enum {
-    BATCH = 256,      /* messages of one queue before the next queue has its turn */
-    CLAIM_MAX = 64,   /* messages that a worker takes at once where several share a queue */
-    YIELDS = 16,      /* of adaptive idling, between spinning and parking */
-    PARK_TURNS = 200, /* looks of a parking strategy before it sleeps: a request may be on its way */
+    BATCH = 256,        /* messages of one queue before the next queue has its turn */
+    CLAIM_MAX = 64,     /* messages that a worker takes at once where several share a queue */
+    YIELDS = 16,        /* of adaptive idling, between spinning and parking */
+    STREAM_MIN = 8,     /* messages in one turn that tell a stream from a few calls */
+    STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
+    PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
 
 /* ---- queues ---- */
@@ -248,6 +250,19 @@ static gyre_u64 serve_queues(struct cpu_worker *worker, gyre_u64 command)
     return handled;
 }
 
+/*
+ * In a stream the worker catches up with the client and then looks at the very line that is being filled,
+ * which takes it away between two of the client's stores. Standing off for a moment lets the client get
+ * ahead. A single message, and a few, are never kept waiting by it.
+ */
+static void stand_off(gyre_u64 handled)
+{
+    if (handled < STREAM_MIN)
+        return;
+    for (gyre_u64 turn = 0; turn < handled && turn < STAND_OFF_MAX; turn++)
+        gyre_spin_pause();
+}
+
 static bool is_last(gyre_u64 command)
 {
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
@@ -263,8 +278,13 @@ void *cpu_worker_main(void *argument)
         if (wanted != command) {
             command = wanted;
             obey(worker, command);
-        } else if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN || !serve_queues(worker, command)) {
-            wait_for_work(worker, command);
+        } else {
+            gyre_u64 handled =
+                GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve_queues(worker, command) : 0;
+            if (handled)
+                stand_off(handled);
+            else
+                wait_for_work(worker, command);
         }
     }
     if (__atomic_sub_fetch(&resident->present, 1, __ATOMIC_ACQ_REL) == 0)
