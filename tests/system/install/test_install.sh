@@ -105,10 +105,27 @@ check_command()
     [[ "$said" == *',3.0]}' ]] || fail "gyre call replied '$said'"
 }
 
+# The template of a backend plugin, built outside, installed into the moved tree, chosen and called.
+check_plugin()
+{
+    local said numbers
+    cp -r "$source/examples/backend_template" "$work/plugin"
+    quiet cmake -S "$work/plugin" -B "$work/plugin/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
+    quiet cmake --build "$work/plugin/build"
+    quiet cmake --install "$work/plugin/build"
+    said="$(run "$prefix/bin/gyre" backends --why serial)" || fail "gyre backends does not know the plugin: $said"
+    grep -q '^verdict  *can start$' <<<"$said" || fail "the plugin built elsewhere cannot start: $said"
+    numbers="$(seq -s, 1 25)"
+    said="$(run "$prefix/bin/gyre" call "$source/examples/vector_add/vector_add.gyre.c" --backend serial \
+        "{\"a\":[$numbers],\"b\":[$numbers]}" 2>"$work/log")" || fail "gyre call --backend serial: $(cat "$work/log")"
+    [[ "$said" == *'"sum":[2.0,4.0,6.0,'*'50.0]'* ]] || fail "the plugin built elsewhere replied '$said'"
+}
+
 install_tree
 check_files
 check_pkg_config
 check_no_way_back
 check_application
 check_command
+check_plugin
 echo "the installed tree works after a move"

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory: the device sees the host's, so nothing is mapped and a transfer is a copy. No locks, no state. */
+#include "serial.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64 };
+
+/*
+ * The core owns the region. A backend with a device maps it here (desc->address, or desc->descriptor in
+ * another process) and says at which address the device sees it; this one uses it where it is.
+ */
+gyre_status serial_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
+                               gyre_queue_memory **out, uint64_t *device_address)
+{
+    (void)device;
+    *out = desc->address;
+    *device_address = (uint64_t)(uintptr_t)desc->address;
+    return GYRE_OK;
+}
+
+void serial_queue_release(gyre_queue_memory *memory)
+{
+    (void)memory;
+}
+
+gyre_status serial_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
+{
+    *out = NULL;
+    gyre_memory *memory = calloc(1, sizeof *memory);
+    if (memory && byte_count <= SIZE_MAX - ALIGNMENT)
+        memory->data = aligned_alloc(ALIGNMENT, (byte_count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (!memory || !memory->data) {
+        free(memory);
+        return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer of %llu bytes; use a smaller one",
+                                   (unsigned long long)byte_count);
+    }
+    *out = memory;
+    return GYRE_OK;
+}
+
+void serial_memory_release(gyre_memory *memory)
+{
+    if (!memory)
+        return;
+    free(memory->data);
+    free(memory);
+}
+
+gyre_status serial_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    unsigned char *place = desc->memory->data + desc->offset;
+    switch (desc->kind) {
+    case GYRE_TRANSFER_UPLOAD:
+        memcpy(place, desc->source, desc->byte_count);
+        return GYRE_OK;
+    case GYRE_TRANSFER_DOWNLOAD:
+        memcpy(desc->target, place, desc->byte_count);
+        return GYRE_OK;
+    case GYRE_TRANSFER_FILL:
+        memset(place, desc->fill, desc->byte_count);
+        return GYRE_OK;
+    }
+    return device->host->error(GYRE_UNIMPLEMENTED, "the serial backend has no transfer of kind %d",
+                               (int)desc->kind);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of the template backend, and what has no better place: probe and device. No locks: the core
+ * serialises what the contract in backend.h does not call "threads: any", and a device does not change.
+ */
+#include "serial.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* The core has checked the keys that it knows; those of this backend are checked here. */
+static gyre_status read_parameters(const gyre_host *host, const gyre_parameter *parameters, size_t count,
+                                   char *compiler, size_t size)
+{
+    snprintf(compiler, size, "cc");
+    for (size_t i = 0; i < count; i++) {
+        const gyre_parameter *parameter = &parameters[i];
+        if (strcmp(parameter->key, "compiler") != 0)
+            continue;
+        if (!parameter->value[0] || strlen(parameter->value) >= size)
+            return host->error(GYRE_CONFIG,
+                               "%s: backend.serial compiler must be a program of 1 to %zu characters, "
+                               "found '%s'",
+                               parameter->origin, size - 1, parameter->value);
+        snprintf(compiler, size, "%s", parameter->value);
+    }
+    return GYRE_OK;
+}
+
+/*
+ * Runs in a child process. A backend with a driver opens its library here (host->library_open), asks for the
+ * devices, fills `fingerprint` with the driver's version and `watch` with the files it is made of, and says
+ * UNAVAILABLE with what it looked for, where, and what to install. This one can start everywhere.
+ */
+static gyre_status serial_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
+{
+    char compiler[sizeof((gyre_device *)0)->compiler];
+    gyre_status status =
+        read_parameters(desc->host, desc->parameters, desc->parameter_count, compiler, sizeof compiler);
+    if (status != GYRE_OK)
+        return status;
+    info->score = 1; /* below the cpu backend's 10: `auto` prefers that one */
+    info->device_count = 1;
+    snprintf(info->library, sizeof info->library, "none needed");
+    snprintf(info->summary, sizeof info->summary, "one thread a kernel: the template for backend authors");
+    return GYRE_OK;
+}
+
+static gyre_status serial_device_open(const gyre_device_desc *desc, gyre_device **out)
+{
+    *out = NULL;
+    if (desc->ordinal != 0)
+        return desc->host->error(GYRE_INVALID, "the serial backend has one device, 0; found device %u",
+                                 desc->ordinal);
+    gyre_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return desc->host->error(GYRE_EXHAUSTED, "no memory for the serial device");
+    device->host = desc->host;
+    gyre_status status = read_parameters(desc->host, desc->parameters, desc->parameter_count,
+                                         device->compiler, sizeof device->compiler);
+    if (status != GYRE_OK) {
+        free(device);
+        return status;
+    }
+    serial_identify_compiler(device);
+    *out = device;
+    return GYRE_OK;
+}
+
+static void serial_device_close(gyre_device *device)
+{
+    free(device);
+}
+
+/*
+ * `info` is zero but for its size. All these members are of ABI 1.0, so every core that loads this plugin has
+ * room for them; one that a later minor version adds is written only where info->size covers it.
+ */
+static gyre_status serial_device_info(gyre_device *device, gyre_device_info *info)
+{
+    struct utsname machine;
+    uname(&machine);
+    snprintf(info->name, sizeof info->name, "one thread a kernel");
+    snprintf(info->architecture, sizeof info->architecture, "serial-%.32s", machine.machine);
+    snprintf(info->compiler, sizeof info->compiler, "%s", device->compiler_identity);
+    info->memory_size = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    info->unit_count = 1;
+    info->lanes_max = 1; /* a block of one lane is never at a barrier with anybody */
+    info->lanes_default = 1;
+    info->blocks_max = SERIAL_BLOCKS_MAX;
+    info->blocks_default = 1;
+    info->block_lane_multiple = 1;
+    info->scratch_max = SERIAL_SCRATCH_MAX;
+    info->can_wake = 1;
+    return GYRE_OK;
+}
+
+/* The optional slots `notify` and `get_extension` stay NULL: the core then does what backend.h says. */
+static const gyre_backend_ops serial_ops = {
+    .size = sizeof(gyre_backend_ops),
+    .probe = serial_probe,
+    .device_open = serial_device_open,
+    .device_close = serial_device_close,
+    .device_info = serial_device_info,
+    .compile = serial_compile,
+    .module_load = serial_module_load,
+    .module_kernel = serial_module_kernel,
+    .module_release = serial_module_release,
+    .queue_alloc = serial_queue_alloc,
+    .queue_release = serial_queue_release,
+    .memory_alloc = serial_memory_alloc,
+    .memory_release = serial_memory_release,
+    .transfer = serial_transfer,
+    .launch = serial_launch,
+    .wait = serial_wait,
+    .release = serial_release,
+};
+
+/* What the core reads and judges before it calls anything. The name is the one of [backend.serial]. */
+const gyre_backend_plugin gyre_plugin = {
+    .magic = GYRE_ABI_MAGIC,
+    .abi_major = GYRE_ABI_MAJOR,
+    .abi_minor = GYRE_ABI_MINOR,
+    .size = sizeof(gyre_backend_plugin),
+    .name = "serial",
+    .build = "1.0",
+    .ops = &serial_ops,
+};
