@@ -113,7 +113,7 @@ static int unknown_action(const cli_context *cli, const char *action)
 
 static int run(cli_context *cli)
 {
-    struct gyre_cache cache;
+    struct gyre_cache cache = {.usable = false};
     const cli_option options[] = {{0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
