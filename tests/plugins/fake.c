@@ -31,8 +31,9 @@ struct gyre_memory {
     unsigned char bytes[];
 };
 
-/* How far a queue of the table was served. */
+/* A queue of the table, as of the last command, and how far it was served. */
 struct progress {
+    gyre_queue_region *queue;
     uint64_t serial, next;
 };
 
@@ -43,6 +44,7 @@ struct gyre_resident {
     int joined;
     uint32_t left; /* futex word: 1 once the thread is done with the control region */
     struct progress progress[GYRE_QUEUES_MAX];
+    uint32_t queue_count;
 };
 
 #define FAKE_ECHO(FIELD) FIELD(u64, words[6])
@@ -73,29 +75,44 @@ static int serve_one(gyre_queue_region *queue, uint64_t index)
     return 1;
 }
 
-static int serve_queue(gyre_resident *resident, uint32_t entry)
+static void read_table(gyre_resident *resident)
 {
-    const gyre_control_queue *place = &resident->control->queues[entry];
-    struct progress *progress = &resident->progress[entry];
-    gyre_queue_region *queue = (gyre_queue_region *)(uintptr_t)place->address;
+    const gyre_control_region *control = resident->control;
+    resident->queue_count = __atomic_load_n(&control->command.queue_count, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < resident->queue_count; i++) {
+        const gyre_control_queue *place = &control->queues[i];
+        struct progress *progress = &resident->progress[i];
+        uint64_t serial = __atomic_load_n(&place->serial, __ATOMIC_RELAXED);
+        if (progress->serial != serial)
+            progress->next = __atomic_load_n(&place->first, __ATOMIC_RELAXED);
+        progress->serial = serial;
+        progress->queue = (gyre_queue_region *)(uintptr_t)__atomic_load_n(&place->address, __ATOMIC_RELAXED);
+    }
+}
+
+static int serve_queue(struct progress *progress)
+{
+    gyre_queue_region *queue = progress->queue;
     int served = 0;
     if (!queue)
         return 0;
-    if (progress->serial != place->serial)
-        *progress = (struct progress){place->serial, place->first};
     while (serve_one(queue, progress->next)) {
         progress->next++;
         served++;
     }
-    if (served && __atomic_load_n(&queue->host.waiting, __ATOMIC_SEQ_CST))
+    /* between the replies and the look at who waits; pairs with the client's barrier between the reverse */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (served && __atomic_load_n(&queue->host.waiting, __ATOMIC_RELAXED))
         gyre_bell_ring(&queue->device.bell, INT32_MAX);
     return served;
 }
 
-static void acknowledge(gyre_control_region *control, gyre_control_block *block, uint64_t command)
+static void obey(gyre_resident *resident, gyre_control_block *block, uint64_t command)
 {
+    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
+        read_table(resident);
     __atomic_store_n(&block->acknowledged, command, __ATOMIC_RELEASE); /* pairs with the host's acquire */
-    gyre_bell_ring(&control->device.acknowledge_bell, INT32_MAX);
+    gyre_bell_ring(&resident->control->device.acknowledge_bell, INT32_MAX);
 }
 
 static void *serve(void *argument)
@@ -108,12 +125,12 @@ static void *serve(void *argument)
         uint64_t command = __atomic_load_n(&control->command.command, __ATOMIC_ACQUIRE);
         uint64_t verb = GYRE_COMMAND_VERB(command);
         int served = 0;
-        for (uint32_t i = 0; verb == GYRE_VERB_RUN && i < control->command.queue_count; i++)
-            served += serve_queue(resident, i);
+        if (block->acknowledged != command)
+            obey(resident, block, command);
+        for (uint32_t i = 0; verb == GYRE_VERB_RUN && i < resident->queue_count; i++)
+            served += serve_queue(&resident->progress[i]);
         if (served)
             __atomic_store_n(&block->handled, block->handled + (uint64_t)served, __ATOMIC_RELAXED);
-        if (block->acknowledged != command)
-            acknowledge(control, block, command);
         if (verb == GYRE_VERB_STOP || verb == GYRE_VERB_YIELD) {
             gyre_bell_ring(&resident->left, INT32_MAX);
             return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The whole life of a kernel through the public API, with the n-th call into the CPU backend failing, for all
- * n. Each failure reaches the caller with its sentence, nothing is left behind (memory: AddressSanitizer;
- * threads and descriptors: counted), and the contract lines hold: the checking plugin sits on top. The order
- * is checking -> fail-nth -> cpu.
+ * The whole life of a kernel through the public API, with the n-th call into a backend failing, for all
+ * n. usage: test_failures PLUGIN. Each failure reaches the caller with its sentence, nothing is left behind
+ * (memory: AddressSanitizer; threads and descriptors: counted), and the contract lines hold: the checking
+ * plugin sits on top. The order is checking -> fail-nth -> PLUGIN.
  */
 #include "gyre/gyre.h"
 #include "tally.h"
@@ -17,6 +17,7 @@
 enum { CALLS_MAX = 200 };
 
 static int violations, problems;
+static const char *plugin;
 
 static void problem(unsigned n, const char *what)
 {
@@ -47,16 +48,16 @@ static size_t entries(const char *folder)
 
 static gyre_status open_runtime(const char *cache, unsigned n, gyre_runtime **out)
 {
-    char cache_dir[256], fail_call[64];
+    char cache_dir[256], fail_call[64], wraps[4096];
     snprintf(cache_dir, sizeof cache_dir, "cache_dir=%s", cache);
     snprintf(fail_call, sizeof fail_call, "backend.tried.fail_call=%u", n);
+    snprintf(wraps, sizeof wraps, "backend.tried.wraps=%s", plugin);
     const char *const settings[] = {"backend=tried",
                                     "check=off",
                                     "remember_probes=false",
                                     "backend.tried.library=" GYRE_TEST_PLUGINS "checking.so",
                                     "backend.tried.checks=" GYRE_TEST_PLUGINS "fail-nth.so",
-                                    "backend.tried.wraps=" GYRE_CPU_PLUGIN,
-                                    "backend.tried.compiler_options=-O1",
+                                    wraps,
                                     cache_dir,
                                     fail_call,
                                     NULL};
@@ -171,11 +172,12 @@ static unsigned run_all(const char *cache)
     return failures;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     char cache[] = "/tmp/gyre-test-XXXXXX", command[64], reason[1024];
-    if (!mkdtemp(cache))
+    if (argc != 2 || !mkdtemp(cache))
         return 1;
+    plugin = argv[1];
     if (run(cache, 0, reason) != GYRE_OK)
         problem(0, reason);
     unsigned failures = run_all(cache);
