@@ -10,6 +10,7 @@
 
 #if defined(__OPENCL_VERSION__) || defined(__OPENCL_C_VERSION__)
 #define GYRE_DIALECT_OPENCL 1
+#include "gyre/dialect/opencl_names.h"
 typedef char gyre_i8;
 typedef uchar gyre_u8;
 typedef short gyre_i16;

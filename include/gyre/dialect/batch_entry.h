@@ -14,6 +14,7 @@
  *   GYRE_BATCH_SHARED_(shared)      declares the block's gyre_block_shared, a GYRE_SHARED pointer
  *   GYRE_BATCH_SCRATCH_(type, s)    declares the block's scratch, a GYRE_SHARED pointer
  *   gyre_place_(gyre)               fills in lane, lane_count, block, block_count
+ *   gyre_together_()                a barrier of all lanes of the block, wherever they were
  *   gyre_block_end_(gyre, ...)      all lanes of a block: settles who failed, writes the completion
  */
 #ifndef GYRE_DIALECT_BATCH_ENTRY_H
@@ -74,7 +75,11 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
         gyre_count_(blocks, &gyre, handled, failed);                                                         \
     }
 
-/* A block kernel's message i goes to block i of the launch. */
+/*
+ * A block kernel's message i goes to block i of the launch. The shape is what PoCL 3.1 runs right: it lets
+ * all lanes take the way of the first wherever a barrier stands under an `if`, or an `if` not between two
+ * barriers. So "if ready" is a loop of one turn, and what only lane 0 does stands between barriers.
+ */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_BATCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
@@ -85,25 +90,26 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
         GYRE_BATCH_BOUND_(bound);                                                                            \
         gyre_context_init_(&gyre, batch, log, shared);                                                       \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        gyre_u32 handled = 0, failed = 0;                                                                    \
         for (gyre_u32 i = gyre.block; i < batch->count; i += gyre.block_count) {                             \
             const gyre_u64 index = batch->first + i;                                                         \
             const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
             GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
+            gyre_u32 failed = 0;                                                                             \
             const int todo = gyre_open_slot_(batch, index, in, out, gyre_size_##request_, gyre.lane == 0);   \
-            if (todo == GYRE_SLOT_READY_) {                                                                  \
+            for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
                 gyre_block_begin_(&gyre);                                                                    \
                 const int result = gyre_handler_##name_(                                                     \
                     (const GYRE_GLOBAL request_ *)(in + 1), (GYRE_GLOBAL reply_ *)(out + 1),                 \
                     (GYRE_GLOBAL state_ *)state, scratch, &buffers_bound, &gyre);                            \
-                failed += gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                           \
+                failed = gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                            \
             }                                                                                                \
+            gyre_together_();                                                                                \
             if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \
                 out->sequence = index + 1;                                                                   \
-                handled++;                                                                                   \
+                gyre_count_(blocks, &gyre, 1, failed);                                                       \
             }                                                                                                \
+            gyre_together_();                                                                                \
         }                                                                                                    \
-        gyre_count_(blocks, &gyre, handled, failed);                                                         \
     }
 
 #endif

@@ -97,6 +97,11 @@ GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
     return 0;
 }
 
+GYRE_HELPER void gyre_together_()
+{
+    __syncthreads();
+}
+
 GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int result, gyre_u32 reply_size)
 {
     while (__syncthreads_count(0) > 0)
@@ -104,9 +109,7 @@ GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int res
     if (gyre->failed)
         atomicMin(&gyre->shared->first_failed, gyre_failure_rank_(gyre));
     __syncthreads();
-    const gyre_u32 failed = gyre_block_complete_(gyre, out, result, reply_size);
-    __syncthreads();
-    return failed;
+    return gyre_block_complete_(gyre, out, result, reply_size);
 }
 
 /*

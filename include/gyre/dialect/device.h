@@ -210,7 +210,7 @@ GYRE_HELPER gyre_u32 gyre_failure_rank_(const gyre_context *gyre)
 
 /*
  * Writes the completion of a block's message: by the lane that speaks for the failure, else by lane 0.
- * `first_failed` is final. Returns 1 in the lane that wrote a failure.
+ * `first_failed` is final. Returns, to all lanes, whether the message failed.
  */
 GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL gyre_slot *out, int result,
                                           gyre_u32 reply_size)
@@ -221,9 +221,8 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
             gyre_write_reply_(out, result, reply_size);
         return 0;
     }
-    if (!gyre->failed || gyre_failure_rank_(gyre) != first)
-        return 0;
-    gyre_write_failure_(out, gyre->fail_code, gyre->fail_text);
+    if (gyre->failed && gyre_failure_rank_(gyre) == first)
+        gyre_write_failure_(out, gyre->fail_code, gyre->fail_text);
     return 1;
 }
 

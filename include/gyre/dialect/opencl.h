@@ -34,6 +34,8 @@ typedef float f64 __attribute__((unavailable("this device has no f64: it lacks t
 #define GYRE_RESTRICT_ restrict
 #define GYRE_HELPER    static inline __attribute__((unused))
 
+#include "gyre/dialect/opencl_math.h"
+
 GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 {
     return atomic_add(counter, count);
@@ -42,7 +44,6 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 #include "gyre/dialect/device.h"
 #include "gyre/dialect/opencl_functions.h"
 #include "gyre/dialect/opencl_atomics.h"
-#include "gyre/dialect/opencl_math.h"
 
 /* Constants cannot be read by the host: a kernel copies the record out. */
 #define GYRE_RECORD_(name_, ...)                                                                             \

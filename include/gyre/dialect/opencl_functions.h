@@ -83,6 +83,11 @@ GYRE_HELPER void gyre_barrier(gyre_context *gyre)
         gyre_fail(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
 }
 
+GYRE_HELPER void gyre_together_(void)
+{
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
 GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, __global gyre_slot *out, int result,
                                      gyre_u32 reply_size)
 {
@@ -90,24 +95,32 @@ GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, __global gyre_slot *out
     if (gyre->failed)
         atomic_min(&gyre->shared->first_failed, gyre_failure_rank_(gyre));
     barrier(CLK_LOCAL_MEM_FENCE);
-    const gyre_u32 failed = gyre_block_complete_(gyre, out, result, reply_size);
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    return failed;
+    return gyre_block_complete_(gyre, out, result, reply_size);
 }
 
-/* Neighbours first, then pairs of pairs: the order of all dialects. */
+/*
+ * Neighbours first, then pairs of pairs: the order of all dialects. Every 32nd lane folds 32 cells, then lane
+ * 0 folds theirs: no barrier stands in a loop, which compilers for CPUs would take long to unroll.
+ */
 #define GYRE_FOLD_(name_, type_, combine_)                                                                   \
+    GYRE_HELPER void name_##_cells_(__local gyre_##type_ *cells, gyre_u32 count, gyre_u32 stride)            \
+    {                                                                                                        \
+        for (gyre_u32 step = 1; step < count; step *= 2)                                                     \
+            for (gyre_u32 i = 0; i + step < count; i += 2 * step)                                            \
+                cells[i * stride] = combine_(cells[i * stride], cells[(i + step) * stride]);                 \
+    }                                                                                                        \
     GYRE_HELPER gyre_##type_ name_(gyre_context *gyre, gyre_##type_ value)                                   \
     {                                                                                                        \
         __local gyre_##type_ *cells = (__local gyre_##type_ *)gyre->shared->cells;                           \
         const gyre_u32 lane = gyre->lane, count = gyre->lane_count;                                          \
         cells[lane] = value;                                                                                 \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
-        for (gyre_u32 step = 1; step < count; step *= 2) {                                                   \
-            if (lane % (2 * step) == 0 && lane + step < count)                                               \
-                cells[lane] = combine_(cells[lane], cells[lane + step]);                                     \
-            barrier(CLK_LOCAL_MEM_FENCE);                                                                    \
-        }                                                                                                    \
+        if (lane % 32 == 0)                                                                                  \
+            name_##_cells_(cells + lane, count - lane < 32 ? count - lane : 32, 1);                          \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
+        if (lane == 0)                                                                                       \
+            name_##_cells_(cells, (count + 31) / 32, 32);                                                    \
+        barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
         value = cells[0];                                                                                    \
         barrier(CLK_LOCAL_MEM_FENCE);                                                                        \
         return value;                                                                                        \

@@ -82,6 +82,36 @@ GYRE_MATH_2_(gyre_math_hypot_, f64, hypot)
 GYRE_MATH_3_(gyre_math_fma_, f64, fma)
 #endif
 
+/* PoCL renames OpenCL's functions by macros, which the functions above call; see opencl_names.h. */
+#undef sqrt
+#undef fabs
+#undef floor
+#undef ceil
+#undef trunc
+#undef round
+#undef sin
+#undef cos
+#undef tan
+#undef asin
+#undef acos
+#undef atan
+#undef exp
+#undef exp2
+#undef log
+#undef log2
+#undef log10
+#undef cbrt
+#undef tanh
+#undef sinh
+#undef cosh
+#undef fmin
+#undef fmax
+#undef atan2
+#undef pow
+#undef fmod
+#undef hypot
+#undef fma
+
 /* Only now, as the functions above call OpenCL's own; with parameters, so that members may have these names.
  */
 #define sqrtf(x)      gyre_math_sqrtf_(x)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PoCL renames OpenCL's functions by macros such as `#define length _cl_length`. Where such a name is a word,
+ * it must be free for fields of messages, whose declarations are read as text. Included by types.h, before
+ * any field.
+ */
+#ifndef GYRE_DIALECT_OPENCL_NAMES_H
+#define GYRE_DIALECT_OPENCL_NAMES_H
+
+#undef abs
+#undef all
+#undef any
+#undef clamp
+#undef cross
+#undef degrees
+#undef distance
+#undef dot
+#undef fract
+#undef length
+#undef logb
+#undef mad
+#undef max
+#undef min
+#undef mix
+#undef nan
+#undef normalize
+#undef prefetch
+#undef radians
+#undef remainder
+#undef rotate
+#undef select
+#undef shuffle
+#undef sign
+#undef step
+
+#endif
