@@ -52,7 +52,12 @@ static void check_reference(struct checker *checker, CXCursor reference)
 
 static void check_statement(struct checker *checker, CXCursor cursor)
 {
+    if (clang_isDeclaration(clang_getCursorKind(cursor)))
+        check_name(checker, cursor);
     switch (clang_getCursorKind(cursor)) {
+    case CXCursor_SwitchStmt:
+        check_switch(checker, cursor);
+        break;
     case CXCursor_AsmStmt:
     case CXCursor_MSAsmStmt:
         refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
@@ -156,9 +161,11 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
         return CXChildVisit_Continue;
     switch (clang_getCursorKind(cursor)) {
     case CXCursor_FunctionDecl:
+        check_name(checker, cursor);
         visit_function(checker, cursor);
         break;
     case CXCursor_VarDecl:
+        check_name(checker, cursor);
         check_variable(checker, cursor, false);
         break;
     case CXCursor_UnexposedDecl:

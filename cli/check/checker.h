@@ -74,6 +74,12 @@ void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
 void check_function(struct checker *checker, CXCursor cursor);
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
 
+/* ---- names.c: what other dialects cannot take over as it is ---- */
+/** Refuses a declared name that is a keyword of another dialect. */
+void check_name(struct checker *checker, CXCursor declaration);
+/** Refuses a `case` behind a variable with a value in the same braces. */
+void check_switch(struct checker *checker, CXCursor statement);
+
 /* ---- calls.c ---- */
 /** `function` is the index of the caller among the user's functions. */
 void check_call(struct checker *checker, CXCursor call, size_t function);

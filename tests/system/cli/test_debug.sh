@@ -53,7 +53,7 @@ says 'runtime error: shift exponent 40'
 
 run call "${shared[@]}" --set backend.cpu.sanitize=address --set 'backend.cpu.compiler_options=-O1' 60
 exits 3
-says 'needs its runtime in the program from the start: run it with LD_PRELOAD=$(cc -print-file-name=libasan.so)'
+says 'needs its runtime in the program from the start: run it with LD_PRELOAD='
 library="$(cc -print-file-name=libasan.so)"
 if [[ "$library" == /* ]]; then
     LD_PRELOAD="$library" ASAN_OPTIONS=detect_leaks=0 run call "${shared[@]}" --set backend.cpu.sanitize=address \

@@ -101,6 +101,15 @@ static const struct case_of_rule broken[] = {
     {NULL, "__asm__(\"nop\");", BODY, "assembler"},
     {"__asm__(\".globl x\");", NULL, HELPERS, "assembler"},
     {NULL, "void *x = &&there; goto *x; there:;", BODY, "computed goto"},
+    {NULL, "u32 local = request->n; reply->n = local;", BODY, "the name 'local' is a keyword in OpenCL C"},
+    {NULL, "u32 new = request->n; reply->n = new;", BODY, "the name 'new' is a keyword in C++"},
+    {"GYRE_HELPER u32 template(u32 n) { return n; }", "reply->n = template(1);", HELPERS,
+     "the name 'template'"},
+    {"GYRE_HELPER u32 f(u32 float4) { return float4; }", "reply->n = f(1);", HELPERS,
+     "'float4' is a type in OpenCL C"},
+    {"struct s { u32 global; };", NULL, HELPERS, "the name 'global'"},
+    {NULL, "switch (request->n) {\n case 1:;\n u32 x = 3;\n reply->n = x; break;\n case 2: break; }",
+     BODY + 4, "this case jumps over the value of 'x'"},
     {"int setjmp(int *);", "int b[9]; setjmp(b);", BODY, "call of 'setjmp'"},
     {"void exit(int);", "exit(1);", BODY, "call of 'exit'"},
     {NULL, "f32 x[8]; memcpy(x, x, sizeof x); reply->a[0] = x[0];", BODY, "call of 'memcpy': assign structs"},
@@ -161,6 +170,13 @@ static const struct case_of_rule kept[] = {
      "u32 i = 0; again: if (i++ < 3) goto again; do { i--; } while (i);\n"
      "switch (request->n) { case 1: i = 2; break; default: break; } reply->n = i;",
      0, ""},
+    {NULL,
+     "switch (request->n) { case 1: { u32 x = 3; reply->n = x; break; } case 2:; u32 y; y = 1; reply->n = "
+     "y;\n"
+     "break; default: break; }",
+     0, ""},
+    {NULL, "u32 news = 1, locally = 2, float5 = 3, intl = 4; reply->n = news + locally + float5 + intl;", 0,
+     ""},
     {"typedef struct pair { u32 a, b; } pair;\nenum { SIZE = 3 };\nGYRE_HELPER pair swap(pair p)\n"
      "{ pair q = {p.b, p.a}; return q; }",
      "pair p = {1, SIZE}; reply->n = swap(p).a;", 0, ""},

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rules for what is good C and yet no kernel: names that are keywords in the C++ or OpenCL C of a device, and
+ * jumps that C++ forbids. No state.
+ */
+#include "checker.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Each between spaces. */
+static const char cpp_keywords[] =
+    " alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class compl concept "
+    "const_cast "
+    "consteval constexpr constinit co_await co_return co_yield decltype delete dynamic_cast explicit export "
+    "false "
+    "friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
+    "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid "
+    "typename "
+    "using virtual wchar_t xor xor_eq ";
+static const char opencl_keywords[] =
+    " kernel global local constant generic pipe read_only write_only read_write half uchar ushort uint ulong "
+    "event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
+
+static bool in_list(const char *list, const char *name)
+{
+    char word[72];
+    snprintf(word, sizeof word, " %.64s ", name);
+    return strstr(list, word) != NULL;
+}
+
+/* float4, uint16, ...: OpenCL C's vectors. */
+static bool is_vector_type(const char *name)
+{
+    static const char elements[] = " char uchar short ushort int uint long ulong float double half ";
+    char element[16];
+    size_t length = 0;
+    while (isalpha((unsigned char)name[length]) && length < sizeof element - 1) {
+        element[length] = name[length];
+        length++;
+    }
+    element[length] = '\0';
+    const char *width = name + length;
+    return in_list(elements, element) && in_list(" 2 3 4 8 16 ", width);
+}
+
+void check_name(struct checker *checker, CXCursor declaration)
+{
+    char name[128];
+    const char *where = NULL;
+    take_string(clang_getCursorSpelling(declaration), name, sizeof name);
+    if (in_list(cpp_keywords, name))
+        where = "a keyword in C++, which some devices compile kernels as";
+    else if (in_list(opencl_keywords, name))
+        where = "a keyword in OpenCL C";
+    else if (is_vector_type(name))
+        where = "a type in OpenCL C";
+    if (!name[0] || !where)
+        return;
+    struct place place = place_of(clang_getCursorLocation(declaration));
+    report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, where);
+}
+
+struct switch_walk {
+    struct checker *checker;
+    char variable[128]; /* with a value, seen in these braces; "" when none was */
+};
+
+static enum CXChildVisitResult find_variable(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct switch_walk *walk = data;
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_VarDecl &&
+        !clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
+        take_string(clang_getCursorSpelling(cursor), walk->variable, sizeof walk->variable);
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_part(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct switch_walk *walk = data;
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    (void)parent;
+    if (kind == CXCursor_DeclStmt)
+        clang_visitChildren(cursor, find_variable, walk);
+    if ((kind != CXCursor_CaseStmt && kind != CXCursor_DefaultStmt) || !walk->variable[0])
+        return CXChildVisit_Continue;
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    report_refuse(
+        &walk->checker->report, "check", &place,
+        "this case jumps over the value of '%s', which C++ forbids: put braces around the case that "
+        "declares it",
+        walk->variable);
+    return CXChildVisit_Break;
+}
+
+static enum CXChildVisitResult visit_switch(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_CompoundStmt)
+        clang_visitChildren(cursor, visit_part, data);
+    return CXChildVisit_Continue;
+}
+
+void check_switch(struct checker *checker, CXCursor statement)
+{
+    struct switch_walk walk = {checker, ""};
+    clang_visitChildren(statement, visit_switch, &walk);
+}
