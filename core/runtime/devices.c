@@ -8,14 +8,19 @@
 
 #include "core/base/error.h"
 
+/* A plugin's lines obey the configured level like the runtime's own. */
+static void log_of_plugin(void *context, int level, const char *text)
+{
+    gyre_runtime_log(context, (gyre_log_level)level, "%s", text);
+}
+
 static gyre_status open_device(gyre_runtime *runtime, const struct gyre_candidate *candidate,
                                uint32_t ordinal, struct gyre_dispatch **out)
 {
     struct gyre_open_device *device = calloc(1, sizeof *device);
     if (!device)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a device");
-    gyre_status status =
-        gyre_dispatch_open(candidate, ordinal, runtime->log, runtime->log_context, &device->dispatch);
+    gyre_status status = gyre_dispatch_open(candidate, ordinal, log_of_plugin, runtime, &device->dispatch);
     if (status != GYRE_OK) {
         free(device);
         return status;

@@ -131,6 +131,7 @@ static gyre_status checking_device_open(const gyre_device_desc *desc, gyre_devic
         free(device);
         return status;
     }
+    desc->host->log(desc->host->context, GYRE_LOG_DEBUG, "checking: a device is open");
     *out = device;
     return GYRE_OK;
 }

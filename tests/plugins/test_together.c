@@ -2,7 +2,8 @@
 /*
  * Several backends open at once in one runtime, used by several threads: two configured backends that are the
  * CPU plugin, one of them under the checking plugin, so that the contract lines are checked while kernels are
- * launched, called, paused, terminated and released side by side.
+ * launched, called, paused, terminated and released side by side. Lines of a plugin obey the configured
+ * level.
  */
 #include "gyre/gyre.h"
 #include "tally.h"
@@ -23,12 +24,13 @@ struct user {
     int problems;
 };
 
-static atomic_int violations;
+static atomic_int violations, debug_lines;
 
 static void listen(void *context, int level, const char *text)
 {
     (void)context;
-    (void)level;
+    if (level == 4 && strcmp(text, "checking: a device is open") == 0)
+        atomic_fetch_add(&debug_lines, 1);
     if (strncmp(text, "contract:", 9) == 0) {
         atomic_fetch_add(&violations, 1);
         fprintf(stderr, "%s\n", text);
@@ -101,12 +103,14 @@ static void *use_backend(void *argument)
     return NULL;
 }
 
-static gyre_status open_runtime(const char *cache, gyre_runtime **out)
+static gyre_status open_runtime(const char *cache, const char *level, gyre_runtime **out)
 {
-    char cache_dir[256];
+    char cache_dir[256], log_level[32];
     snprintf(cache_dir, sizeof cache_dir, "cache_dir=%s", cache);
+    snprintf(log_level, sizeof log_level, "log_level=%s", level);
     const char *const settings[] = {"check=off",
                                     cache_dir,
+                                    log_level,
                                     "backend.plain.library=" GYRE_CPU_PLUGIN,
                                     "backend.plain.compiler_options=-O1",
                                     "backend.checked.library=" GYRE_TEST_PLUGINS "checking.so",
@@ -117,28 +121,53 @@ static gyre_status open_runtime(const char *cache, gyre_runtime **out)
     return gyre_open(&desc, out);
 }
 
-int main(void)
+/* Several threads, two backends, one runtime; returns how many problems there were. */
+static int use_together(gyre_runtime *runtime)
 {
     static const char *const backends[] = {"plain", "checked"};
-    char cache[] = "/tmp/gyre-test-XXXXXX", command[64];
     struct user users[THREADS];
     pthread_t threads[THREADS];
-    gyre_runtime *runtime;
     int problems = 0;
-    if (!mkdtemp(cache) || open_runtime(cache, &runtime) != GYRE_OK) {
-        fprintf(stderr, "cannot start: %s\n", gyre_error_text());
-        return 1;
-    }
     for (int i = 0; i < THREADS; i++) {
         users[i] = (struct user){runtime, backends[i % 2], i, 0};
         if (pthread_create(&threads[i], NULL, use_backend, &users[i]) != 0)
-            return 1;
+            abort();
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         problems += users[i].problems;
     }
+    return problems;
+}
+
+/* Opens the checked device with another level: its line of level debug arrives, or does not. */
+static int hear(const char *cache, const char *level, int expected)
+{
+    gyre_runtime *runtime;
+    gyre_buffer *buffer;
+    atomic_store(&debug_lines, 0);
+    gyre_status status = open_runtime(cache, level, &runtime);
+    if (status == GYRE_OK)
+        status = gyre_buffer_alloc(runtime, "checked", 0, 64, &buffer);
     gyre_close(runtime);
+    if (status == GYRE_OK && atomic_load(&debug_lines) == expected)
+        return 0;
+    fprintf(stderr, "log_level=%s: %d lines of level debug, expected %d: %s\n", level,
+            atomic_load(&debug_lines), expected, gyre_error_text());
+    return 1;
+}
+
+int main(void)
+{
+    char cache[] = "/tmp/gyre-test-XXXXXX", command[64];
+    gyre_runtime *runtime;
+    if (!mkdtemp(cache) || open_runtime(cache, "warning", &runtime) != GYRE_OK) {
+        fprintf(stderr, "cannot start: %s\n", gyre_error_text());
+        return 1;
+    }
+    int problems = use_together(runtime);
+    gyre_close(runtime);
+    problems += hear(cache, "debug", 1) + hear(cache, "info", 0);
     snprintf(command, sizeof command, "rm -rf %s", cache);
     problems += system(command) != 0;
     printf("%d kernels on 2 backends, %d problems, %d violations of the contract\n", THREADS * ROUNDS,
