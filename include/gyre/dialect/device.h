@@ -65,16 +65,15 @@ GYRE_HELPER void gyre_log(gyre_context *gyre, GYRE_LITERAL_ const char *text, gy
 {
     GYRE_GLOBAL gyre_device_log *log = gyre->log;
     const gyre_u32 index = gyre_claim_u32_(&log->next, 1);
-    if (index >= log->capacity)
-        return;
-    GYRE_GLOBAL gyre_device_log_line *line = (GYRE_GLOBAL gyre_device_log_line *)(log + 1) + index;
+    GYRE_GLOBAL gyre_device_log_line *line =
+        (GYRE_GLOBAL gyre_device_log_line *)(log + 1) + index % log->capacity;
     gyre_u32 i = 0;
     for (; i < sizeof line->text - 1 && text[i]; i++)
         line->text[i] = text[i];
     line->text[i] = 0;
     line->value = value;
     line->block = gyre->block;
-    line->written = 1;
+    line->written = index + 1;
 }
 
 GYRE_HELPER gyre_u32 gyre_lane(const gyre_context *gyre)

@@ -45,14 +45,14 @@ typedef struct gyre_device_binding {
 typedef struct gyre_device_log_line {
     gyre_i64 value;
     gyre_u32 block;
-    gyre_u32 written; /* 1, stored last */
+    gyre_u32 written; /* the number of the line, counted from 1, stored last */
     char text[48];    /* NUL-terminated, cut */
 } gyre_device_log_line;
 
-/** Zeroed but for `capacity` by the host; followed by the lines. What does not fit is counted only. */
+/** Zeroed but for `capacity` by the host; followed by the lines, a ring: the newest replace the oldest. */
 typedef struct gyre_device_log {
     gyre_u32 capacity;
-    gyre_u32 next; /* lines ever asked for: min(next, capacity) lines are there */
+    gyre_u32 next; /* lines ever asked for */
     gyre_u32 reserved[14];
 } gyre_device_log;
 

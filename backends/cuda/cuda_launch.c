@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching: a cooperative kernel that stays until it is told to leave. All blocks of all kernels of the
+ * device must be resident together, so the multiprocessors that they need are added up and a launch beyond
+ * them is refused.
+ *
+ * Locks: device->lock while the list of residents changes and while one is started.
+ */
+#include "cuda_resident.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "gyre/waiting.h"
+
+enum { WARP = 32, THREADS_MIN = 64, ACTOR_THREADS = 128 };
+#define WAIT_POLL_NS 20000
+
+static uint32_t align_up(uint64_t value, uint32_t unit)
+{
+    return (uint32_t)((value + unit - 1) / unit * unit);
+}
+
+/* A kernel whose messages fit lines moves them through shared memory: a window of slots for each thread. */
+static bool uses_lines(const struct cuda_kernel *kernel)
+{
+    return kernel->record.form == GYRE_FORM_LANE && kernel->record.request->size <= GYRE_SLOT_SMALL_PAYLOAD &&
+           kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
+}
+
+/* Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
+ * helpers. */
+static void choose_block(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes)
+{
+    uint32_t limit = resident->device->shared_size_max - kernel->shared_size;
+    if (kernel->record.form == GYRE_FORM_BLOCK) {
+        resident->threads = lanes;
+        resident->shared_size = (uint32_t)kernel->record.scratch_size;
+        return;
+    }
+    uint32_t threads = kernel->record.form == GYRE_FORM_ACTOR ? ACTOR_THREADS : align_up(lanes, WARP);
+    threads = threads < THREADS_MIN           ? THREADS_MIN
+              : threads > GYRE_CUDA_LANES_MAX ? GYRE_CUDA_LANES_MAX
+                                              : threads;
+    const uint32_t window = GYRE_CUDA_LOADS * 16; /* bytes of shared memory for each thread */
+    if (uses_lines(kernel)) {
+        while (threads > THREADS_MIN && threads * window > limit)
+            threads -= WARP;
+        resident->shared_size = threads * window;
+    }
+    resident->threads = threads;
+}
+
+static gyre_status check_room(gyre_resident *resident, const char *name)
+{
+    gyre_device *device = resident->device;
+    int each = 0;
+    uint32_t taken = 0;
+    gyre_status status =
+        cuda_check(device,
+                   device->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                       &each, resident->function, (int)resident->threads, resident->shared_size),
+                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    if (status != GYRE_OK)
+        return status;
+    if (each == 0)
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': a block of %u threads with %u bytes of shared memory does not fit a "
+            "multiprocessor; launch fewer lanes",
+            name, resident->threads, resident->shared_size);
+    for (const gyre_resident *other = device->residents->first; other; other = other->next)
+        taken += other->sms;
+    resident->sms = (resident->blocks + (uint32_t)each - 1) / (uint32_t)each;
+    if (resident->sms + taken > device->sm_count)
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': %u blocks need %u multiprocessors (%d blocks each), other kernels hold %u, "
+            "and Gyre may use %u; launch at most %u blocks",
+            name, resident->blocks, resident->sms, each, taken, device->sm_count,
+            (device->sm_count - taken) * (uint32_t)each);
+    return GYRE_OK;
+}
+
+static gyre_status find_function(gyre_resident *resident, gyre_module *module,
+                                 const struct cuda_kernel *kernel)
+{
+    gyre_device *device = resident->device;
+    char entry[160];
+    snprintf(entry, sizeof entry, "gyre_resident_%s", kernel->record.name);
+    gyre_status status =
+        cuda_check(device, device->driver->cuModuleGetFunction(&resident->function, module->handle, entry),
+                   "cuModuleGetFunction");
+    if (status == GYRE_OK)
+        status = cuda_check(device,
+                            device->driver->cuFuncSetAttribute(
+                                resident->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                (int)resident->shared_size),
+                            "cuFuncSetAttribute");
+    return status;
+}
+
+/* One allocation: cursors, arrivals, log, then the stages. The log's head tells the device its capacity. */
+static gyre_status make_memory(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_driver *driver = device->driver;
+    CUstream service = device->residents->service;
+    uint32_t capacity = CUDA_LOG_LINES;
+    resident->arrived_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
+    resident->log_offset = align_up(resident->arrived_offset + resident->blocks * sizeof(gyre_u64), 256);
+    size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
+    resident->stage_offset = align_up(resident->log_offset + log_size, 256);
+    resident->memory_size = resident->stage_offset + (size_t)resident->blocks * GYRE_CUDA_STAGE_SIZE;
+    gyre_status status =
+        cuda_check(device, driver->cuMemAllocAsync(&resident->memory, resident->memory_size, service),
+                   "cuMemAllocAsync");
+    if (status != GYRE_OK)
+        return status;
+    status = cuda_check(device, driver->cuMemsetD8Async(resident->memory, 0, resident->stage_offset, service),
+                        "cuMemsetD8Async");
+    if (status == GYRE_OK)
+        status = cuda_check(device,
+                            driver->cuMemcpyHtoDAsync(resident->memory + resident->log_offset, &capacity,
+                                                      sizeof capacity, service),
+                            "cuMemcpyHtoDAsync");
+    return status == GYRE_OK ? cuda_check(device, driver->cuStreamSynchronize(service), "cuStreamSynchronize")
+                             : status;
+}
+
+static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc *desc, CUdeviceptr *address)
+{
+    gyre_device *device = resident->device;
+    gyre_status status = cuda_check(
+        device,
+        device->driver->cuMemHostRegister(desc->control, desc->control_size,
+                                          CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE),
+        "cuMemHostRegister");
+    if (status != GYRE_OK)
+        return status;
+    resident->control_registered = true;
+    return cuda_check(device, device->driver->cuMemHostGetDevicePointer(address, desc->control, 0),
+                      "cuMemHostGetDevicePointer");
+}
+
+static gyre_status take_line(gyre_resident *resident)
+{
+    struct cuda_residents *residents = resident->device->residents;
+    uint32_t line = 0;
+    while (line < CUDA_RESIDENTS_MAX && residents->taken & UINT64_C(1) << line)
+        line++;
+    if (line == CUDA_RESIDENTS_MAX)
+        return resident->device->host->error(GYRE_EXHAUSTED, "the device has %d kernels, which is the most",
+                                             CUDA_RESIDENTS_MAX);
+    residents->taken |= UINT64_C(1) << line;
+    resident->line = line;
+    return GYRE_OK;
+}
+
+static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_desc *desc,
+                                  CUdeviceptr control)
+{
+    gyre_device *device = resident->device;
+    gyre_resident_arguments *arguments = &resident->arguments;
+    if (desc->binding_count > GYRE_BINDINGS_MAX)
+        return device->host->error(GYRE_INVALID,
+                                   "a kernel binds at most %d buffers on this backend, found %u",
+                                   GYRE_BINDINGS_MAX, desc->binding_count);
+    *arguments = (gyre_resident_arguments){
+        .control = (gyre_control_region *)(uintptr_t)control,
+        .orders = (const gyre_cuda_orders *)(uintptr_t)device->residents->device_orders + resident->line,
+        .cursors = (gyre_cuda_cursor *)(uintptr_t)resident->memory,
+        .arrived = (gyre_u64 *)(uintptr_t)(resident->memory + resident->arrived_offset),
+        .stage = (gyre_u8 *)(uintptr_t)(resident->memory + resident->stage_offset),
+        .state = desc->state ? (void *)(uintptr_t)cuda_memory_address(desc->state) : NULL,
+        .log = (gyre_device_log *)(uintptr_t)(resident->memory + resident->log_offset),
+        .pause_ns = device->settings.pause_ns};
+    for (uint32_t i = 0; i < desc->binding_count; i++) {
+        arguments->bindings[i].address =
+            cuda_memory_address(desc->bindings[i].memory) + desc->bindings[i].offset;
+        arguments->bindings[i].count = desc->bindings[i].element_count;
+    }
+    return GYRE_OK;
+}
+
+/* Under device->lock. */
+static gyre_status prepare(gyre_resident *resident, gyre_module *module, const gyre_resident_desc *desc)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_kernel *kernel = cuda_module_find(module, desc->kernel_name);
+    CUdeviceptr control = 0;
+    if (!kernel)
+        return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
+    choose_block(resident, kernel, desc->lanes);
+    gyre_status status = find_function(resident, module, kernel);
+    if (status == GYRE_OK)
+        status = check_room(resident, desc->kernel_name);
+    if (status == GYRE_OK)
+        status = make_memory(resident);
+    if (status == GYRE_OK)
+        status = map_control(resident, desc, &control);
+    if (status == GYRE_OK)
+        status = cuda_check(device, device->driver->cuStreamCreate(&resident->stream, CU_STREAM_NON_BLOCKING),
+                            "cuStreamCreate");
+    if (status == GYRE_OK)
+        status = take_line(resident);
+    if (status == GYRE_OK)
+        status = fill_arguments(resident, desc, control);
+    return status;
+}
+
+/* What a launch made, in any stage of it. It is not on the device and not in the list; no lock is held. */
+static void free_resident(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_driver *driver = device->driver;
+    if (resident->control_registered && cuda_quiet_begin(device) == GYRE_OK) {
+        cuda_check(device, driver->cuMemHostUnregister(resident->control), "cuMemHostUnregister");
+        cuda_quiet_end(device);
+    }
+    if (resident->memory)
+        cuda_check(device, driver->cuMemFreeAsync(resident->memory, device->residents->service),
+                   "cuMemFreeAsync");
+    if (resident->stream)
+        driver->cuStreamDestroy(resident->stream);
+    if (resident->line < CUDA_RESIDENTS_MAX) {
+        pthread_mutex_lock(&device->lock);
+        device->residents->taken &= ~(UINT64_C(1) << resident->line);
+        pthread_mutex_unlock(&device->lock);
+    }
+    pthread_mutex_destroy(&resident->order_lock);
+    free(resident);
+}
+
+gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+{
+    gyre_device *device = module->device;
+    *out = NULL;
+    if (!device->driver)
+        return cuda_compile_only(device, "launch a kernel");
+    gyre_status status = cuda_enter(device);
+    if (status != GYRE_OK)
+        return status;
+    gyre_resident *resident = calloc(1, sizeof *resident);
+    if (!resident)
+        return device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
+    resident->device = device;
+    resident->control = desc->control;
+    resident->blocks = desc->blocks;
+    resident->line = CUDA_RESIDENTS_MAX;
+    resident->kernel_log = desc->kernel_log;
+    resident->kernel_log_context = desc->kernel_log_context;
+    pthread_mutex_init(&resident->order_lock, NULL);
+    pthread_mutex_lock(&device->lock);
+    status = prepare(resident, module, desc);
+    if (status == GYRE_OK)
+        status = cuda_resident_start(resident);
+    if (status == GYRE_OK) {
+        resident->next = device->residents->first;
+        device->residents->first = resident;
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (status != GYRE_OK) {
+        free_resident(resident);
+        return status;
+    }
+    *out = resident;
+    return GYRE_OK;
+}
+
+gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)
+{
+    gyre_device *device = resident->device;
+    gyre_status status = cuda_enter(device);
+    while (status == GYRE_OK) {
+        pthread_mutex_lock(
+            &device->lock); /* while others are made to leave, nobody mistakes that for the end */
+        status = cuda_resident_await(resident, gyre_clock_ns());
+        pthread_mutex_unlock(&device->lock);
+        if (status != GYRE_TIMEOUT)
+            return status;
+        if (gyre_clock_ns() >= deadline_ns)
+            return status;
+        nanosleep(&(struct timespec){0, WAIT_POLL_NS}, NULL);
+        status = GYRE_OK;
+    }
+    return status;
+}
+
+void cuda_release(gyre_resident *resident)
+{
+    if (!resident)
+        return;
+    gyre_device *device = resident->device;
+    if (cuda_enter(device) == GYRE_OK) {
+        pthread_mutex_lock(&device->lock);
+        cuda_log_drain(resident);
+        gyre_resident **link = &device->residents->first;
+        while (*link != resident)
+            link = &(*link)->next;
+        *link = resident->next;
+        pthread_mutex_unlock(&device->lock);
+    }
+    free_resident(resident);
+}

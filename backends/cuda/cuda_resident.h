@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launched kernels: shared by cuda_launch.c, which starts and ends them, and cuda_yield.c, which makes them
+ * leave for a while and watches over them.
+ */
+#ifndef GYRE_CUDA_RESIDENT_H
+#define GYRE_CUDA_RESIDENT_H
+
+#include "cuda_backend.h"
+#include "gyre/dialect/cuda_module.h"
+
+enum { CUDA_RESIDENTS_MAX = 64, CUDA_LOG_LINES = 1024 };
+
+/** What a device has for all its residents. */
+struct cuda_residents {
+    struct gyre_resident *first;
+    CUstream service;         /* transfers, allocations; never a kernel */
+    gyre_cuda_orders *orders; /* pinned; one line a resident */
+    CUdeviceptr device_orders;
+    uint64_t taken; /* which lines are in use */
+    pthread_t monitor;
+    bool monitor_started;
+    uint32_t leave; /* atomic: the monitor is to end */
+};
+
+struct gyre_resident {
+    struct gyre_device *device;
+    struct gyre_resident *next;
+    CUfunction function;
+    CUstream stream;
+    gyre_control_region *control;
+    bool control_registered;
+    uint32_t line; /* of residents->orders */
+    uint32_t threads, blocks, shared_size, sms;
+    CUdeviceptr memory; /* cursors, arrivals, log, then the blocks' stages */
+    size_t arrived_offset, log_offset, stage_offset, memory_size;
+    gyre_resident_arguments arguments;
+
+    pthread_mutex_t order_lock;
+    uint64_t order_count;
+    bool leaving; /* under order_lock: orders tell it to yield */
+
+    bool on_device;       /* under device->lock: launched, and nobody saw it end */
+    uint64_t log_handled; /* of the monitor: messages handled when it last looked at the log */
+    uint32_t log_next;    /* log lines passed on */
+    void (*kernel_log)(void *context, const char *text, int64_t value);
+    void *kernel_log_context;
+};
+
+/** Puts it onto the device; its positions are in its memory. Under device->lock, context current. */
+gyre_status cuda_resident_start(gyre_resident *resident);
+
+/** OK: it is not on the device; TIMEOUT: it still is at the deadline; LOST. Under device->lock, context
+ * current. */
+gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
+
+/** Tells the device that there is something new to obey: the control word, or (leaving) to yield. Any thread.
+ */
+void cuda_resident_order(gyre_resident *resident, bool leaving);
+
+/** Where a buffer lies on the device. */
+uint64_t cuda_memory_address(const gyre_memory *memory);
+
+/** Passes on what handlers logged since the last time. Under device->lock, context current. */
+void cuda_log_drain(gyre_resident *resident);
+
+#endif

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Residents make room: loading, unloading and unregistering block while any kernel of the context is
+ * resident, so all of them leave at a message boundary, and come back when it is done. And one thread a
+ * device watches over them: it passes on what handlers log and notices a device that died.
+ *
+ * Locks: device->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it.
+ */
+#include "cuda_resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "gyre/waiting.h"
+
+#define LEAVE_LIMIT_NS                                                                                       \
+    UINT64_C(10000000000) /* a handler that does not come back for so long keeps everybody waiting */
+#define MONITOR_PAUSE_NS 5000000
+#define EAGER_NS                                                                                             \
+    UINT64_C(200000) /* a kernel that leaves takes some 10 us: look without sleeping at first                \
+                      */
+#define POLL_NS 20000
+
+/* ---- orders ---- */
+
+void cuda_resident_order(gyre_resident *resident, bool leaving)
+{
+    pthread_mutex_lock(&resident->order_lock);
+    resident->leaving = leaving;
+    uint64_t order = ++resident->order_count << 1 | (leaving ? GYRE_ORDER_LEAVE : 0);
+    __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&resident->order_lock);
+}
+
+gyre_status cuda_notify(gyre_resident *resident)
+{
+    pthread_mutex_lock(&resident->order_lock);
+    uint64_t order = ++resident->order_count << 1 | (resident->leaving ? GYRE_ORDER_LEAVE : 0);
+    __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&resident->order_lock);
+    return GYRE_OK;
+}
+
+/* ---- starting and awaiting ---- */
+
+gyre_status cuda_resident_start(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_driver *driver = device->driver;
+    void *parameters[] = {&resident->arguments};
+    size_t arrived_size = resident->blocks * sizeof(gyre_u64);
+    cuda_resident_order(resident, false);
+    gyre_status status = cuda_check(device,
+                                    driver->cuMemsetD8Async(resident->memory + resident->arrived_offset, 0,
+                                                            arrived_size, resident->stream),
+                                    "cuMemsetD8Async");
+    if (status == GYRE_OK)
+        status = cuda_check(device,
+                            driver->cuLaunchCooperativeKernel(resident->function, resident->blocks, 1, 1,
+                                                              resident->threads, 1, 1, resident->shared_size,
+                                                              resident->stream, parameters),
+                            "cuLaunchCooperativeKernel");
+    resident->on_device = status == GYRE_OK;
+    return status;
+}
+
+/* Those who wait for the dead device give up. */
+static void tell_lost(gyre_resident *resident)
+{
+    __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
+    resident->on_device = false;
+}
+
+/* Whether it ended; a fault of the device ends it too, with LOST. */
+static gyre_status look(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    if (!resident->on_device)
+        return cuda_lost(device);
+    CUresult result = device->driver->cuStreamQuery(resident->stream);
+    if (result == CUDA_ERROR_NOT_READY)
+        return GYRE_AGAIN;
+    gyre_status status = cuda_check(device, result, "cuStreamQuery");
+    if (status != GYRE_OK)
+        tell_lost(resident);
+    resident->on_device = false;
+    return status;
+}
+
+gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns)
+{
+    uint64_t start = gyre_clock_ns();
+    for (;;) {
+        gyre_status status = look(resident);
+        if (status != GYRE_AGAIN)
+            return status;
+        uint64_t now = gyre_clock_ns();
+        if (now >= deadline_ns)
+            return resident->device->host->error(GYRE_TIMEOUT, "a handler is still running on the device");
+        if (now - start > EAGER_NS)
+            nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+    }
+}
+
+/* ---- quiet ---- */
+
+/* Back onto the device with all that left it and have not been told to stop for good. */
+static gyre_status bring_back(gyre_device *device)
+{
+    gyre_status status = GYRE_OK;
+    for (gyre_resident *resident = device->residents->first; resident; resident = resident->next) {
+        if (!resident->leaving)
+            continue;
+        gyre_status one = GYRE_OK;
+        if (resident->on_device)
+            cuda_resident_order(resident, false); /* it did not leave in time: let it go on */
+        else
+            one = cuda_resident_start(resident);
+        resident->leaving = false;
+        status = status == GYRE_OK ? one : status;
+    }
+    return status;
+}
+
+gyre_status cuda_quiet_begin(gyre_device *device)
+{
+    gyre_status status = cuda_enter(device);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&device->lock);
+    for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
+        if (resident->on_device)
+            cuda_resident_order(resident, true);
+    uint64_t deadline_ns = gyre_clock_ns() + LEAVE_LIMIT_NS;
+    for (gyre_resident *resident = device->residents->first; resident && status == GYRE_OK;
+         resident = resident->next)
+        if (resident->leaving)
+            status = cuda_resident_await(resident, deadline_ns);
+    if (status != GYRE_OK) {
+        bring_back(device);
+        pthread_mutex_unlock(&device->lock);
+    }
+    return status;
+}
+
+gyre_status cuda_quiet_end(gyre_device *device)
+{
+    gyre_status status = bring_back(device);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+/* ---- the monitor ---- */
+
+void cuda_log_drain(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_driver *driver = device->driver;
+    static _Thread_local struct {
+        gyre_device_log head;
+        gyre_device_log_line lines[CUDA_LOG_LINES];
+    } log;
+    CUstream service = device->residents->service;
+    if (driver->cuMemcpyDtoHAsync(&log, resident->memory + resident->log_offset, sizeof log, service) !=
+            CUDA_SUCCESS ||
+        driver->cuStreamSynchronize(service) != CUDA_SUCCESS)
+        return; /* a dead device: its streams tell */
+    uint32_t newest = log.head.next;
+    if (newest - resident->log_next > CUDA_LOG_LINES) {
+        device->host->log(device->host->context, GYRE_LOG_WARNING,
+                          "kernels log faster than lines are read; some are lost");
+        resident->log_next = newest - CUDA_LOG_LINES;
+    }
+    for (; resident->log_next != newest; resident->log_next++) {
+        gyre_device_log_line *line = &log.lines[resident->log_next % CUDA_LOG_LINES];
+        if (line->written != resident->log_next + 1)
+            return; /* being written: the next look finds it */
+        line->text[sizeof line->text - 1] = '\0';
+        if (resident->kernel_log)
+            resident->kernel_log(resident->kernel_log_context, line->text, line->value);
+    }
+}
+
+static uint64_t handled(const gyre_resident *resident)
+{
+    const gyre_control_block *blocks = (const gyre_control_block *)(resident->control + 1);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        sum += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
+    return sum;
+}
+
+/* A kernel that handled nothing has logged nothing: an idle one costs no call into the driver but a query. */
+static void watch(gyre_resident *resident)
+{
+    uint64_t now = handled(resident);
+    if (resident->on_device && look(resident) == GYRE_LOST)
+        return;
+    if (now != resident->log_handled)
+        cuda_log_drain(resident);
+    resident->log_handled = now;
+}
+
+static void *monitor(void *argument)
+{
+    gyre_device *device = argument;
+    if (cuda_enter(device) != GYRE_OK)
+        return NULL;
+    while (!__atomic_load_n(&device->residents->leave, __ATOMIC_ACQUIRE)) {
+        nanosleep(&(struct timespec){0, MONITOR_PAUSE_NS}, NULL);
+        if (pthread_mutex_trylock(&device->lock) != 0)
+            continue; /* quiet: whoever holds it looks at the streams himself */
+        for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
+            watch(resident);
+        pthread_mutex_unlock(&device->lock);
+    }
+    return NULL;
+}
+
+/* ---- opening and closing ---- */
+
+static gyre_status keep_freed_memory(gyre_device *device)
+{
+    CUmemoryPool pool;
+    cuuint64_t all = UINT64_MAX;
+    gyre_status status = cuda_check(device, device->driver->cuDeviceGetDefaultMemPool(&pool, device->handle),
+                                    "cuDeviceGetDefaultMemPool");
+    if (status != GYRE_OK)
+        return status;
+    /* giving memory back to the system would wait for resident kernels */
+    return cuda_check(device,
+                      device->driver->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all),
+                      "cuMemPoolSetAttribute");
+}
+
+gyre_status cuda_residents_open(gyre_device *device)
+{
+    const struct cuda_driver *driver = device->driver;
+    struct cuda_residents *residents = calloc(1, sizeof *residents);
+    if (!residents)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for a device's kernels");
+    device->residents = residents;
+    void *orders = NULL;
+    gyre_status status = cuda_check(
+        device, driver->cuStreamCreate(&residents->service, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    if (status == GYRE_OK)
+        status = cuda_check(device,
+                            driver->cuMemHostAlloc(&orders, CUDA_RESIDENTS_MAX * sizeof(gyre_cuda_orders),
+                                                   CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE),
+                            "cuMemHostAlloc");
+    residents->orders = orders;
+    if (status == GYRE_OK)
+        status = cuda_check(device, driver->cuMemHostGetDevicePointer(&residents->device_orders, orders, 0),
+                            "cuMemHostGetDevicePointer");
+    if (status == GYRE_OK)
+        status = keep_freed_memory(device);
+    if (status == GYRE_OK && pthread_create(&residents->monitor, NULL, monitor, device) != 0)
+        status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device");
+    residents->monitor_started = status == GYRE_OK;
+    if (status != GYRE_OK)
+        cuda_residents_close(device);
+    return status;
+}
+
+void cuda_residents_close(gyre_device *device)
+{
+    struct cuda_residents *residents = device->residents;
+    if (!residents)
+        return;
+    __atomic_store_n(&residents->leave, 1, __ATOMIC_RELEASE);
+    if (residents->monitor_started)
+        pthread_join(residents->monitor, NULL);
+    if (cuda_enter(device) == GYRE_OK) {
+        if (residents->orders)
+            device->driver->cuMemFreeHost(residents->orders);
+        if (residents->service)
+            device->driver->cuStreamDestroy(residents->service);
+    }
+    free(residents);
+    device->residents = NULL;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lane kernels whose request and reply each fit one line: the quickest way through a GPU. Included by
+ * cuda_resident.h.
+ *
+ * While a queue is idle, two warps poll its next slot out of phase and serve short runs themselves: one
+ * crossing of the bus each way. After two full polls in a row the whole block takes windows of slots through
+ * shared memory, one thread a message, with GYRE_CUDA_LOADS loads in flight in each thread. Requests and
+ * replies move as whole lines, so there is no fence and no index word.
+ */
+#ifndef GYRE_DIALECT_CUDA_LINES_H
+#define GYRE_DIALECT_CUDA_LINES_H
+
+#ifndef GYRE_CUDA_POLL_WARPS
+#define GYRE_CUDA_POLL_WARPS 2
+#endif
+#ifndef GYRE_CUDA_POLL_SLOTS
+#define GYRE_CUDA_POLL_SLOTS 1 /* slots that a poll looks at, at most 8 */
+#endif
+#define GYRE_CUDA_POLLS_PER_ORDER 16 /* polls between two looks at the order */
+
+GYRE_HELPER void gyre_line_head_(gyre_chunk *line, gyre_u64 index, gyre_u32 length, gyre_u32 info)
+{
+    line[0].x = index + 1;
+    line[0].y = (gyre_u64)info << 32 | length;
+}
+
+GYRE_HELPER void gyre_line_fail_(gyre_chunk *line, gyre_u64 index, gyre_i32 code, const char *text)
+{
+    gyre_failure failure;
+    gyre_u32 i = 0;
+    failure.code = code;
+    for (; i < sizeof failure.text - 1 && text[i]; i++)
+        failure.text[i] = text[i];
+    for (; i < sizeof failure.text; i++)
+        failure.text[i] = 0;
+    memcpy(line + 1, &failure, sizeof failure);
+    gyre_line_head_(line, index, sizeof failure, GYRE_OUTCOME_FAILED);
+}
+
+/* Turns the request in `line` into its completion. Returns 1 when the handler failed. */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u64 drop_before, void *state,
+                                       const void *buffers, gyre_context *gyre)
+{
+    if (index < drop_before) {
+        gyre_line_head_(line, index, 0, GYRE_OUTCOME_DROPPED);
+        return 0;
+    }
+    if ((gyre_u32)line[0].y != K::request_size) {
+        gyre_line_fail_(line, index, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+        return 1;
+    }
+    gyre->failed = 0;
+    const int result = K::handle_chunks(line + 1, state, buffers, gyre);
+    if (gyre->failed)
+        gyre_line_fail_(line, index, gyre->fail_code, gyre->fail_text);
+    else if (result == GYRE_OUTCOME_REPLY && K::reply_size > 0)
+        gyre_line_head_(line, index, K::reply_size, GYRE_OUTCOME_REPLY);
+    else
+        gyre_line_head_(line, index, 0, GYRE_OUTCOME_NO_REPLY);
+    return gyre->failed;
+}
+
+GYRE_HELPER gyre_chunk gyre_chunk_shuffle_(gyre_chunk chunk, gyre_u32 from)
+{
+    chunk.x = __shfl_sync(0xffffffffu, chunk.x, (int)from);
+    chunk.y = __shfl_sync(0xffffffffu, chunk.y, (int)from);
+    return chunk;
+}
+
+/*
+ * One warp serves `count` requests from index `first` on; lane 4 k + part holds that part of request k. Lane
+ * k runs the handler for request k.
+ */
+template <class K>
+GYRE_HELPER void gyre_serve_warp_(gyre_block_view *view, gyre_served *queue, gyre_chunk mine, gyre_u64 first,
+                                  gyre_u32 count, void *state, const void *buffers, gyre_context *gyre)
+{
+    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    gyre_chunk line[4];
+    gyre_u32 failed = 0;
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
+    if (lane < count)
+        failed = gyre_handle_line_<K>(line, first + lane, 0, state, buffers, gyre);
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const gyre_chunk other = gyre_chunk_shuffle_(line[i], number);
+        if (part == (gyre_u32)i)
+            mine = other;
+    }
+    if (number < count)
+        gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + number) + part, mine);
+    const gyre_u32 failures = (gyre_u32)__popc(__ballot_sync(0xffffffffu, failed));
+    if (lane == 0) {
+        atomicAdd(&view->handled, (gyre_u64)count);
+        if (failures)
+            atomicAdd(&view->failed, (gyre_u64)failures);
+    }
+}
+
+/*
+ * A polling warp: looks at the queues in turn, serves short runs, and returns when `view->go` says why. The
+ * two warps share each queue's position; who advances it owns the run.
+ */
+template <class K>
+GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                  const void *buffers, gyre_context *gyre)
+{
+    const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    gyre_u32 which = 0, polls = 0, streak = 0;
+    while (*(volatile gyre_u32 *)&view->go == 0) {
+        gyre_served *queue = &view->served[which];
+        const gyre_u64 first = *(volatile gyre_u64 *)&queue->next;
+        gyre_chunk mine = {0, 0};
+        if (number < GYRE_CUDA_POLL_SLOTS)
+            mine = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + number) + part);
+        const gyre_u32 there = __ballot_sync(0xffffffffu, part == 0 && number < GYRE_CUDA_POLL_SLOTS &&
+                                                              mine.x == first + number + 1);
+        const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~0x11111111u)) - 1) >> 2;
+        if ((there & 1) == 0) {
+            streak = 0;
+            which = which + 1 < view->queue_count ? which + 1 : 0;
+            if (++polls % GYRE_CUDA_POLLS_PER_ORDER == 0) {
+                if (lane == 0 && gyre_order_changed_(arguments, view))
+                    *(volatile gyre_u32 *)&view->go = GYRE_GO_ORDER;
+                if (lane == 0 && threadIdx.x == 0)
+                    gyre_count_served_(arguments, view);
+            }
+            gyre_rest_(arguments.pause_ns);
+            continue;
+        }
+        const gyre_u32 run =
+            there == 0x11111111u >> (32 - 4 * GYRE_CUDA_POLL_SLOTS) ? GYRE_CUDA_POLL_SLOTS : count;
+        gyre_u64 owner = 0;
+        if (lane == 0)
+            owner = atomicCAS(&queue->next, first, first + run);
+        if (__shfl_sync(0xffffffffu, owner, 0) != first)
+            continue;
+        gyre_serve_warp_<K>(view, queue, mine, first, run, arguments.state, buffers, gyre);
+        streak = run == GYRE_CUDA_POLL_SLOTS ? streak + 1 : 0;
+        if (streak >= 2 && lane == 0)
+            atomicCAS(&view->go, 0u, which + 1);
+        __syncwarp();
+    }
+}
+
+/* Where chunk `part` of slot `slot` lies in shared memory: threads that walk slots meet no bank twice. */
+GYRE_HELPER gyre_u32 gyre_swizzle_(gyre_u32 slot, gyre_u32 part)
+{
+    return slot * 4 + ((part + (slot >> 1)) & 3);
+}
+
+/* The whole block works off a backlog, a window at a time. */
+template <class K>
+GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                   gyre_served *queue, gyre_chunk *window, const void *buffers,
+                                   gyre_context *gyre)
+{
+    const gyre_u32 threads = blockDim.x, slots = threads * GYRE_CUDA_LOADS / 4;
+    gyre_u64 first = queue->next;
+    int go_on = 1;
+    if (threadIdx.x == 0) {
+        view->first_bad = slots;
+        view->drop_before = 0;
+    }
+    __syncthreads();
+    while (go_on) {
+        gyre_chunk mine[GYRE_CUDA_LOADS];
+        gyre_u64 order = 0, drop_before = 0;
+        if (threadIdx.x == 0) {
+            order = gyre_word_load_(&arguments.orders->order);
+            drop_before = gyre_word_load_(queue->drop_before);
+        }
+#pragma unroll
+        for (int j = 0; j < GYRE_CUDA_LOADS; j++) {
+            const gyre_u32 chunk = threadIdx.x + j * threads;
+            mine[j] = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + (chunk >> 2)) +
+                                       (chunk & 3));
+        }
+#pragma unroll
+        for (int j = 0; j < GYRE_CUDA_LOADS; j++) {
+            const gyre_u32 chunk = threadIdx.x + j * threads, slot = chunk >> 2;
+            if ((chunk & 3) == 0 && mine[j].x != first + slot + 1)
+                atomicMin(&view->first_bad, slot);
+            window[gyre_swizzle_(slot, chunk & 3)] = mine[j];
+        }
+        __syncthreads();
+        const gyre_u32 count = view->first_bad;
+        gyre_u32 failed = 0;
+        for (gyre_u32 slot = threadIdx.x; slot < count; slot += threads) {
+            gyre_chunk line[4];
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                line[i] = window[gyre_swizzle_(slot, i)];
+            failed +=
+                gyre_handle_line_<K>(line, first + slot, view->drop_before, arguments.state, buffers, gyre);
+#pragma unroll
+            for (int i = 0; i < 4; i++)
+                window[gyre_swizzle_(slot, i)] = line[i];
+        }
+        if (failed)
+            atomicAdd(&view->failed, (gyre_u64)failed);
+        go_on = __syncthreads_or(threadIdx.x == 0 && order == view->order && count >= slots / 8);
+        for (gyre_u32 chunk = threadIdx.x; chunk < 4 * count; chunk += threads)
+            gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + (chunk >> 2)) + (chunk & 3),
+                              window[gyre_swizzle_(chunk >> 2, chunk & 3)]);
+        first += count;
+        if (threadIdx.x == 0) {
+            view->first_bad = slots;
+            view->drop_before = drop_before;
+            view->handled += count;
+            queue->next = first;
+            gyre_count_served_(arguments, view);
+        }
+        __syncthreads();
+    }
+}
+
+template <class K>
+GYRE_HELPER void gyre_serve_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                   gyre_chunk *memory, const void *buffers)
+{
+    gyre_context gyre;
+    gyre_context_make_(&gyre, arguments, 0);
+    if (threadIdx.x == 0)
+        view->go = 0;
+    __syncthreads();
+    for (;;) {
+        if (threadIdx.x < 32 * GYRE_CUDA_POLL_WARPS)
+            gyre_poll_lines_<K>(arguments, view, buffers, &gyre);
+        __syncthreads();
+        const gyre_u32 go = view->go;
+        if (go == GYRE_GO_ORDER)
+            return;
+        gyre_drain_lines_<K>(arguments, view, &view->served[go - 1], memory, buffers, &gyre);
+        if (threadIdx.x == 0)
+            view->go = 0;
+        __syncthreads();
+    }
+}
+
+#endif
