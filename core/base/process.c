@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -95,9 +96,26 @@ static int redirect(posix_spawn_file_actions_t *actions, const struct gyre_proce
     return rc;
 }
 
+/*
+ * The caller's environment without LD_PRELOAD, or NULL without memory: what is preloaded, such as the runtime
+ * of a sanitizer, is meant for this program and would end a compiler that it finds fault with.
+ */
+static char **environment_without_preload(char **environment)
+{
+    size_t count = 0, kept = 0;
+    while (environment[count])
+        count++;
+    char **copy = calloc(count + 1, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        if (strncmp(environment[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0)
+            copy[kept++] = environment[i];
+    return copy;
+}
+
 static int spawn(const struct gyre_process_desc *desc, struct child *child)
 {
     extern char **environ;
+    char **environment = desc->no_preload ? environment_without_preload(environ) : NULL;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t all, none;
@@ -113,7 +131,8 @@ static int spawn(const struct gyre_process_desc *desc, struct child *child)
     int rc = redirect(&actions, desc, child);
     if (rc == 0) /* posix_spawn never writes to the arguments; its prototype is older than const */
         rc = posix_spawnp(&child->pid, desc->arguments[0], &actions, &attributes,
-                          (char *const *)(uintptr_t)desc->arguments, environ);
+                          (char *const *)(uintptr_t)desc->arguments, environment ? environment : environ);
+    free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return rc;
@@ -216,6 +235,7 @@ gyre_status gyre_process_run_program(const gyre_program_desc *desc, int *exit_co
 {
     struct gyre_process_desc inner = {.arguments = desc->arguments,
                                       .directory = desc->directory,
+                                      .no_preload = true,
                                       .deadline_ns = desc->deadline_ns,
                                       .output = desc->output,
                                       .output_size = desc->output_size};

@@ -9,11 +9,14 @@
 #ifndef GYRE_CORE_BASE_PROCESS_H
 #define GYRE_CORE_BASE_PROCESS_H
 
+#include <stdbool.h>
+
 #include "gyre/backend.h"
 
 struct gyre_process_desc {
     const char *const *arguments; /* NULL-terminated; [0] is looked up in PATH unless it has a slash */
     const char *directory;        /* working directory; NULL: the caller's */
+    bool no_preload;              /* LD_PRELOAD is kept from it */
     uint64_t deadline_ns;
     char *output; /* receives standard output, NUL-terminated and cut; NULL: discarded */
     size_t output_size;
@@ -34,7 +37,10 @@ struct gyre_process_end {
  */
 gyre_status gyre_process_run(const struct gyre_process_desc *desc, struct gyre_process_end *end);
 
-/** The service of gyre_host: as above with both outputs joined; FAILED when a signal ended it. */
+/**
+ * The service of gyre_host: as above with both outputs joined and nothing preloaded; FAILED when a signal
+ * ended it.
+ */
 gyre_status gyre_process_run_program(const gyre_program_desc *desc, int *exit_code);
 
 #endif

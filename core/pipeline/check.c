@@ -104,6 +104,7 @@ static void run_program(struct gyre_check *check, const char *program, char *rep
 {
     const char *arguments[] = {program, "--headers", check->headers, check->source->path, NULL};
     struct gyre_process_desc desc = {.arguments = arguments,
+                                     .no_preload = true,
                                      .deadline_ns = check->deadline_ns,
                                      .output = report,
                                      .output_size = REPORT_SIZE,

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -161,6 +162,26 @@ START_TEST(no_descriptor_is_inherited)
 }
 END_TEST
 
+START_TEST(what_is_preloaded_is_kept_from_compilers)
+{
+    const char *const arguments[] = {"sh", "-c", "echo \"${LD_PRELOAD-none} $GYRE_TEST_KEPT\"", NULL};
+    char output[64];
+    gyre_program_desc desc = {.size = sizeof desc,
+                              .arguments = arguments,
+                              .deadline_ns = gyre_clock_ns() + 10 * SECOND,
+                              .output = output,
+                              .output_size = sizeof output};
+    int exit_code;
+    setenv("LD_PRELOAD", "", 1);
+    setenv("GYRE_TEST_KEPT", "kept", 1);
+    gyre_status status = gyre_process_run_program(&desc, &exit_code);
+    unsetenv("LD_PRELOAD");
+    unsetenv("GYRE_TEST_KEPT");
+    ck_assert_int_eq(status, GYRE_OK);
+    ck_assert_str_eq(output, "none kept\n");
+}
+END_TEST
+
 START_TEST(ignored_child_signal_is_explained)
 {
     struct gyre_process_end end;
@@ -188,6 +209,7 @@ int main(void)
     tcase_add_test(tcase, a_daemon_left_behind_does_not_hold_up_the_end);
     tcase_add_test(tcase, a_signal_is_told_apart_from_an_exit_code);
     tcase_add_test(tcase, no_descriptor_is_inherited);
+    tcase_add_test(tcase, what_is_preloaded_is_kept_from_compilers);
     tcase_add_test(tcase, ignored_child_signal_is_explained);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
