@@ -22,7 +22,7 @@
 #define CPU_LANES_MAX           1024
 #define CPU_LANES_STACK_DEFAULT ((size_t)64 * 1024)
 #define CPU_LANES_STACK_MIN     ((size_t)16 * 1024)
-#define CPU_LANES_STACK_MAX     ((size_t)64 * 1024 * 1024)
+#define CPU_LANES_STACK_MAX     ((size_t)1024 * 1024 * 1024)
 
 struct cpu_lanes;
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* clang-format off */
 /*
  * The kernel dialect: for handler authors. One text compiles as C11 (CPU), CUDA C++ (NVRTC) and OpenCL C.
  *
@@ -19,19 +20,22 @@
  *     lane    GYRE_KERNEL(name, request, reply)
  *             GYRE_KERNEL_WITH(name, request, reply, state, buffers)
  *             One message a lane, many at once and in no order: shared state needs atomics.
+ *
  *     block   GYRE_BLOCK_KERNEL(name, request, reply, scratch)
  *             GYRE_BLOCK_KERNEL_WITH(name, request, reply, scratch, state, buffers)
- *             All lanes of a block run the handler for the same message, with barriers and a shared `scratch`
- * struct. The result is lane 0's, or a failure when any lane failed. actor   GYRE_ACTOR(name, request, reply,
- * state) GYRE_ACTOR_WITH(name, request, reply, state, buffers) One lane in one block: messages one after the
- * other, in the order of each queue.
+ *             All lanes of a block run the handler for the same message, with barriers and a shared `scratch`.
+ *             The result is lane 0's, or the failure of the lowest lane that failed.
+ *
+ *     actor   GYRE_ACTOR(name, request, reply, state)
+ *             GYRE_ACTOR_WITH(name, request, reply, state, buffers)
+ *             One lane in one block: messages one after the other, in the order of each queue.
  *
  * Write gyre_none for what a kernel does not have. State is zero at launch unless the host gives other bytes.
  *
  *     #define RANK_BUFFERS(IN, INOUT) IN(f32, weights) INOUT(f32, ranks)
  *     GYRE_BUFFERS(rank_buffers, RANK_BUFFERS)
  *
- * declares device buffers that the host binds by name: `buffers->weights[i]`, `buffers->weights_count`.
+ * declares at most 8 device buffers that the host binds by name: `buffers->weights[i]`, `buffers->weights_count`.
  *
  * Pointers: what `request`, `reply`, `state` and `buffers` point to is GYRE_GLOBAL, what `scratch` points to
  * is GYRE_SHARED; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL
@@ -43,6 +47,7 @@
  *
  * Stability: sources compile unchanged within a major version.
  */
+/* clang-format on */
 #ifndef GYRE_KERNEL_H
 #define GYRE_KERNEL_H
 
@@ -64,30 +69,36 @@ typedef int gyre_result;
 #include "gyre/dialect/c11.h"
 #endif
 
+/* clang-format off */
 /*
  * Every dialect offers:
  *
- *   gyre_result gyre_fail(gyre, i32 code, "text")   the request failed; code and text reach the sender
- *   int gyre_assert(gyre, condition)                the condition; when false the request is failed with its
- * text void gyre_log(gyre, "text", i64 value)          a line in the host's log u64 gyre_time_ns(gyre) a
- * clock that does not go backwards u32 gyre_lane(gyre), gyre_lane_count(gyre), gyre_block(gyre),
- * gyre_block_count(gyre)
+ *   gyre_result gyre_fail(gyre, i32 code, "text")    the request failed; code and text reach the sender
+ *   int gyre_assert(gyre, condition)                 the condition; when false the request is failed with its text
+ *   void gyre_log(gyre, "text", i64 value)           a line in the host's log
+ *   u64 gyre_time_ns(gyre)                           a clock that does not go backwards
+ *   u32 gyre_lane(gyre), gyre_lane_count(gyre), gyre_block(gyre), gyre_block_count(gyre)
  *
- * In block kernels, called by all lanes alike:
+ * In block kernels, called by all lanes alike (in others they fail the message):
+ *
  *   void gyre_barrier(gyre)
- *   T gyre_block_sum_T(gyre, T), gyre_block_min_T, gyre_block_max_T    for T of u32 i32 u64 i64 f32 f64
+ *   T gyre_block_sum_T(gyre, T value), gyre_block_min_T, gyre_block_max_T    T of u32 i32 u64 i64 f32 f64; folded
+ *                                                    neighbours first, then pairs of pairs, on every backend
  *   T gyre_block_broadcast_T(gyre, T value, u32 from_lane)
  *
- * On state, buffers and scratch (relaxed order; return the old value; T of u32 i32 u64 i64, chosen by the
- * pointer): gyre_atomic_add, _sub, _min, _max, _and, _or, _xor, _exchange (pointer, value)
- *   gyre_atomic_compare_exchange(pointer, expected, desired), gyre_atomic_load(pointer),
- * gyre_atomic_store(pointer, v) gyre_atomic_add_f32(pointer, value)
+ * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *
- * Bits: gyre_popcount_u32/_u64, gyre_clz_u32/_u64 (of 0: the width), gyre_ctz_u32/_u64 (of 0: the width),
- *   gyre_rotl_u32/_u64(x, n), gyre_bits_from_f32, gyre_f32_from_bits, gyre_bits_from_f64, gyre_f64_from_bits
- * Math: C's names: sqrtf fabsf floorf ceilf truncf roundf fminf fmaxf fmaf sinf cosf tanf asinf acosf atanf
- * atan2f expf exp2f logf log2f log10f powf fmodf hypotf cbrtf tanhf sinhf coshf, and the same without f for
- * f64
+ *   T gyre_atomic_add(pointer, value), _sub, _min, _max, _and, _or, _xor, _exchange
+ *   T gyre_atomic_compare_exchange(pointer, expected, desired)
+ *   T gyre_atomic_load(pointer), void gyre_atomic_store(pointer, value)
+ *   f32 gyre_atomic_add_f32(pointer, value)
+ *
+ * Bits:  gyre_popcount_u32/_u64, gyre_clz_u32/_u64 and gyre_ctz_u32/_u64 (of 0: the width),
+ *        gyre_rotl_u32/_u64(x, n), gyre_bits_from_f32, gyre_f32_from_bits, gyre_bits_from_f64, gyre_f64_from_bits
+ * Math:  C's names: sqrtf fabsf floorf ceilf truncf roundf fminf fmaxf fmaf sinf cosf tanf asinf acosf atanf atan2f
+ *        expf exp2f logf log2f log10f powf fmodf hypotf cbrtf tanhf sinhf coshf, and without f for f64.
+ *        Nothing is contracted: + - * / and sqrt give equal bits on every backend.
  */
+/* clang-format on */
 
 #endif
