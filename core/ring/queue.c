@@ -154,6 +154,12 @@ void gyre_queue_close_sends(gyre_queue *queue)
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
 }
 
+void gyre_queue_abandon(gyre_queue *queue)
+{
+    __atomic_store_n(&queue->state.abandoned, 1, __ATOMIC_SEQ_CST); /* before the bells that close rings */
+    gyre_queue_close_sends(queue);
+}
+
 void gyre_queue_reopen(gyre_queue *queue)
 {
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
@@ -199,10 +205,11 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     now.reply_size = queue->reply_size;
     now.region_size = queue->region.size;
     now.sent = gyre_queue_next_index(queue) - queue->shared->shape.first;
-    now.received = gyre_received(queue) - queue->shared->shape.first;
     now.rejected = __atomic_load_n(&queue->producer.rejected, __ATOMIC_RELAXED);
-    now.abandoned = __atomic_load_n(&queue->consumer.abandoned, __ATOMIC_RELAXED);
-    uint64_t dropped_unread = __atomic_load_n(&queue->consumer.dropped, __ATOMIC_RELAXED);
+    /* before the cursor, which moved before they grew (release): the difference is never below 0 */
+    now.abandoned = __atomic_load_n(&queue->consumer.abandoned, __ATOMIC_ACQUIRE);
+    uint64_t dropped_unread = __atomic_load_n(&queue->consumer.dropped, __ATOMIC_ACQUIRE);
+    now.received = gyre_received(queue) - queue->shared->shape.first;
     now.dropped = __atomic_load_n(&queue->producer.dropped, __ATOMIC_RELAXED) + dropped_unread;
     now.received -= dropped_unread + now.abandoned;
     now.high_water = __atomic_load_n(&queue->producer.high_water, __ATOMIC_RELAXED);

@@ -84,6 +84,7 @@ struct gyre_queue {
 
     struct {
         _Alignas(GYRE_LINE_SIZE) uint32_t closed;
+        uint32_t abandoned; /* closed for good, and a device that does not leave may still write replies */
         uint32_t
             credit_bell; /* futex word: the cursor moved, a reservation or a peek ended, a caller gave up */
         uint32_t credit_waiters; /* threads about to sleep or asleep on it */
@@ -101,6 +102,12 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
  * The device has left. Accepts NULL.
  */
 void gyre_queue_destroy(gyre_queue *queue);
+
+/**
+ * For a queue that cannot be completed or freed, because a handler that does not return may still write into
+ * it: closes it and lets every wait, now and later, end with CLOSED unless a reply is there.
+ */
+void gyre_queue_abandon(gyre_queue *queue);
 
 /** Refuses sends from now on and wakes everybody who waits. */
 void gyre_queue_close_sends(gyre_queue *queue);

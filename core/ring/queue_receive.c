@@ -36,15 +36,33 @@ static enum cursor_state cursor_state(const gyre_queue *queue, uint64_t index)
 
 static void step_over_finished_calls(gyre_queue *queue)
 {
-    uint64_t index = queue->consumer.received;
+    uint64_t index = queue->consumer.received, given_up = 0;
     while (cursor_state(queue, index) == CURSOR_FINISHED) {
-        if (gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED)
-            __atomic_fetch_add(&queue->consumer.abandoned, 1, __ATOMIC_RELAXED);
+        given_up += gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED;
         gyre_mark_set(queue, index, GYRE_MARK_SEND);
         index++;
     }
     if (index != queue->consumer.received)
         __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
+    if (given_up)
+        __atomic_fetch_add(&queue->consumer.abandoned, given_up,
+                           __ATOMIC_RELEASE); /* pairs with the statistics */
+}
+
+/*
+ * Moves the cursor over what a receiver took. A message that its device dropped for a sender counts as
+ * dropped whoever steps over it: that sender, or, when it was quicker, the receiver who was told.
+ */
+static void advance(gyre_queue *queue, uint64_t end, uint64_t dropped)
+{
+    __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
+    if (__builtin_expect(dropped != 0, 0))
+        __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* ... with the statistics */
+}
+
+static bool was_dropped(const gyre_queue *queue, uint64_t index)
+{
+    return gyre_reply_slot(queue, index)->info == GYRE_OUTCOME_DROPPED;
 }
 
 void gyre_consumer_give(gyre_queue *queue)
@@ -132,7 +150,7 @@ static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t 
                               gyre_completion *completions, size_t *received)
 {
     gyre_status status = GYRE_OK;
-    uint64_t index = queue->consumer.received;
+    uint64_t index = queue->consumer.received, dropped = 0;
     size_t taken = 0;
     while (taken < count && cursor_state(queue, index) == CURSOR_READY) {
         bool last = !completions && gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_REPLY;
@@ -144,12 +162,13 @@ static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t 
             status = taken ? GYRE_OK : status; /* it is not consumed and stands first in the next batch */
             break;
         }
+        dropped += was_dropped(queue, index);
         index++;
         taken++;
         if (status != GYRE_OK)
             break;
     }
-    __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
+    advance(queue, index, dropped);
     *received = taken;
     return status;
 }
@@ -242,15 +261,15 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
     if (!queue)
         return gyre_error_set(GYRE_INVALID, "gyre_release_views needs a queue");
     gyre_consumer_take(queue);
-    uint64_t index = queue->consumer.received, end = index + count;
-    while (queue->consumer.peeking && index != end && cursor_state(queue, index) == CURSOR_READY)
-        index++;
+    uint64_t index = queue->consumer.received, end = index + count, dropped = 0;
+    for (; queue->consumer.peeking && index != end && cursor_state(queue, index) == CURSOR_READY; index++)
+        dropped += was_dropped(queue, index);
     if (!queue->consumer.peeking || index != end) {
         status =
             gyre_error_set(GYRE_INVALID, "asked to release %zu views, which is more than were peeked", count);
     } else {
         queue->consumer.peeking = false;
-        __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
+        advance(queue, end, dropped);
     }
     gyre_consumer_give(queue);
     return status;

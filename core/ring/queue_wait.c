@@ -77,6 +77,8 @@ static gyre_status look(const struct waiter *waiter)
     int answer = waiter->condition(waiter->queue, waiter->argument);
     if (answer)
         return answer > 0 ? GYRE_OK : GYRE_CLOSED;
+    if (__atomic_load_n(&waiter->queue->state.abandoned, __ATOMIC_ACQUIRE))
+        return GYRE_CLOSED;
     return __atomic_load_n(&waiter->queue->control->device.lost, __ATOMIC_ACQUIRE) ? GYRE_LOST : GYRE_AGAIN;
 }
 
@@ -214,17 +216,19 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     uint64_t cursor = gyre_received(queue);
-    if (gyre_mark_get(queue, cursor) != GYRE_MARK_SEND ||
-        __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE))
-        return block(queue, deadline_ns);
     gyre_producer_take(queue);
     bool full_still = queue->producer.sent - cursor >= queue->capacity;
-    if (full_still && queue->shared->host.drop_before < cursor + 1)
+    bool callers =
+        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
+    bool held = callers || __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
+    if (full_still && !held && queue->shared->host.drop_before < cursor + 1)
         __atomic_store_n(&queue->shared->host.drop_before, cursor + 1,
                          __ATOMIC_RELEASE); /* the worker's relaxed load */
     gyre_producer_give(queue);
     if (!full_still)
         return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
+    if (held)
+        return block(queue, deadline_ns);
     if (!gyre_reply_ready(queue, cursor)) {
         if (deadline_ns == GYRE_NO_WAIT)
             return full(queue, GYRE_AGAIN);
@@ -235,8 +239,8 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
     gyre_consumer_take(queue);
     if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
         __atomic_store_n(&queue->consumer.received, cursor + 1,
-                         __ATOMIC_RELEASE); /* pairs with gyre_received */
-        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELAXED);
+                         __ATOMIC_RELEASE);                                /* pairs with gyre_received */
+        __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */
     }
     gyre_consumer_give(queue);
     return GYRE_OK;

@@ -68,6 +68,17 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
     return GYRE_OK;
 }
 
+void gyre_buffers_close(gyre_runtime *runtime)
+{
+    while (runtime->buffers) {
+        gyre_buffer *buffer = runtime->buffers;
+        if (buffer->bound)
+            runtime->buffers = buffer->next;
+        else
+            gyre_buffer_free(buffer);
+    }
+}
+
 static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc, const char *call)
 {
     if (!buffer)

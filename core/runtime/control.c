@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The control region of a kernel: its word, and waiting until every block obeyed. Under kernel->lock. */
+/*
+ * The control region of a kernel: its word, and waiting until every block obeyed.
+ *
+ * Under kernel->lock, except the wait itself: it looks at atomics only, and `inside` keeps the kernel alive.
+ */
 #include <string.h>
 #include <time.h>
 
@@ -8,6 +12,11 @@
 
 /* How long a wait for a device that rings no bell sleeps between two looks. */
 #define POLL_NS 20000
+/*
+ * The bell is the device's: the host may wake its sleepers but not change it, so a wake can be missed. Only a
+ * wait that is overtaken pays for that.
+ */
+#define OVERTAKEN_NS UINT64_C(1000000)
 
 gyre_status gyre_control_create(gyre_kernel *kernel)
 {
@@ -33,7 +42,8 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)
 
 uint64_t gyre_control_verb(const gyre_kernel *kernel)
 {
-    return GYRE_COMMAND_VERB(kernel->control->command.command);
+    /* relaxed: written under the lock */
+    return GYRE_COMMAND_VERB(__atomic_load_n(&kernel->control->command.command, __ATOMIC_RELAXED));
 }
 
 void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
@@ -47,33 +57,61 @@ void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
         gyre_dispatch_notify(kernel->dispatch, kernel->resident);
 }
 
-static uint32_t blocks_behind(const gyre_kernel *kernel)
+/* Commands grow: a block that obeyed a later one has left behind what came before. */
+static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
-    uint64_t command = kernel->control->command.command;
     uint32_t behind = 0;
     for (uint32_t i = 0; i < kernel->blocks; i++)
-        behind += __atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) != command;
+        behind += __atomic_load_n(&blocks[i].acknowledged, __ATOMIC_ACQUIRE) < command;
     return behind;
 }
 
-gyre_status gyre_control_acknowledged(gyre_kernel *kernel, uint64_t deadline_ns)
+/* OK: every block obeyed. AGAIN: go on waiting. */
+static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_control_yield yield,
+                        uint64_t deadline_ns)
 {
-    gyre_control_device *device = &kernel->control->device;
-    bool wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake;
+    uint32_t behind = blocks_behind(kernel, command);
+    gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    if (yield == GYRE_YIELD_TO_STOP && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
+    if (behind == 0)
+        return GYRE_OK;
+    if (__atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE))
+        return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died", kernel->name);
+    if (gyre_clock_ns() >= deadline_ns)
+        return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",
+                              behind, kernel->blocks, kernel->name);
+    return GYRE_AGAIN;
+}
+
+static void sleep_until_bell(const gyre_kernel *kernel, uint32_t seen, uint64_t deadline_ns)
+{
+    uint64_t limit = gyre_clock_ns() + OVERTAKEN_NS;
+    if (gyre_dispatch_device_info(kernel->dispatch)->can_wake)
+        gyre_futex_wait(&kernel->control->device.acknowledge_bell, seen,
+                        deadline_ns < limit ? deadline_ns : limit);
+    else
+        nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+}
+
+gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
+                                      uint64_t deadline_ns)
+{
+    const uint32_t *bell = &kernel->control->device.acknowledge_bell;
+    uint64_t command = kernel->control->command.command;
+    gyre_status status;
+    kernel->inside++;
+    pthread_mutex_unlock(&kernel->lock);
     for (;;) {
-        uint32_t seen = __atomic_load_n(&device->acknowledge_bell, __ATOMIC_ACQUIRE); /* before the look */
-        uint32_t behind = blocks_behind(kernel);
-        if (behind == 0)
-            return GYRE_OK;
-        if (__atomic_load_n(&device->lost, __ATOMIC_ACQUIRE))
-            return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died", kernel->name);
-        if (gyre_clock_ns() >= deadline_ns)
-            return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",
-                                  behind, kernel->blocks, kernel->name);
-        if (wakes)
-            gyre_futex_wait(&device->acknowledge_bell, seen, deadline_ns);
-        else
-            nanosleep(&(struct timespec){0, POLL_NS}, NULL);
+        uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
+        status = look(kernel, command, yield, deadline_ns);
+        if (status != GYRE_AGAIN)
+            break;
+        sleep_until_bell(kernel, seen, deadline_ns);
     }
+    pthread_mutex_lock(&kernel->lock);
+    kernel->inside--;
+    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+    return status;
 }

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is known of a kernel, and its end. */
+/*
+ * What is known of a kernel, and its end.
+ *
+ * Locks: kernel->lock for the list of queues; runtime->lock for the list of kernels; log_lock so that no line
+ * of a handler that never returns reaches the application after its kernel was released.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,21 +42,57 @@ static void unlist(gyre_kernel *kernel)
     pthread_mutex_unlock(&runtime->lock);
 }
 
-/* Takes down what a launch made, in any stage of it; the device has left. */
+gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
+{
+    pthread_condattr_t clock;
+    gyre_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel)
+        return NULL;
+    kernel->runtime = runtime;
+    kernel->region = GYRE_REGION_NONE;
+    kernel->launched_ns = gyre_clock_ns();
+    kernel->kernel_state = GYRE_KERNEL_TERMINATED; /* until it is started */
+    pthread_mutex_init(&kernel->lock, NULL);
+    pthread_mutex_init(&kernel->log_lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&kernel->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    return kernel;
+}
+
+/* A handler runs for ever: its thread cannot be taken away, so its memory has to stay. */
+static void leave_behind(gyre_kernel *kernel)
+{
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
+                     "kernel '%s' did not stop within stop_timeout_ms: a handler does not return; its memory "
+                     "stays behind",
+                     kernel->name);
+    gyre_kernel_abandon_queues(kernel);
+    pthread_mutex_lock(&kernel->log_lock);
+    kernel->log_ended = true;
+    pthread_mutex_unlock(&kernel->log_lock);
+}
+
 void gyre_kernel_free(gyre_kernel *kernel)
 {
-    if (kernel->resident) { /* a launch that did not report: it was told to stop */
-        gyre_control_order(kernel, GYRE_VERB_STOP);
-        if (gyre_dispatch_wait(kernel->dispatch, kernel->resident, gyre_in_ms(1000)) == GYRE_TIMEOUT)
-            return; /* it may still touch its memory: better to keep it */
-        gyre_dispatch_release(kernel->dispatch, kernel->resident);
-        kernel->resident = NULL;
+    gyre_error_hold();
+    pthread_mutex_lock(&kernel->lock);
+    gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
+    while (kernel->inside || kernel->starting || kernel->ending)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_error_let_go();
+    if (status == GYRE_TIMEOUT) {
+        leave_behind(kernel);
+        return;
     }
-    while (kernel->queues)
-        gyre_kernel_remove_queue(kernel, kernel->queues);
+    gyre_kernel_free_queues(kernel);
     gyre_dispatch_memory_release(kernel->dispatch, kernel->state);
     gyre_build_release(kernel->build);
     gyre_region_destroy(&kernel->region);
+    pthread_cond_destroy(&kernel->changed);
+    pthread_mutex_destroy(&kernel->log_lock);
     pthread_mutex_destroy(&kernel->lock);
     free(kernel->buffers);
     free(kernel->initial_state);
@@ -62,13 +103,7 @@ void gyre_kernel_release(gyre_kernel *kernel)
 {
     if (!kernel)
         return;
-    gyre_status status = gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL);
     unlist(kernel);
-    if (status == GYRE_TIMEOUT) {
-        /* a handler runs for ever: its thread cannot be taken away, so its memory has to stay */
-        gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "%s; its memory stays behind", gyre_error_text());
-        return;
-    }
     gyre_kernel_free(kernel);
 }
 
@@ -137,23 +172,30 @@ gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name)
     return kernel;
 }
 
+static gyre_status check_state_read(const gyre_kernel *kernel, size_t size)
+{
+    gyre_kernel_state now = gyre_kernel_get_state(kernel);
+    if (now != GYRE_KERNEL_INACTIVE && now != GYRE_KERNEL_TERMINATED)
+        return gyre_error_set(GYRE_INVALID,
+                              "the state of kernel '%s' changes while it is %s; deactivate it first",
+                              kernel->name, gyre_kernel_state_word(now));
+    if (size != kernel->record->state->size || !kernel->state)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes, found room for %zu",
+                              kernel->name, (unsigned long long)kernel->record->state->size, size);
+    return GYRE_OK;
+}
+
 gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size)
 {
     gyre_status status = GYRE_OK;
     if (!kernel || !state)
         return gyre_error_set(GYRE_INVALID, "gyre_kernel_state_read needs a kernel and memory for its state");
     pthread_mutex_lock(&kernel->lock);
-    gyre_kernel_state now = gyre_kernel_get_state(kernel);
-    if (now != GYRE_KERNEL_INACTIVE && now != GYRE_KERNEL_TERMINATED)
-        status = gyre_error_set(GYRE_INVALID,
-                                "the state of kernel '%s' changes while it is %s; deactivate it first",
-                                kernel->name, gyre_kernel_state_word(now));
-    else if (size != kernel->record->state->size || !kernel->state)
-        status = gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes, found room for %zu",
-                                kernel->name, (unsigned long long)kernel->record->state->size, size);
-    else
-        status =
-            gyre_control_acknowledged(kernel, now == GYRE_KERNEL_INACTIVE ? gyre_in_ms(1000) : GYRE_FOREVER);
+    gyre_kernel_await_turn(kernel);
+    if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE)
+        status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_in_ms(1000));
+    if (status == GYRE_OK)
+        status = check_state_read(kernel, size);
     if (status == GYRE_OK) {
         gyre_transfer_desc download = {.size = sizeof download,
                                        .kind = GYRE_TRANSFER_DOWNLOAD,

@@ -2,8 +2,8 @@
 /*
  * The queues of a kernel: from configuration and descriptor to a queue that the device serves.
  *
- * Locks: kernel->lock while the table changes. A change is announced by a new command, and what was taken out
- * is freed only after every block obeyed it.
+ * Locks: kernel->lock while the table changes, not while a queue is made or freed. A change is announced by a
+ * new command, and what was taken out is freed only after every block obeyed it.
  */
 #include <string.h>
 
@@ -61,10 +61,6 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);
-    for (const gyre_queue *queue = kernel->queues; desc->name && queue; queue = queue->next)
-        if (!strcmp(queue->name, desc->name))
-            return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
-                                  kernel->name, desc->name);
     gyre_status status = check_type(kernel->record->request, desc->request);
     return status == GYRE_OK ? check_type(kernel->record->reply, desc->reply) : status;
 }
@@ -94,62 +90,155 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint32_t entry, 
         __atomic_store_n(&control->command.queue_count, entry + 1, __ATOMIC_RELEASE);
 }
 
-gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out,
+                              uint64_t *address)
 {
-    gyre_queue *queue = NULL;
     gyre_queue_memory *memory = NULL;
-    uint64_t address = 0;
-    uint32_t entry = free_entry(kernel->control);
-    *out = NULL;
-    gyre_status status = check_queue(kernel, desc);
-    if (status == GYRE_OK && entry == GYRE_QUEUES_MAX)
-        status = gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
-                                GYRE_QUEUES_MAX);
-    if (status != GYRE_OK)
-        return status;
     struct gyre_queue_options options = choose_options(kernel, desc);
-    status = gyre_queue_create(&options, &queue);
+    gyre_status status = gyre_queue_create(&options, out);
     if (status != GYRE_OK)
         return status;
     gyre_queue_memory_desc region = {.size = sizeof region,
-                                     .address = queue->region.address,
-                                     .region_size = queue->region.size,
-                                     .descriptor = queue->region.descriptor};
-    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
+                                     .address = (*out)->region.address,
+                                     .region_size = (*out)->region.size,
+                                     .descriptor = (*out)->region.descriptor};
+    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, address);
     if (status != GYRE_OK) {
-        gyre_queue_destroy(queue);
+        gyre_queue_destroy(*out);
+        *out = NULL;
         return status;
     }
-    queue->kernel = kernel;
-    queue->device_memory = memory;
-    queue->next = kernel->queues;
-    kernel->queues = queue;
-    write_entry(kernel, queue, entry, address);
-    *out = queue;
+    (*out)->kernel = kernel;
+    (*out)->device_memory = memory;
     return GYRE_OK;
 }
 
-void gyre_kernel_remove_queue(gyre_kernel *kernel, gyre_queue *queue)
+static void free_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
+    gyre_queue_destroy(queue);
+}
+
+/* Under the lock: the queue into the table, if its name and an entry are free. */
+static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t address)
+{
+    uint32_t entry = free_entry(kernel->control);
+    for (const gyre_queue *other = kernel->queues; queue->name[0] && other; other = other->next)
+        if (!strcmp(other->name, queue->name))
+            return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
+                                  kernel->name, queue->name);
+    gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    bool launched = kernel->epoch != 0; /* the first queue is there before the kernel runs */
+    if (launched && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it before opening a queue",
+                              kernel->name, gyre_kernel_state_word(state));
+    if (entry == GYRE_QUEUES_MAX)
+        return gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
+                              GYRE_QUEUES_MAX);
+    queue->next = kernel->queues;
+    kernel->queues = queue;
+    write_entry(kernel, queue, entry, address);
+    return GYRE_OK;
+}
+
+gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+{
+    gyre_queue *queue = NULL;
+    uint64_t address = 0;
+    *out = NULL;
+    gyre_status status = check_queue(kernel, desc);
+    if (status == GYRE_OK)
+        status = make_queue(kernel, desc, &queue, &address);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_kernel_await_turn(kernel);
+    status = enter(kernel, queue, address);
+    if (status == GYRE_OK && kernel->resident)
+        gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+    if (status != GYRE_OK)
+        free_queue(kernel, queue);
+    else
+        *out = queue;
+    return status;
+}
+
+static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_queue **link = &kernel->queues;
-    gyre_queue_close_sends(queue);
     while (*link != queue)
         link = &(*link)->next;
     *link = queue->next;
     __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
-    if (kernel->resident) {
-        gyre_control_order(kernel, gyre_control_verb(kernel));
-        uint64_t limit =
-            gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
-        if (gyre_control_acknowledged(kernel, gyre_clock_ns() + limit) == GYRE_TIMEOUT) {
-            /* a handler may still write into it: better to keep the memory than to pull it away */
-            gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "%s; the memory of its queue '%s' stays behind",
-                             gyre_error_text(), queue->name);
-            return;
-        }
+    if (queue == kernel->main_queue)
+        __atomic_store_n(&kernel->main_queue, NULL, __ATOMIC_RELAXED);
+}
+
+/* Under the lock: waits until no block has the queue any more. False: a handler is stuck and may still have
+ * it. */
+static bool await_let_go(gyre_kernel *kernel)
+{
+    if (!kernel->resident)
+        return true;
+    uint64_t limit =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    return gyre_control_acknowledged(kernel, GYRE_YIELD_TO_NOTHING, gyre_clock_ns() + limit) != GYRE_TIMEOUT;
+}
+
+static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
+                     "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
+                     queue->name);
+    gyre_queue_abandon(queue);
+    queue->next = kernel->left;
+    kernel->left = queue;
+}
+
+void gyre_queue_close(gyre_queue *queue)
+{
+    if (!queue)
+        return;
+    gyre_kernel *kernel = queue->kernel;
+    gyre_queue_close_sends(queue);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->inside++;
+    while (kernel->starting) /* a device that reads the table, and cannot be told yet */
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    unlink_queue(kernel, queue);
+    bool free_now = await_let_go(kernel);
+    if (!free_now)
+        abandon_queue(kernel, queue);
+    pthread_mutex_unlock(&kernel->lock);
+    if (free_now)
+        free_queue(kernel, queue);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+static void free_list(gyre_kernel *kernel, gyre_queue **list)
+{
+    while (*list) {
+        gyre_queue *queue = *list;
+        *list = queue->next;
+        free_queue(kernel, queue);
     }
-    gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
-    gyre_queue_destroy(queue);
+}
+
+void gyre_kernel_free_queues(gyre_kernel *kernel)
+{
+    free_list(kernel, &kernel->queues);
+    free_list(kernel, &kernel->left);
+}
+
+void gyre_kernel_abandon_queues(gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        gyre_queue_abandon(queue);
 }
 
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)
@@ -172,34 +261,12 @@ gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gy
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    pthread_mutex_lock(&kernel->lock);
-    gyre_status status = GYRE_OK;
-    if (!kernel->resident)
-        status = gyre_error_set(GYRE_CLOSED, "kernel '%s' is terminated; relaunch it before opening a queue",
-                                kernel->name);
-    if (status == GYRE_OK)
-        status = gyre_kernel_add_queue(kernel, &given, out);
-    if (status == GYRE_OK)
-        gyre_control_order(kernel, gyre_control_verb(kernel));
-    pthread_mutex_unlock(&kernel->lock);
-    return status;
-}
-
-void gyre_queue_close(gyre_queue *queue)
-{
-    if (!queue)
-        return;
-    gyre_kernel *kernel = queue->kernel;
-    pthread_mutex_lock(&kernel->lock);
-    if (queue == kernel->main_queue)
-        kernel->main_queue = NULL;
-    gyre_kernel_remove_queue(kernel, queue);
-    pthread_mutex_unlock(&kernel->lock);
+    return gyre_kernel_add_queue(kernel, &given, out);
 }
 
 gyre_queue *gyre_kernel_queue(gyre_kernel *kernel)
 {
-    return kernel ? kernel->main_queue : NULL;
+    return kernel ? __atomic_load_n(&kernel->main_queue, __ATOMIC_RELAXED) : NULL;
 }
 
 gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)

@@ -34,11 +34,8 @@ static const char *kernel_text(const gyre_kernel *kernel, const char *key)
     return gyre_config_text(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key);
 }
 
-static gyre_status check_name(const gyre_kernel *kernel)
+static gyre_status name_taken(const gyre_kernel *kernel)
 {
-    gyre_kernel *other = gyre_kernel_find(kernel->runtime, kernel->name);
-    if (!other)
-        return GYRE_OK;
     return gyre_error_set(GYRE_INVALID, "a kernel '%s' is launched already; give this one another name",
                           kernel->name);
 }
@@ -208,9 +205,12 @@ void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold)
 
 static void log_line(void *context, const char *text, int64_t value)
 {
-    const gyre_kernel *kernel = context;
-    gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
-                     (long long)value);
+    gyre_kernel *kernel = context;
+    pthread_mutex_lock(&kernel->log_lock);
+    if (!kernel->log_ended) /* else the runtime may be gone */
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
+                         (long long)value);
+    pthread_mutex_unlock(&kernel->log_lock);
 }
 
 static void describe_bindings(const gyre_kernel *kernel, const gyre_buffer_list *list,
@@ -222,19 +222,8 @@ static void describe_bindings(const gyre_kernel *kernel, const gyre_buffer_list 
                                 .element_count = kernel->buffers[i]->size / list->slots[i].type->size};
 }
 
-/* An unacknowledged launch is taken back: the control word stops whatever did start. */
-static gyre_status await_first_words(gyre_kernel *kernel)
-{
-    uint64_t now = gyre_clock_ns();
-    const struct gyre_config *config = kernel->runtime->config;
-    gyre_status status = gyre_control_acknowledged(
-        kernel, now + gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "launch_timeout_ms"));
-    return status == GYRE_OK
-               ? GYRE_OK
-               : gyre_error_add(status, "kernel '%s' was launched and did not report", kernel->name);
-}
-
-gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
+/* Uploads the state and hands everything to the backend. Without the lock: `starting` keeps others away. */
+static gyre_status launch_device(gyre_kernel *kernel, gyre_resident **out)
 {
     gyre_buffer_list list = {0};
     gyre_binding_desc *bindings = calloc((size_t)kernel->buffer_count + 1, sizeof *bindings);
@@ -245,8 +234,6 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
         status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
     if (status == GYRE_OK) {
         describe_bindings(kernel, &list, bindings);
-        gyre_control_reset(kernel);
-        gyre_control_order(kernel, active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE);
         gyre_resident_desc desc = {.size = sizeof desc,
                                    .control = kernel->control,
                                    .control_size = kernel->region.size,
@@ -261,36 +248,68 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
                                    .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
                                    .kernel_log = log_line,
                                    .kernel_log_context = kernel};
-        status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc,
-                                      &kernel->resident);
-    }
-    if (status == GYRE_OK)
-        status = await_first_words(kernel);
-    if (status == GYRE_OK) {
-        gyre_kernel_hold_buffers(kernel, true);
-        gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
+        status = gyre_dispatch_launch(kernel->dispatch, gyre_build_module(kernel->build), &desc, out);
     }
     gyre_buffer_list_finish(&list);
     free(bindings);
     return status;
 }
 
+/* An unacknowledged launch is taken back: the control word stops whatever did start. */
+static gyre_status await_first_words(gyre_kernel *kernel)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    uint64_t limit = gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "launch_timeout_ms");
+    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_clock_ns() + limit);
+    if (status == GYRE_OK || status == GYRE_CLOSED)
+        return status;
+    gyre_error_add(status, "kernel '%s' was launched and did not report", kernel->name);
+    gyre_error_hold();
+    gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
+    gyre_error_let_go();
+    return status;
+}
+
+gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
+{
+    gyre_resident *resident = NULL;
+    gyre_control_reset(kernel);
+    gyre_control_order(kernel, active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE);
+    kernel->starting = true;
+    gyre_kernel_hold_buffers(kernel, true);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = launch_device(kernel, &resident);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->starting = false;
+    kernel->resident = resident;
+    if (status == GYRE_OK)
+        gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
+    else
+        gyre_kernel_hold_buffers(kernel, false);
+    pthread_cond_broadcast(&kernel->changed);
+    return status == GYRE_OK ? await_first_words(kernel) : status;
+}
+
 static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_queue_desc queue = {
         .size = sizeof queue, .name = kernel->name, .request = desc->request, .reply = desc->reply};
-    return gyre_kernel_add_queue(kernel, &queue, &kernel->main_queue);
+    return gyre_kernel_add_queue(kernel, &queue, &kernel->main_queue); /* nobody else has the kernel yet */
 }
 
-static void list_kernel(gyre_kernel *kernel)
+/* Another thread may have launched one of the same name since that was checked. */
+static gyre_status list_kernel(gyre_kernel *kernel)
 {
     gyre_runtime *runtime = kernel->runtime;
     pthread_mutex_lock(&runtime->lock);
     struct gyre_kernel **link = &runtime->kernels;
-    while (*link)
+    while (*link && strcmp((*link)->name, kernel->name) != 0)
         link = &(*link)->next;
-    *link = kernel;
+    bool taken = *link != NULL;
+    if (!taken)
+        *link = kernel;
     pthread_mutex_unlock(&runtime->lock);
+    return taken ? name_taken(kernel) : GYRE_OK;
 }
 
 static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
@@ -304,8 +323,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = build_kernel(kernel, desc);
     if (status == GYRE_OK && !desc->name)
         snprintf(kernel->name, sizeof kernel->name, "%s", kernel->record->name);
-    if (status == GYRE_OK)
-        status = check_name(kernel);
+    if (status == GYRE_OK && gyre_kernel_find(kernel->runtime, kernel->name))
+        status = name_taken(kernel);
     if (status == GYRE_OK)
         status = choose_shape(kernel, desc);
     if (status == GYRE_OK)
@@ -316,8 +335,11 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_control_create(kernel);
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
+        pthread_mutex_lock(&kernel->lock);
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
+        pthread_mutex_unlock(&kernel->lock);
+    }
     return status;
 }
 
@@ -343,19 +365,16 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
                               "gyre_launch needs a source, or the name (at most %d characters) of a kernel "
                               "whose source is configured",
                               GYRE_NAME_MAX - 1);
-    gyre_kernel *kernel = calloc(1, sizeof *kernel);
+    gyre_kernel *kernel = gyre_kernel_create(runtime);
     if (!kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
-    kernel->runtime = runtime;
-    kernel->region = GYRE_REGION_NONE;
-    kernel->launched_ns = gyre_clock_ns();
-    pthread_mutex_init(&kernel->lock, NULL);
     status = launch(kernel, &given);
+    if (status == GYRE_OK)
+        status = list_kernel(kernel);
     if (status != GYRE_OK) {
         gyre_kernel_free(kernel);
         return status;
     }
-    list_kernel(kernel);
     *out = kernel;
     return GYRE_OK;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Activate, deactivate, terminate, relaunch. One such operation on a kernel at a time (kernel->lock);
- * messages flow meanwhile, and no wait of a sender or receiver keeps a stop out.
+ * Activate, deactivate, terminate, relaunch. Each changes the state under kernel->lock and waits for the
+ * device without it, so a later one overtakes: a terminate without draining cuts another's drain short, and
+ * a terminate ends the wait of a deactivate that a handler holds up.
+ *
+ * One thread at a time takes the device side up (`starting`) or down (`ending`); others that want it down
+ * wait for that one and share its result.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -16,11 +20,21 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *call)
     return kernel ? GYRE_OK : gyre_error_set(GYRE_INVALID, "%s needs a kernel", call);
 }
 
+void gyre_kernel_await_turn(gyre_kernel *kernel)
+{
+    kernel->inside++;
+    while (kernel->starting || kernel->ending)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    kernel->inside--;
+    pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
+}
+
+/* ---- pausing ---- */
+
 /* Only a kernel that is resident and not on its way out can be paused or resumed. */
 static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_state state,
                                uint64_t deadline_ns)
 {
-    gyre_status status = GYRE_OK;
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
     if (now != GYRE_KERNEL_ACTIVE && now != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it first", kernel->name,
@@ -28,8 +42,8 @@ static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_s
     if (gyre_control_verb(kernel) != verb)
         gyre_control_order(kernel, verb);
     gyre_kernel_set_state(kernel, state);
-    status = gyre_control_acknowledged(kernel, deadline_ns);
-    if (status == GYRE_LOST)
+    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, deadline_ns);
+    if (status == GYRE_LOST && !kernel->ending)
         gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);
     return status;
 }
@@ -56,71 +70,133 @@ gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns)
     return status;
 }
 
-static uint64_t outstanding(const gyre_kernel *kernel)
+/* ---- ending ---- */
+
+static bool work_is_left(const gyre_kernel *kernel)
 {
-    uint64_t count = 0;
+    if (gyre_control_verb(kernel) != GYRE_VERB_RUN ||
+        __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE))
+        return false;
     for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
-        count += gyre_queue_outstanding(queue);
-    return count;
+        if (gyre_queue_outstanding(queue))
+            return true;
+    return false;
 }
 
-/* Lets an active kernel work off what was accepted, until the deadline. */
-static void drain(const gyre_kernel *kernel, uint64_t deadline_ns)
+/* Lets an active kernel work off what was accepted, until the deadline, which others may bring forward. */
+static void drain(gyre_kernel *kernel)
 {
-    while (gyre_control_verb(kernel) == GYRE_VERB_RUN && outstanding(kernel) &&
-           gyre_clock_ns() < deadline_ns && !__atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE))
-        nanosleep(&(struct timespec){0, DRAIN_POLL_NS}, NULL);
+    while (work_is_left(kernel)) {
+        uint64_t now = gyre_clock_ns(), next = now + DRAIN_POLL_NS;
+        if (now >= kernel->drain_deadline_ns)
+            break;
+        struct timespec until = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)};
+        pthread_cond_timedwait(&kernel->changed, &kernel->lock, &until);
+    }
 }
 
-/* Waits until the device has left and takes its side down; the kernel stays "stopping" when a handler does
- * not return. */
+/* Waits until the device has left and takes its side down. TIMEOUT when a handler does not return. */
 static gyre_status leave_device(gyre_kernel *kernel)
 {
     uint64_t limit =
         gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
-    gyre_status status = gyre_dispatch_wait(kernel->dispatch, kernel->resident, gyre_clock_ns() + limit);
+    gyre_resident *resident = kernel->resident;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + limit);
+    pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_TIMEOUT)
         return gyre_error_add(status, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
-    gyre_dispatch_release(kernel->dispatch, kernel->resident);
-    kernel->resident = NULL;
+    kernel->resident = NULL; /* first: nobody notifies a device that is being taken down */
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_dispatch_release(kernel->dispatch, resident);
     gyre_kernel_hold_buffers(kernel, false);
+    pthread_mutex_lock(&kernel->lock);
     return status;
 }
 
-static gyre_status terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
+/* Takes the device side down; `ending` is this thread's. */
+static void end_device(gyre_kernel *kernel)
 {
     uint64_t left = 0;
-    if (!kernel->resident)
-        return GYRE_OK;
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
         gyre_queue_close_sends(queue);
     gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
-    drain(kernel, drain_deadline_ns);
+    drain(kernel);
     if (gyre_control_verb(kernel) != GYRE_VERB_STOP)
         gyre_control_order(kernel, GYRE_VERB_STOP);
     gyre_status status = leave_device(kernel);
-    if (status == GYRE_TIMEOUT)
-        return status;
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
-        left += gyre_queue_complete_unhandled(queue);
-    gyre_kernel_set_state(kernel, status == GYRE_LOST ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
-    *unhandled = left;
-    return status;
+    if (status != GYRE_TIMEOUT) {
+        for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+            left += gyre_queue_complete_unhandled(queue);
+        gyre_kernel_set_state(kernel, status == GYRE_LOST ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
+    }
+    kernel->end_status = status;
+    kernel->end_unhandled = left;
+}
+
+/* Another thread is at it: it gives up draining when this one's deadline comes first. */
+static void join_end(gyre_kernel *kernel, uint64_t drain_deadline_ns)
+{
+    kernel->inside++;
+    while (kernel->ending) {
+        if (drain_deadline_ns < kernel->drain_deadline_ns) {
+            kernel->drain_deadline_ns = drain_deadline_ns;
+            pthread_cond_broadcast(&kernel->changed);
+        }
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    }
+    kernel->inside--;
+    pthread_cond_broadcast(&kernel->changed);
+}
+
+/* What another thread's end came to, as a sentence of this one. */
+static gyre_status tell_end(const gyre_kernel *kernel)
+{
+    if (kernel->end_status == GYRE_OK)
+        return GYRE_OK;
+    return gyre_error_set(kernel->end_status, "kernel '%s' is %s: its end by another thread failed (%s)",
+                          kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)),
+                          gyre_status_word(kernel->end_status));
+}
+
+gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
+{
+    bool joined = false;
+    while (kernel->starting || kernel->ending) {
+        joined = kernel->ending;
+        if (joined)
+            join_end(kernel, drain_deadline_ns);
+        else
+            gyre_kernel_await_turn(kernel);
+    }
+    if (!joined && !kernel->resident)
+        return GYRE_OK;
+    if (!joined) {
+        kernel->ending = true;
+        kernel->drain_deadline_ns = drain_deadline_ns;
+        end_device(kernel);
+        kernel->ending = false;
+        pthread_cond_broadcast(&kernel->changed);
+    }
+    if (unhandled)
+        *unhandled = kernel->end_unhandled;
+    return joined ? tell_end(kernel) : kernel->end_status;
 }
 
 gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
 {
-    uint64_t left = 0;
+    if (unhandled)
+        *unhandled = 0;
     gyre_status status = check_kernel(kernel, "gyre_kernel_terminate");
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
-    status = terminate(kernel, drain_deadline_ns, &left);
+    status = gyre_kernel_end(kernel, drain_deadline_ns, unhandled);
     pthread_mutex_unlock(&kernel->lock);
-    if (unhandled)
-        *unhandled = left;
     return status;
 }
+
+/* ---- again ---- */
 
 /* Nobody will serve them: what was accepted since they were reopened is reported, and sends are refused
  * again. */
@@ -138,14 +214,16 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
-    if (gyre_kernel_get_state(kernel) != GYRE_KERNEL_TERMINATED) {
+    gyre_kernel_await_turn(kernel);
+    gyre_kernel_state now = gyre_kernel_get_state(kernel);
+    if (now != GYRE_KERNEL_TERMINATED) {
         status = gyre_error_set(GYRE_INVALID, "kernel '%s' is %s; only a terminated kernel can be relaunched",
-                                kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
+                                kernel->name, gyre_kernel_state_word(now));
     } else {
         gyre_kernel_rewind_queues(kernel);
         kernel->launched_ns = gyre_clock_ns();
         status = gyre_kernel_start(kernel, true);
-        if (status != GYRE_OK && !kernel->resident)
+        if (status != GYRE_OK && !kernel->resident && !kernel->starting)
             refuse_sends(kernel);
     }
     pthread_mutex_unlock(&kernel->lock);

@@ -96,8 +96,7 @@ void gyre_close(gyre_runtime *runtime)
         return;
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);
-    while (runtime->buffers)
-        gyre_buffer_free(runtime->buffers);
+    gyre_buffers_close(runtime);
     gyre_runtime_close_devices(runtime);
     gyre_registry_destroy(runtime->registry);
     gyre_config_destroy(runtime->config);

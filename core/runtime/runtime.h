@@ -2,8 +2,9 @@
 /*
  * What the files of the runtime share: the objects behind gyre_runtime, gyre_kernel and gyre_buffer.
  *
- * Locks, outermost first: kernel->lock (one lifecycle operation at a time), runtime->lock (the lists and the
- * devices). Neither is taken on the path of a message.
+ * Locks, outermost first: kernel->lock (the state of a kernel, its command and its queue table),
+ * runtime->lock (the lists and the devices). Neither is taken on the path of a message, and kernel->lock is
+ * never held while a handler, a launch or another thread is waited for, so that a wait keeps no stop out.
  */
 #ifndef GYRE_CORE_RUNTIME_RUNTIME_H
 #define GYRE_CORE_RUNTIME_RUNTIME_H
@@ -58,15 +59,26 @@ struct gyre_kernel {
     struct gyre_buffer **buffers; /* bound, in binding order */
     uint32_t buffer_count;
 
-    pthread_mutex_t lock;
     struct gyre_region region; /* the control region */
     gyre_control_region *control;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;         /* one of the members below changed; on the clock of deadlines */
     gyre_resident *resident;        /* NULL while terminated */
     gyre_kernel_state kernel_state; /* atomic: written under the lock, read without */
+    bool starting, ending;          /* a thread is taking the device side up, or down */
+    uint32_t inside;                /* threads that wait for the kernel with the lock given up */
+    uint64_t drain_deadline_ns;     /* while ending: the earliest that anybody asked for */
+    gyre_status end_status;         /* of the last end, and how many requests it left unanswered */
+    uint64_t end_unhandled;
     uint64_t epoch;
-    gyre_queue *queues; /* by `next`; the default queue is `main_queue` */
-    gyre_queue *main_queue;
+    gyre_queue *queues;     /* by `next` */
+    gyre_queue *left;       /* closed while a handler might still write into them; freed at the end */
+    gyre_queue *main_queue; /* the default queue; atomic, written under the lock, read without */
     uint64_t queue_serial;
+
+    pthread_mutex_t log_lock; /* held while a line of the kernel goes to the application's log */
+    bool log_ended;
 };
 
 struct gyre_buffer {
@@ -92,37 +104,70 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
                                 struct gyre_dispatch **out);
 void gyre_runtime_close_devices(gyre_runtime *runtime);
 
-/* control.c: the control region and its word. All under kernel->lock. */
+/* control.c: the control region and its word. Under kernel->lock, unless it says otherwise. */
 gyre_status gyre_control_create(gyre_kernel *kernel);
 /** Zeroes the lines of the device for another launch. */
 void gyre_control_reset(gyre_kernel *kernel);
 /** Tells the device what to do (an enum gyre_verb), also when only the queue table changed. */
 void gyre_control_order(gyre_kernel *kernel, uint64_t verb);
-/** Waits until every block obeyed the last command. TIMEOUT, LOST. */
-gyre_status gyre_control_acknowledged(gyre_kernel *kernel, uint64_t deadline_ns);
+/** What a wait for the device gives way to. */
+enum gyre_control_yield {
+    GYRE_YIELD_TO_NOTHING,
+    GYRE_YIELD_TO_STOP, /* CLOSED as soon as the kernel is being terminated */
+};
+/**
+ * Waits until every block obeyed the last command, or one after it. The lock is given up meanwhile; the
+ * kernel is not freed before the wait is over. TIMEOUT, LOST, CLOSED.
+ */
+gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
+                                      uint64_t deadline_ns);
 const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
 /** The verb of the last command. */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 
-/* kernel_queue.c: queues in the table. Under kernel->lock. */
+/* kernel_queue.c: queues in the table. */
+
+/** Makes a queue and puts it into the table, which is announced by the next command. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
-/** Takes it out of the table, waits until the device let go of it, and frees it. */
-void gyre_kernel_remove_queue(gyre_kernel *kernel, gyre_queue *queue);
-/** Points every entry of the table at the next unsent index, for a device that starts anew. */
+/** Frees every queue of a kernel whose device side has left. */
+void gyre_kernel_free_queues(gyre_kernel *kernel);
+/** Lets everybody who waits in a call on a queue of the kernel return; what comes after is CLOSED as well. */
+void gyre_kernel_abandon_queues(gyre_kernel *kernel);
+/** Points every entry of the table at the next unsent index, for a device that starts anew. Under the lock.
+ */
 void gyre_kernel_rewind_queues(gyre_kernel *kernel);
 
 /* launch.c */
-/** Starts the device side: state, bindings, workers; waits until it runs. Under kernel->lock. */
+/**
+ * Starts the device side of a kernel that has none: state, bindings, workers; waits until it runs. Under the
+ * lock, which is given up meanwhile. After a failure the device side is gone again, or, when it does not
+ * leave, the state is "stopping".
+ */
 gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active);
 /** Counts the kernel in (or out) at the buffers that it binds. */
 void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold);
 
+/* lifecycle.c */
+/** Waits until nobody takes the device side up or down. Under the lock, which is given up meanwhile. */
+void gyre_kernel_await_turn(gyre_kernel *kernel);
+/** As gyre_kernel_terminate, under the lock, which is given up meanwhile. */
+gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);
+
 /* kernel.c */
+/** A kernel without anything but its locks; NULL for want of memory. */
+gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
+/**
+ * Frees it with what a launch made, in any stage of it. When its device side does not leave, what a handler
+ * may still touch stays behind, with a line in the log.
+ */
 void gyre_kernel_free(gyre_kernel *kernel);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);
 
 /* buffer.c */
+
+/** Frees the buffers of a runtime without kernels; those of a kernel that stayed behind stay with it. */
+void gyre_buffers_close(gyre_runtime *runtime);
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size);
 
 /* Shorthands for the sections of this kernel and queue. */

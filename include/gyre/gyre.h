@@ -133,7 +133,8 @@ GYRE_API gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline
 
 /**
  * Stops at the next message boundary and keeps what is queued. Sends are accepted while there is room.
- * Returns when all blocks stopped, or TIMEOUT (they still will).
+ * Returns when all blocks stopped, or TIMEOUT (they still will). A terminate by another thread ends the wait
+ * with CLOSED.
  */
 GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns);
 
@@ -142,7 +143,8 @@ GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadli
  * at all), then stops it at the next message boundary. Requests left over are completed as
  * GYRE_OUTCOME_UNHANDLED and counted in *unhandled (may be NULL); receivers still get every completion.
  * TIMEOUT when a handler did not come back within the configured stop_timeout_ms after that: the kernel then
- * stays in the state "stopping".
+ * stays in the state "stopping". Several threads may terminate at once: the earliest deadline holds, and all
+ * get the same answer.
  */
 GYRE_API gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns,
                                            uint64_t *unhandled);
@@ -150,7 +152,11 @@ GYRE_API gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_d
 /** Launches a terminated kernel again, with its initial state, its queues and their unread completions. */
 GYRE_API gyre_status gyre_kernel_relaunch(gyre_kernel *kernel);
 
-/** Terminates without draining when needed, closes its queues, frees it. Accepts NULL. */
+/**
+ * Terminates without draining when needed, closes its queues, frees it; threads that wait in a call on it or
+ * its queues return first. When a handler does not return within stop_timeout_ms, what it may still touch
+ * stays allocated, with a line in the log. Accepts NULL.
+ */
 GYRE_API void gyre_kernel_release(gyre_kernel *kernel);
 
 typedef enum gyre_kernel_state {
@@ -320,7 +326,7 @@ GYRE_API gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor);
 typedef struct gyre_queue_stats {
     size_t size;
     uint64_t capacity, request_size, reply_size, region_size;
-    uint64_t sent, received; /* messages accepted; completions taken by receivers and callers */
+    uint64_t sent, received; /* messages accepted; completions taken by receivers and callers, drops aside */
     uint64_t rejected;       /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
     uint64_t dropped;        /* messages discarded by a policy, either end */
     uint64_t abandoned;      /* replies that came after their caller's deadline */
