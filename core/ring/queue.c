@@ -67,6 +67,7 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->many_threads = options->many_threads;
     queue->device_wakes = options->device_wakes;
     int light = gyre_barrier_register();
+    queue->light_locks = light;
     queue->light_sends = light && !options->device_parks;
     queue->light_waits = light && options->idle != GYRE_WAIT_PARK;
     queue->producer.sent = queue->producer.received_seen = options->first_sequence;

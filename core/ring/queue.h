@@ -59,6 +59,7 @@ struct gyre_queue {
     uint32_t spin_turns;
     bool many_threads, device_wakes;
     int light_sends, light_waits; /* for gyre_barrier_light: towards the device, and of this side's waits */
+    int light_locks;              /* of the producer lock */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
@@ -67,7 +68,7 @@ struct gyre_queue {
     uint32_t table_entry;
 
     struct {
-        _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        _Alignas(GYRE_LINE_SIZE) struct gyre_release_lock lock;
         bool reserving;
         uint64_t reserved;      /* slots granted by the open reservation */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
@@ -169,13 +170,13 @@ static inline bool gyre_queue_closed(const gyre_queue *queue)
 static inline void gyre_producer_take(gyre_queue *queue)
 {
     if (queue->many_threads)
-        gyre_lock_take(&queue->producer.lock);
+        gyre_release_lock_take(&queue->producer.lock, queue->light_locks);
 }
 
 static inline void gyre_producer_give(gyre_queue *queue)
 {
     if (queue->many_threads)
-        gyre_lock_give(&queue->producer.lock);
+        gyre_release_lock_give(&queue->producer.lock, queue->light_locks);
 }
 
 static inline void gyre_consumer_take(gyre_queue *queue)
