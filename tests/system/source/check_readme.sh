@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The code blocks of README.md are the files that they claim to be, byte for byte, and its links lead somewhere.
+# The code blocks of README.md are the files that they claim to be, byte for byte, and the links of all pages lead somewhere.
 # usage: check_readme.sh; with --update it writes the files' text into the blocks instead.
 set -euo pipefail
 
@@ -35,7 +35,21 @@ failed=0
 for file in $blocks; do
     diff <(block "$file") "$file" || { echo "README.md does not show $file as it is"; failed=1; }
 done
-while IFS= read -r link; do
-    [[ -e "$link" ]] || { echo "README.md links to $link, which is not there"; failed=1; }
-done < <(grep -oE '\]\([^)#:]+\)' README.md | tr -d ']()' | grep .)
+
+# dead_links FILE: prints the links of a page that lead to no file, seen from its folder.
+dead_links()
+{
+    local link
+    while IFS= read -r link; do
+        [[ -e "$(dirname "$1")/${link%%#*}" ]] || echo "$1 links to $link, which is not there"
+    done < <(grep -oE '\]\([^)#:][^):]*\)' "$1" | sed 's/^](//; s/)$//')
+}
+
+for page in README.md CHANGELOG.md docs/*.md docs/adr/*.md tests/*/*.md; do
+    dead="$(dead_links "$page")"
+    if [[ -n "$dead" ]]; then
+        echo "$dead"
+        failed=1
+    fi
+done
 exit "$failed"
