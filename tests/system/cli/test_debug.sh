@@ -33,7 +33,7 @@ shared=(--backend cpu --buffer "cells=$folder/cells" "$folder/wrong.gyre.c")
 
 if have gdb; then
     printf '%s\n' 'set debuginfod enabled off' 'set breakpoint pending on' 'break wrong.gyre.c:7' run \
-        'print twice' 'backtrace 1' kill >"$folder/commands"
+        'print twice' 'print *request' 'backtrace 1' kill >"$folder/commands"
     out="$(gdb -q -batch -x "$folder/commands" --args "$GYRE" call "${shared[@]}" \
         --set 'backend.cpu.compiler_options=-O0 -g' 21 2>&1 </dev/null)"
     called='gdb'
@@ -43,6 +43,7 @@ if have gdb; then
     else
         prints 'wrong.gyre.c:7'
         prints '= 42'
+        prints '= 21'
     fi
 fi
 
@@ -60,13 +61,24 @@ if [[ "$library" == /* ]]; then
         --set 'backend.cpu.compiler_options=-O1' 60
     says 'heap-buffer-overflow'
     says 'wrong.gyre.c:9'
+    # not compiled before: the runtime is for the program, not for the compiler and the checker that it starts
+    LD_PRELOAD="$library" run call "${shared[@]}" --set backend.cpu.sanitize=address 60
+    says 'wrong.gyre.c:9'
 fi
 
 if have valgrind; then
-    code=0
-    valgrind -q --error-exitcode=9 "$GYRE" call "${shared[@]}" --set 'backend.cpu.compiler_options=-O1 -g' 60 \
-        >"$folder/out" 2>"$folder/err" </dev/null || code=$?
-    out="$(<"$folder/out")" err="$(<"$folder/err")" called='valgrind gyre call'
+    under_valgrind()
+    {
+        code=0
+        valgrind -q --leak-check=full --error-exitcode=9 "$GYRE" call "${shared[@]}" \
+            --set 'backend.cpu.compiler_options=-O1 -g' "$1" >"$folder/out" 2>"$folder/err" </dev/null || code=$?
+        out="$(<"$folder/out")" err="$(<"$folder/err")" called="valgrind gyre call $1"
+    }
+    under_valgrind 20
+    exits 0
+    prints '40'
+    under_valgrind 60
+    exits 9
     says 'Invalid read of size 4'
     says 'wrong.gyre.c:9'
 fi
