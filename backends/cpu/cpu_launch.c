@@ -50,8 +50,8 @@ static bool prepare_lanes(struct cpu_worker *worker)
     if (kernel->form != GYRE_FORM_BLOCK)
         return true;
     worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
-    worker->scratch =
-        aligned_alloc(alignment, (kernel->scratch_size + alignment - 1) / alignment * alignment);
+    if (posix_memalign(&worker->scratch, alignment, kernel->scratch_size) != 0)
+        worker->scratch = NULL;
     return worker->lanes && worker->scratch;
 }
 

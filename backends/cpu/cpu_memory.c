@@ -26,10 +26,11 @@ void cpu_queue_release(gyre_queue_memory *memory)
 gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
 {
     gyre_memory *memory = calloc(1, sizeof *memory);
-    size_t rounded = (size_t)(byte_count + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT * BUFFER_ALIGNMENT;
     *out = NULL;
-    if (memory && rounded >= byte_count)
-        memory->data = aligned_alloc(BUFFER_ALIGNMENT, rounded ? rounded : BUFFER_ALIGNMENT);
+    /* not rounded up, so that tools that watch the heap see the first byte behind a buffer */
+    if (memory && byte_count <= PTRDIFF_MAX &&
+        posix_memalign(&memory->data, BUFFER_ALIGNMENT, byte_count) != 0)
+        memory->data = NULL;
     if (!memory || !memory->data) {
         free(memory);
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer of %llu bytes; use a smaller one",

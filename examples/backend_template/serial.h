@@ -30,7 +30,7 @@ struct gyre_module {
 };
 
 struct gyre_memory {
-    unsigned char *data;
+    void *data;
 };
 
 /** How far a queue was served. */

@@ -29,8 +29,8 @@ gyre_status serial_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_m
 {
     *out = NULL;
     gyre_memory *memory = calloc(1, sizeof *memory);
-    if (memory && byte_count <= SIZE_MAX - ALIGNMENT)
-        memory->data = aligned_alloc(ALIGNMENT, (byte_count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    if (memory && byte_count <= PTRDIFF_MAX && posix_memalign(&memory->data, ALIGNMENT, byte_count) != 0)
+        memory->data = NULL;
     if (!memory || !memory->data) {
         free(memory);
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer of %llu bytes; use a smaller one",
@@ -50,7 +50,7 @@ void serial_memory_release(gyre_memory *memory)
 
 gyre_status serial_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
-    unsigned char *place = desc->memory->data + desc->offset;
+    unsigned char *place = (unsigned char *)desc->memory->data + desc->offset;
     switch (desc->kind) {
     case GYRE_TRANSFER_UPLOAD:
         memcpy(place, desc->source, desc->byte_count);

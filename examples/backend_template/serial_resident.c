@@ -38,13 +38,14 @@ static bool copy_descriptor(gyre_resident *resident, const gyre_resident_desc *d
     resident->kernel_log_context = desc->kernel_log_context;
     resident->state = desc->state ? desc->state->data : NULL;
     size_t alignment = kernel->scratch_alignment > 64 ? kernel->scratch_alignment : 64;
-    resident->scratch =
-        aligned_alloc(alignment, (kernel->scratch_size + alignment - 1) / alignment * alignment);
+    if (posix_memalign(&resident->scratch, alignment, kernel->scratch_size) != 0)
+        resident->scratch = NULL;
     resident->bindings = calloc(desc->binding_count + 1, sizeof *resident->bindings);
     if (!resident->scratch || !resident->bindings)
         return false;
     for (uint32_t i = 0; i < desc->binding_count; i++) {
-        resident->bindings[i].data = desc->bindings[i].memory->data + desc->bindings[i].offset;
+        resident->bindings[i].data =
+            (unsigned char *)desc->bindings[i].memory->data + desc->bindings[i].offset;
         resident->bindings[i].count = desc->bindings[i].element_count;
     }
     return true;
