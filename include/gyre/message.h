@@ -100,8 +100,12 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
  */
 #if defined(GYRE_DIALECT_CUDA)
 #define GYRE_EXPORTED_TEXT_(symbol, text) extern "C" __device__ char symbol[] = text;
+/* sizeof and alignof, as the device compiler saw them */
+#define GYRE_EXPORTED_LAYOUT_(name_)                                                                         \
+    extern "C" __device__ gyre_u64 gyre_layout_##name_[2] = {sizeof(name_), alignof(name_)};
 #else
 #define GYRE_EXPORTED_TEXT_(symbol, text) __constant char symbol[] = text;
+#define GYRE_EXPORTED_LAYOUT_(name_)
 #endif
 
 #define GYRE_MESSAGE(name_, LIST_)                                                                           \
@@ -109,6 +113,7 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
         LIST_(GYRE_FIELD_DECLARE_)                                                                           \
     } name_;                                                                                                 \
     enum { gyre_size_##name_ = sizeof(name_) };                                                              \
+    GYRE_EXPORTED_LAYOUT_(name_)                                                                             \
     GYRE_EXPORTED_TEXT_(gyre_text_##name_, LIST_(GYRE_FIELD_TEXT_))
 
 typedef struct gyre_none {

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operation `compile`: NVRTC in this process, from the unit to a cubin, or, for a GPU newer than this NVRTC,
+ * to a cubin that tells the kernels and PTX that the driver compiles (cuda_artifact.h). No locks: any thread,
+ * each call with a program of its own. Must not leave a part of a result under its final name.
+ */
+#include "cuda_artifact.h"
+#include "cuda_backend.h"
+#include "cuda_source.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 64, ARCHITECTURES_MAX = 64 };
+
+/* The resident loop of cuda_launch.c in place of the batch entry. */
+static const char entry_header[] = "gyre/dialect/cuda_resident.h";
+
+/*
+ * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
+ * what wants to be fused. An option of the configuration that sets it too takes the place of this one.
+ */
+static const char *const fixed_options[] = {"--std=c++17", "--fmad=false"};
+
+/* NVRTC's options: pointers into `text`, which holds all words one after the other. */
+struct options {
+    const char *words[ARGUMENTS_MAX];
+    int count;
+    size_t used;
+    bool overflow;
+    char text[16 * 1024];
+};
+
+/* One compile. What is taken from NVRTC belongs to it. */
+struct job {
+    const gyre_device *device;
+    const gyre_compile_desc *desc;
+    const struct cuda_nvrtc *nvrtc;
+    char *unit;
+    int number;   /* of the architecture that the cubin is for */
+    char sm[32];  /* ... and its name */
+    bool forward; /* the device is newer: PTX goes along */
+    void *cubin, *ptx;
+    size_t cubin_size, ptx_size;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct options *options, const char *format, ...)
+{
+    char *word = options->text + options->used;
+    size_t room = sizeof options->text - options->used;
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(word, room, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= room || options->count == ARGUMENTS_MAX) {
+        options->overflow = true;
+        return;
+    }
+    options->words[options->count++] = word;
+    options->used += (size_t)length + 1;
+}
+
+static void add_words(struct options *options, const char *words)
+{
+    while (words && *words) {
+        words += strspn(words, " \t\n");
+        size_t length = strcspn(words, " \t\n");
+        if (length)
+            add(options, "%.*s", (int)length, words);
+        words += length;
+    }
+}
+
+static void add_fixed(struct options *options, const char *own)
+{
+    for (size_t i = 0; i < sizeof fixed_options / sizeof fixed_options[0]; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%.*s=", (int)strcspn(fixed_options[i], "="), fixed_options[i]);
+        if (!own || !strstr(own, name))
+            add(options, "%s", fixed_options[i]);
+    }
+}
+
+static void fill_options(struct options *options, const struct job *job, const char *architecture)
+{
+    const char *const *folders = job->desc->include_directories;
+    add(options, "--gpu-architecture=%s", architecture);
+    add_fixed(options, job->desc->options);
+    add(options, "--define-macro=GYRE_ENTRY_HEADER=\"%s\"", entry_header);
+    add_words(options, job->desc->options);
+    for (size_t i = 0; folders && folders[i]; i++)
+        add(options, "--include-path=%s", folders[i]);
+}
+
+/* ---- the architecture ---- */
+
+static void list_architectures(const int *numbers, int count, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && used + 1 < size; i++) {
+        int length = snprintf(text + used, size - used, "%ssm_%d", i ? ", " : "", numbers[i]);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
+/*
+ * The device's own architecture when NVRTC knows it. Else the newest older one: the driver compiles its PTX
+ * for the device. A file that is compiled for elsewhere gets no such help, it says what it was asked for.
+ */
+static gyre_status choose_architecture(struct job *job)
+{
+    const char *wanted = job->desc->architecture ? job->desc->architecture : job->device->architecture;
+    const int number = strncmp(wanted, "sm_", 3) == 0 ? atoi(wanted + 3) : 0;
+    int known[ARCHITECTURES_MAX], count = 0, best = 0;
+    char list[512];
+    if (job->nvrtc->nvrtcGetNumSupportedArchs(&count) != NVRTC_SUCCESS || count > ARCHITECTURES_MAX ||
+        job->nvrtc->nvrtcGetSupportedArchs(known) != NVRTC_SUCCESS)
+        count = 0;
+    for (int i = 0; i < count; i++)
+        if (known[i] <= number && known[i] > best)
+            best = known[i];
+    job->forward = best != number && best > 0 && job->device->driver && !job->desc->architecture;
+    job->number = job->forward ? best : number;
+    if (job->forward)
+        snprintf(job->sm, sizeof job->sm, "sm_%d", best);
+    else
+        snprintf(job->sm, sizeof job->sm, "%.31s", wanted);
+    if (number > 0 && (best == number || job->forward))
+        return GYRE_OK;
+    list_architectures(known, count, list, sizeof list);
+    return job->device->host->error(
+        GYRE_UNAVAILABLE,
+        "NVRTC %d.%d cannot compile for '%s'; it knows %s: choose one of these or "
+        "install the NVRTC that belongs to the GPU",
+        job->nvrtc->major, job->nvrtc->minor, wanted, list);
+}
+
+/* ---- running NVRTC ---- */
+
+/* Appends the program's log to the caller's messages and says its first error. */
+static gyre_status explain_failure(const struct job *job, const char *log, nvrtcResult result)
+{
+    char sentence[600];
+    cuda_first_error(log, sentence, sizeof sentence);
+    if (sentence[0])
+        return job->device->host->error(GYRE_FAILED, "%s", sentence);
+    return job->device->host->error(GYRE_FAILED, "NVRTC failed with %d (%s) and said nothing", (int)result,
+                                    job->nvrtc->nvrtcGetErrorString(result));
+}
+
+static char *read_log(const struct job *job, nvrtcProgram program)
+{
+    size_t size = 0;
+    if (job->nvrtc->nvrtcGetProgramLogSize(program, &size) != NVRTC_SUCCESS)
+        return NULL;
+    char *log = calloc(1, size + 1);
+    if (log && size > 0 && job->nvrtc->nvrtcGetProgramLog(program, log) != NVRTC_SUCCESS)
+        log[0] = '\0';
+    return log;
+}
+
+static gyre_status compile_program(const struct job *job, nvrtcProgram program, const struct options *options)
+{
+    nvrtcResult result = job->nvrtc->nvrtcCompileProgram(program, options->count, options->words);
+    char *log = read_log(job, program);
+    if (log && job->desc->messages && job->desc->messages_size)
+        snprintf(job->desc->messages, job->desc->messages_size, "%s", log);
+    gyre_status status = result == NVRTC_SUCCESS ? GYRE_OK : explain_failure(job, log ? log : "", result);
+    free(log);
+    return status;
+}
+
+/* Takes the result that `get_size` and `get` tell. One byte more than its size is there, and zero. */
+static gyre_status take(const struct job *job, nvrtcProgram program, const char *what,
+                        nvrtcResult (*get_size)(nvrtcProgram, size_t *),
+                        nvrtcResult (*get)(nvrtcProgram, char *), void **out, size_t *out_size)
+{
+    size_t size = 0;
+    nvrtcResult result = get_size(program, &size);
+    char *bytes = result == NVRTC_SUCCESS && size > 0 ? calloc(1, size + 1) : NULL;
+    if (bytes)
+        result = get(program, bytes);
+    *out = bytes;
+    *out_size = size;
+    if (bytes && result == NVRTC_SUCCESS)
+        return GYRE_OK;
+    return job->device->host->error(GYRE_FAILED, "NVRTC gives no %s of %zu bytes: %d (%s)", what, size,
+                                    (int)result, job->nvrtc->nvrtcGetErrorString(result));
+}
+
+static gyre_status take_results(struct job *job, nvrtcProgram program, bool virtual_architecture)
+{
+    const struct cuda_nvrtc *nvrtc = job->nvrtc;
+    if (virtual_architecture)
+        return take(job, program, "PTX", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &job->ptx,
+                    &job->ptx_size);
+    return take(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin,
+                &job->cubin_size);
+}
+
+/* One run of NVRTC; with `virtual_architecture` to PTX, else to a cubin. */
+static gyre_status run_once(struct job *job, bool virtual_architecture)
+{
+    const gyre_host *host = job->device->host;
+    char architecture[48];
+    nvrtcProgram program = NULL;
+    struct options *options = calloc(1, sizeof *options);
+    if (!options)
+        return host->error(GYRE_EXHAUSTED, "no memory for the compiler's options");
+    if (virtual_architecture)
+        snprintf(architecture, sizeof architecture, "compute_%d", job->number);
+    else
+        snprintf(architecture, sizeof architecture, "%s", job->sm);
+    fill_options(options, job, architecture);
+    gyre_status status = GYRE_OK;
+    nvrtcResult result = NVRTC_SUCCESS;
+    if (options->overflow)
+        status = host->error(GYRE_INVALID, "the compiler's options are too many or too long");
+    else
+        result = job->nvrtc->nvrtcCreateProgram(&program, job->unit, job->desc->unit_path, 0, NULL, NULL);
+    if (result != NVRTC_SUCCESS)
+        status = host->error(GYRE_FAILED, "nvrtcCreateProgram failed with %d (%s)", (int)result,
+                             job->nvrtc->nvrtcGetErrorString(result));
+    if (status == GYRE_OK)
+        status = compile_program(job, program, options);
+    if (status == GYRE_OK)
+        status = take_results(job, program, virtual_architecture);
+    if (program)
+        job->nvrtc->nvrtcDestroyProgram(&program);
+    free(options);
+    return status;
+}
+
+/* NVRTC cannot be interrupted, so a compile that took too long is noticed when it ends. */
+static gyre_status check_deadline(const struct job *job)
+{
+    if (job->device->host->now_ns() <= job->desc->deadline_ns)
+        return GYRE_OK;
+    return job->device->host->error(
+        GYRE_TIMEOUT, "NVRTC did not end in the time that compile_timeout_ms allows; its result "
+                      "is not used");
+}
+
+/* ---- the result ---- */
+
+static bool write_parts(const struct job *job, FILE *file)
+{
+    const struct cuda_artifact_end end = {.magic = CUDA_ARTIFACT_MAGIC, .ptx_size = job->ptx_size};
+    if (fwrite(job->cubin, 1, job->cubin_size, file) != job->cubin_size)
+        return false;
+    return !job->ptx || (fwrite(job->ptx, 1, job->ptx_size, file) == job->ptx_size &&
+                         fwrite(&end, sizeof end, 1, file) == 1);
+}
+
+static gyre_status write_artifact(const struct job *job)
+{
+    char path[PATH_MAX];
+    const char *final = job->desc->artifact_path;
+    int length = snprintf(path, sizeof path, "%s.new", final);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return job->device->host->error(GYRE_INVALID, "the path '%s' is too long", final);
+    FILE *file = fopen(path, "we");
+    bool fine = file && write_parts(job, file);
+    if (file && fclose(file) != 0)
+        fine = false;
+    if (fine && rename(path, final) == 0)
+        return GYRE_OK;
+    const int error = errno;
+    unlink(path);
+    return job->device->host->error(GYRE_FAILED, "the compiled kernel cannot be written to '%s': %s", final,
+                                    strerror(error));
+}
+
+/* Dependencies first: once the artifact is there, everything is. */
+static gyre_status publish(const struct job *job)
+{
+    const gyre_compile_desc *desc = job->desc;
+    if (desc->dependency_path && !cuda_dependencies_write(job->unit, desc->unit_path, entry_header,
+                                                          desc->include_directories, desc->dependency_path))
+        return job->device->host->error(GYRE_FAILED, "the list of files read cannot be written to '%s': %s",
+                                        desc->dependency_path, strerror(errno));
+    return write_artifact(job);
+}
+
+static gyre_status run_job(struct job *job)
+{
+    gyre_status status = choose_architecture(job);
+    job->unit = status == GYRE_OK ? cuda_read_text(job->desc->unit_path) : NULL;
+    if (status == GYRE_OK && !job->unit)
+        status = job->device->host->error(GYRE_FAILED, "the unit '%s' cannot be read: %s",
+                                          job->desc->unit_path, strerror(errno));
+    if (status == GYRE_OK)
+        status = run_once(job, false);
+    if (status == GYRE_OK && job->forward)
+        status = run_once(job, true);
+    if (status == GYRE_OK)
+        status = check_deadline(job);
+    return status == GYRE_OK ? publish(job) : status;
+}
+
+gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
+{
+    struct job job = {.device = device, .desc = desc};
+    gyre_status status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
+    if (status == GYRE_OK)
+        status = run_job(&job);
+    free(job.unit);
+    free(job.cubin);
+    free(job.ptx);
+    return status;
+}
+
+/* The driver stands in it too: it finishes what was compiled to PTX. */
+void cuda_compiler_identity(const gyre_device *device, char *text, size_t size)
+{
+    const struct cuda_nvrtc *nvrtc;
+    char driver[32] = "";
+    text[0] = '\0';
+    if (cuda_nvrtc_open(device->host, device->settings.nvrtc, &nvrtc) != GYRE_OK)
+        return;
+    if (device->driver)
+        snprintf(driver, sizeof driver, ", driver for CUDA %d.%d", device->driver->version / 1000,
+                 device->driver->version % 1000 / 10);
+    snprintf(text, size, "NVRTC %d.%d (%.160s)%s", nvrtc->major, nvrtc->minor, nvrtc->path, driver);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and closing a device: the driver's, with its primary context, or one that only compiles. The
+ * primary context is shared with whatever else in the program uses the vendor's run-time library. No locks:
+ * the core serialises opening. Must not leave a context behind when opening fails.
+ */
+#include "cuda_backend.h"
+#include "cuda_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CAPABILITY_MIN = 7 }; /* the first with system-scope loads and stores that are ordered */
+
+/* Bytes of shared memory that one block can have, by compute capability: for devices that only compile. */
+static uint32_t shared_size_of(int major, int minor)
+{
+    static const struct {
+        int major, minor;
+        uint32_t kibibytes;
+    } known[] = {{7, 0, 96}, {7, 5, 64},  {8, 0, 163},  {8, 6, 99},   {8, 7, 163},
+                 {8, 9, 99}, {9, 0, 227}, {10, 0, 227}, {10, 3, 227}, {11, 0, 227}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].major == major && known[i].minor == minor)
+            return known[i].kibibytes * 1024;
+    return 99 * 1024; /* the least of those since 8.0 */
+}
+
+static gyre_status attribute(gyre_device *device, CUdevice_attribute which, uint32_t *value)
+{
+    int found = 0;
+    gyre_status status = cuda_check(
+        device, device->driver->cuDeviceGetAttribute(&found, which, device->handle), "cuDeviceGetAttribute");
+    *value = found > 0 ? (uint32_t)found : 0;
+    return status;
+}
+
+static gyre_status read_attributes(gyre_device *device)
+{
+    uint32_t major = 0, minor = 0, cooperative = 0, can_map = 0, pools = 0;
+    const struct {
+        CUdevice_attribute which;
+        uint32_t *value;
+    } wanted[] = {
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &device->sm_count},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &device->shared_size_max},
+        {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &device->shared_size_unit},
+        {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, &cooperative},
+        {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, &can_map},
+        {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &pools},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        gyre_status status = attribute(device, wanted[i].which, wanted[i].value);
+        if (status != GYRE_OK)
+            return status;
+    }
+    device->major = (int)major;
+    device->minor = (int)minor;
+    device->cooperative = cooperative != 0;
+    device->can_map = can_map != 0;
+    device->pools = pools != 0;
+    snprintf(device->architecture, sizeof device->architecture, "sm_%u%u", major, minor);
+    return GYRE_OK;
+}
+
+static gyre_status check_abilities(const gyre_device *device)
+{
+    if (device->major < CAPABILITY_MIN)
+        return device->host->error(GYRE_UNAVAILABLE,
+                                   "device %u '%s' has compute capability %d.%d; resident kernels need %d.0 "
+                                   "or newer",
+                                   device->ordinal, device->name, device->major, device->minor,
+                                   CAPABILITY_MIN);
+    if (!device->cooperative || !device->can_map)
+        return device->host->error(GYRE_UNAVAILABLE, "device %u '%s' cannot %s, which resident kernels need",
+                                   device->ordinal, device->name,
+                                   device->cooperative ? "map host memory" : "launch cooperative kernels");
+    return GYRE_OK;
+}
+
+gyre_status cuda_device_describe(gyre_device *device)
+{
+    const struct cuda_driver *driver = device->driver;
+    int count = 0;
+    size_t memory_size = 0;
+    gyre_status status = cuda_check(device, driver->cuDeviceGetCount(&count), "cuDeviceGetCount");
+    if (status == GYRE_OK && device->ordinal >= (uint32_t)count)
+        return device->host->error(count ? GYRE_INVALID : GYRE_UNAVAILABLE,
+                                   "the NVIDIA driver lists %d device%s%s, found device %u", count,
+                                   count == 1 ? "" : "s", count ? ", numbered from 0" : "", device->ordinal);
+    if (status == GYRE_OK)
+        status =
+            cuda_check(device, driver->cuDeviceGet(&device->handle, (int)device->ordinal), "cuDeviceGet");
+    if (status == GYRE_OK)
+        status = cuda_check(device,
+                            driver->cuDeviceGetName(device->name, (int)sizeof device->name, device->handle),
+                            "cuDeviceGetName");
+    if (status == GYRE_OK)
+        status =
+            cuda_check(device, driver->cuDeviceTotalMem(&memory_size, device->handle), "cuDeviceTotalMem");
+    device->memory_size = memory_size;
+    if (status == GYRE_OK)
+        status = read_attributes(device);
+    return status == GYRE_OK ? check_abilities(device) : status;
+}
+
+/* ---- opening ---- */
+
+static gyre_status open_compile_only(gyre_device *device)
+{
+    const char *digits = device->settings.compile_for + 3;
+    const int number = atoi(digits); /* "90" and "120": the last digit is the minor version */
+    if (device->ordinal != 0)
+        return device->host->error(
+            GYRE_INVALID, "with backend.cuda.compile_for = %s there is one device, 0; found device %u",
+            device->settings.compile_for, device->ordinal);
+    device->major = number / 10;
+    device->minor = number % 10;
+    device->sm_count = 1;
+    device->shared_size_max = shared_size_of(device->major, device->minor);
+    snprintf(device->name, sizeof device->name, "compiles only");
+    snprintf(device->architecture, sizeof device->architecture, "%s", device->settings.compile_for);
+    return GYRE_OK;
+}
+
+static gyre_status open_context(gyre_device *device)
+{
+    gyre_status status =
+        cuda_check(device, device->driver->cuDevicePrimaryCtxRetain(&device->context, device->handle),
+                   "cuDevicePrimaryCtxRetain");
+    if (status != GYRE_OK)
+        device->context = NULL;
+    if (status == GYRE_OK)
+        status = cuda_enter(device);
+    return status == GYRE_OK ? cuda_residents_open(device) : status;
+}
+
+static gyre_status open_driver_device(gyre_device *device)
+{
+    gyre_status status = cuda_driver_open(device->host, &device->driver);
+    if (status == GYRE_OK)
+        status = cuda_device_describe(device);
+    if (status == GYRE_OK)
+        status = open_context(device);
+    if (status == GYRE_OK && device->settings.sms > 0 && device->settings.sms < device->sm_count)
+        device->sm_count = device->settings.sms;
+    return status;
+}
+
+gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out)
+{
+    *out = NULL;
+    gyre_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return desc->host->error(GYRE_EXHAUSTED, "no memory for a CUDA device");
+    device->host = desc->host;
+    device->ordinal = desc->ordinal;
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->lost_lock, NULL);
+    gyre_status status =
+        cuda_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
+    if (status == GYRE_OK)
+        status = device->settings.compile_for[0] ? open_compile_only(device) : open_driver_device(device);
+    if (status != GYRE_OK) {
+        cuda_device_close(device);
+        return status;
+    }
+    *out = device;
+    return GYRE_OK;
+}
+
+void cuda_device_close(gyre_device *device)
+{
+    if (!device)
+        return;
+    if (device->context) {
+        cuda_residents_close(device);
+        device->driver->cuDevicePrimaryCtxRelease(device->handle);
+    }
+    pthread_mutex_destroy(&device->lost_lock);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+gyre_status cuda_enter(gyre_device *device)
+{
+    CUcontext current = NULL;
+    if (device->driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == device->context)
+        return GYRE_OK;
+    return cuda_check(device, device->driver->cuCtxSetCurrent(device->context), "cuCtxSetCurrent");
+}
+
+/* ---- telling ---- */
+
+enum {
+    LANES_MAX = 1024,
+    LANES_DEFAULT = 512,
+    WARP = 32,
+    OWN_SHARED = 48 * 1024,  /* staging and bookkeeping of the resident loop */
+    SCRATCH_MAX = 160 * 1024 /* of any device: kernels that run on one of 8.0 run on later ones */
+};
+
+gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
+{
+    gyre_device_info now = {.size = info->size,
+                            .memory_size = device->memory_size,
+                            .unit_count = device->sm_count,
+                            .lanes_max = LANES_MAX,
+                            .blocks_max = device->sm_count,
+                            .lanes_default = LANES_DEFAULT,
+                            .blocks_default = 1,
+                            .block_lane_multiple = WARP};
+    snprintf(now.name, sizeof now.name, "%s", device->name);
+    snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);
+    cuda_compiler_identity(device, now.compiler, sizeof now.compiler);
+    now.scratch_max = device->shared_size_max > OWN_SHARED ? device->shared_size_max - OWN_SHARED : 0;
+    if (now.scratch_max > SCRATCH_MAX)
+        now.scratch_max = SCRATCH_MAX;
+    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    return GYRE_OK;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the vendor's libraries and fills the tables. One lock, held while a table is made; afterwards tables
+ * are constant. Must not keep a failure: what is missing now may be installed later.
+ */
+#include "cuda_backend.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbol {
+    const char *name;
+    size_t offset; /* of the member */
+    bool needed;
+};
+
+#define TEXT_(text) #text
+#define TEXT(text)  TEXT_(text) /* after the vendor's header renamed it: "cuMemAlloc_v2" */
+
+#define DRIVER_NEEDED_(function)   {TEXT(function), offsetof(struct cuda_driver, function), true},
+#define DRIVER_OPTIONAL_(function) {TEXT(function), offsetof(struct cuda_driver, function), false},
+#define NVRTC_NEEDED_(function)    {TEXT(function), offsetof(struct cuda_nvrtc, function), true},
+
+static const struct symbol driver_symbols[] = {CUDA_DRIVER_FUNCTIONS(DRIVER_NEEDED_, DRIVER_OPTIONAL_)};
+static const struct symbol nvrtc_symbols[] = {CUDA_NVRTC_FUNCTIONS(NVRTC_NEEDED_)};
+
+/* Never the toolkit's stubs/libcuda.so: it opens and then answers every call with a failure. */
+static const char driver_name[] = "libcuda.so.1";
+static const char *const nvrtc_names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2",
+                                          "libnvrtc.so"};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cuda_driver driver;
+static struct cuda_nvrtc nvrtc;
+static bool driver_ready, nvrtc_ready;
+static char nvrtc_asked[PATH_MAX]; /* the path that `nvrtc` was opened by */
+
+/* The name of the first symbol that is needed and not there, or NULL. */
+static const char *fill(const gyre_host *host, void *library, const struct symbol *symbols, size_t count,
+                        void *table)
+{
+    for (size_t i = 0; i < count; i++) {
+        void *address = NULL;
+        gyre_status status = host->library_symbol(library, symbols[i].name, &address);
+        if (status != GYRE_OK && symbols[i].needed)
+            return symbols[i].name;
+        memcpy((char *)table + symbols[i].offset, &address, sizeof address);
+    }
+    return NULL;
+}
+
+/* The file that a symbol's library was loaded from. */
+static void tell_path(void *library, const char *symbol, char *path, size_t size)
+{
+    Dl_info info;
+    void *address = dlsym(library, symbol);
+    snprintf(path, size, "%s", address && dladdr(address, &info) ? info.dli_fname : "");
+}
+
+/* ---- the driver ---- */
+
+static gyre_status start_driver(const gyre_host *host)
+{
+    CUresult result = driver.cuInit(0);
+    if (result == CUDA_SUCCESS)
+        result = driver.cuDriverGetVersion(&driver.version);
+    if (result == CUDA_SUCCESS)
+        return GYRE_OK;
+    const char *name = NULL, *text = NULL;
+    driver.cuGetErrorName(result, &name);
+    driver.cuGetErrorString(result, &text);
+    return host->error(GYRE_UNAVAILABLE,
+                       "the NVIDIA driver '%s' does not start: cuInit failed with %d (%s: %s); see whether "
+                       "`nvidia-smi` lists a device, and whether this process may open /dev/nvidia*",
+                       driver.path, (int)result, name ? name : "unknown", text ? text : "no text");
+}
+
+static gyre_status load_driver(const gyre_host *host)
+{
+    void *library;
+    if (host->library_open(driver_name, &library) != GYRE_OK)
+        return host->error(GYRE_UNAVAILABLE,
+                           "there is no NVIDIA driver: '%s' was not found in the loader's folders; install "
+                           "the driver (Debian: apt install nvidia-driver; Ubuntu: ubuntu-drivers install), "
+                           "or start the container with access to the GPU",
+                           driver_name);
+    tell_path(library, "cuInit", driver.path, sizeof driver.path);
+    const char *missing =
+        fill(host, library, driver_symbols, sizeof driver_symbols / sizeof driver_symbols[0], &driver);
+    if (missing)
+        return host->error(GYRE_UNAVAILABLE,
+                           "the NVIDIA driver '%s' is too old: it has no %s; install one for CUDA 11.4 or "
+                           "newer",
+                           driver.path, missing);
+    return start_driver(host);
+}
+
+gyre_status cuda_driver_open(const gyre_host *host, const struct cuda_driver **out)
+{
+    *out = NULL;
+    pthread_mutex_lock(&lock);
+    gyre_status status = driver_ready ? GYRE_OK : load_driver(host);
+    driver_ready = status == GYRE_OK;
+    pthread_mutex_unlock(&lock);
+    if (status == GYRE_OK)
+        *out = &driver;
+    return status;
+}
+
+/* ---- the compiler ---- */
+
+static void *open_in_folder(const gyre_host *host, const char *folder)
+{
+    void *library = NULL;
+    for (size_t i = 0; folder && i < sizeof nvrtc_names / sizeof nvrtc_names[0]; i++) {
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s%s%s", folder, *folder ? "/" : "", nvrtc_names[i]);
+        if (length > 0 && (size_t)length < sizeof path && host->library_open(path, &library) == GYRE_OK)
+            return library;
+    }
+    return NULL;
+}
+
+static void *open_in_toolkit(const gyre_host *host, const char *variable)
+{
+    char folder[PATH_MAX];
+    const char *root = getenv(variable);
+    if (!root || !root[0] || snprintf(folder, sizeof folder, "%s/lib64", root) >= PATH_MAX)
+        return NULL;
+    return open_in_folder(host, folder);
+}
+
+static gyre_status find_nvrtc(const gyre_host *host, const char *path, void **library)
+{
+    if (path[0])
+        return host->library_open(path, library);
+    *library = open_in_folder(host, "");
+    if (!*library)
+        *library = open_in_toolkit(host, "CUDA_HOME");
+    if (!*library)
+        *library = open_in_toolkit(host, "CUDA_PATH");
+    if (!*library)
+        *library = open_in_folder(host, "/usr/local/cuda/lib64");
+    if (*library)
+        return GYRE_OK;
+    return host->error(GYRE_UNAVAILABLE,
+                       "there is no NVRTC, the compiler of CUDA kernels: libnvrtc.so.13, .12, .11.2 and "
+                       "libnvrtc.so were looked for in the loader's folders, $CUDA_HOME/lib64, "
+                       "$CUDA_PATH/lib64 and /usr/local/cuda/lib64; install it (package cuda-nvrtc, or "
+                       "libnvrtc of the distribution), set backend.cuda.nvrtc, or give a file that `gyre "
+                       "compile -o` wrote on another machine");
+}
+
+static gyre_status load_nvrtc(const gyre_host *host, const char *path)
+{
+    void *library = NULL;
+    gyre_status status = find_nvrtc(host, path, &library);
+    if (status != GYRE_OK)
+        return status;
+    tell_path(library, "nvrtcVersion", nvrtc.path, sizeof nvrtc.path);
+    const char *missing =
+        fill(host, library, nvrtc_symbols, sizeof nvrtc_symbols / sizeof nvrtc_symbols[0], &nvrtc);
+    if (missing || nvrtc.nvrtcVersion(&nvrtc.major, &nvrtc.minor) != NVRTC_SUCCESS)
+        return host->error(GYRE_UNAVAILABLE,
+                           "'%s' is no usable NVRTC: it has no working %s; install version 11.2 or newer",
+                           nvrtc.path, missing ? missing : "nvrtcVersion");
+    snprintf(nvrtc_asked, sizeof nvrtc_asked, "%s", path);
+    return GYRE_OK;
+}
+
+/* Once there is a table it stays, since compiles may be using it: another path afterwards is refused. */
+gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struct cuda_nvrtc **out)
+{
+    gyre_status status = GYRE_OK;
+    *out = NULL;
+    pthread_mutex_lock(&lock);
+    if (!nvrtc_ready)
+        status = load_nvrtc(host, path);
+    else if (path[0] && strcmp(path, nvrtc_asked) != 0)
+        status = host->error(GYRE_UNAVAILABLE,
+                             "this process uses the NVRTC '%s' already and cannot also use '%s' "
+                             "(backend.cuda.nvrtc): name the same one for all runtimes of a program",
+                             nvrtc.path, path);
+    nvrtc_ready = nvrtc_ready || status == GYRE_OK;
+    pthread_mutex_unlock(&lock);
+    if (status == GYRE_OK)
+        *out = &nvrtc;
+    return status;
+}
+
+const char *cuda_libraries_watch(void)
+{
+    return "/proc/driver/nvidia/version:/dev/nvidiactl:/dev/nvidia-uvm:/etc/ld.so.cache:"
+           "/usr/local/cuda/lib64:$LD_LIBRARY_PATH:$CUDA_HOME:$CUDA_PATH:$CUDA_VISIBLE_DEVICES:"
+           "$NVIDIA_VISIBLE_DEVICES";
+}

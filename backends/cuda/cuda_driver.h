@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vendor's two libraries as tables of functions, opened at run time: the driver (libcuda.so.1) and the
+ * run-time compiler (NVRTC). Nothing of them is linked. Private to this folder.
+ *
+ * A table is made once a process and never given back: a driver cannot be unloaded. Threads: any.
+ *
+ * Functions keep the vendor's names, `driver->cuMemAlloc(...)`: the vendor's header renames some of them to
+ * the version that it declares (cuMemAlloc_v2), in the table as in the call, and that is also the symbol that
+ * is looked up.
+ */
+#ifndef GYRE_CUDA_DRIVER_H
+#define GYRE_CUDA_DRIVER_H
+
+#include <limits.h>
+
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include "gyre/backend.h"
+
+/* Functions without which nothing works, then those that may be NULL. */
+#define CUDA_DRIVER_FUNCTIONS(NEEDED, OPTIONAL)                                                              \
+    NEEDED(cuInit)                                                                                           \
+    NEEDED(cuDriverGetVersion)                                                                               \
+    NEEDED(cuGetErrorName)                                                                                   \
+    NEEDED(cuGetErrorString)                                                                                 \
+    NEEDED(cuDeviceGet)                                                                                      \
+    NEEDED(cuDeviceGetCount)                                                                                 \
+    NEEDED(cuDeviceGetName)                                                                                  \
+    NEEDED(cuDeviceGetAttribute)                                                                             \
+    NEEDED(cuDeviceGetPCIBusId)                                                                              \
+    NEEDED(cuDeviceTotalMem)                                                                                 \
+    NEEDED(cuDevicePrimaryCtxRetain)                                                                         \
+    NEEDED(cuDevicePrimaryCtxRelease)                                                                        \
+    NEEDED(cuCtxSetCurrent)                                                                                  \
+    NEEDED(cuCtxGetCurrent)                                                                                  \
+    NEEDED(cuCtxPushCurrent)                                                                                 \
+    NEEDED(cuCtxPopCurrent)                                                                                  \
+    NEEDED(cuStreamCreate)                                                                                   \
+    NEEDED(cuStreamCreateWithPriority)                                                                       \
+    NEEDED(cuStreamDestroy)                                                                                  \
+    NEEDED(cuStreamQuery)                                                                                    \
+    NEEDED(cuStreamSynchronize)                                                                              \
+    NEEDED(cuStreamWaitEvent)                                                                                \
+    NEEDED(cuEventCreate)                                                                                    \
+    NEEDED(cuEventDestroy)                                                                                   \
+    NEEDED(cuEventRecord)                                                                                    \
+    NEEDED(cuEventQuery)                                                                                     \
+    NEEDED(cuEventSynchronize)                                                                               \
+    NEEDED(cuModuleLoadData)                                                                                 \
+    NEEDED(cuModuleUnload)                                                                                   \
+    NEEDED(cuModuleGetFunction)                                                                              \
+    NEEDED(cuModuleGetGlobal)                                                                                \
+    NEEDED(cuFuncSetAttribute)                                                                               \
+    NEEDED(cuFuncGetAttribute)                                                                               \
+    NEEDED(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                      \
+    NEEDED(cuLaunchKernel)                                                                                   \
+    NEEDED(cuLaunchCooperativeKernel)                                                                        \
+    NEEDED(cuMemHostRegister)                                                                                \
+    NEEDED(cuMemHostUnregister)                                                                              \
+    NEEDED(cuMemHostGetDevicePointer)                                                                        \
+    NEEDED(cuMemHostAlloc)                                                                                   \
+    NEEDED(cuMemFreeHost)                                                                                    \
+    NEEDED(cuMemAlloc)                                                                                       \
+    NEEDED(cuMemFree)                                                                                        \
+    NEEDED(cuMemAllocAsync)                                                                                  \
+    NEEDED(cuMemFreeAsync)                                                                                   \
+    NEEDED(cuDeviceGetDefaultMemPool)                                                                        \
+    NEEDED(cuMemPoolSetAttribute)                                                                            \
+    NEEDED(cuMemcpyHtoDAsync)                                                                                \
+    NEEDED(cuMemcpyDtoHAsync)                                                                                \
+    NEEDED(cuMemcpyDtoDAsync)                                                                                \
+    NEEDED(cuMemsetD8Async)                                                                                  \
+    NEEDED(cuMemGetInfo)                                                                                     \
+    OPTIONAL(cuDeviceGetUuid)                                                                                \
+    OPTIONAL(cuEventElapsedTime)                                                                             \
+    OPTIONAL(cuFuncLoad)
+
+#define CUDA_NVRTC_FUNCTIONS(NEEDED)                                                                         \
+    NEEDED(nvrtcVersion)                                                                                     \
+    NEEDED(nvrtcGetErrorString)                                                                              \
+    NEEDED(nvrtcGetNumSupportedArchs)                                                                        \
+    NEEDED(nvrtcGetSupportedArchs)                                                                           \
+    NEEDED(nvrtcCreateProgram)                                                                               \
+    NEEDED(nvrtcCompileProgram)                                                                              \
+    NEEDED(nvrtcDestroyProgram)                                                                              \
+    NEEDED(nvrtcGetProgramLogSize)                                                                           \
+    NEEDED(nvrtcGetProgramLog)                                                                               \
+    NEEDED(nvrtcGetCUBINSize)                                                                                \
+    NEEDED(nvrtcGetCUBIN)                                                                                    \
+    NEEDED(nvrtcGetPTXSize)                                                                                  \
+    NEEDED(nvrtcGetPTX)
+
+#define CUDA_MEMBER_(function) __typeof__(function) *function;
+
+/** The driver. `version` is 1000 * major + 10 * minor of the CUDA it offers. */
+struct cuda_driver {
+    CUDA_DRIVER_FUNCTIONS(CUDA_MEMBER_, CUDA_MEMBER_)
+    int version;
+    char path[256]; /* of the library in use */
+};
+
+/** The compiler. */
+struct cuda_nvrtc {
+    CUDA_NVRTC_FUNCTIONS(CUDA_MEMBER_)
+    int major, minor;
+    char path[256];
+};
+
+/**
+ * Opens the driver and calls cuInit. UNAVAILABLE with a sentence (what, where it was looked for, what to
+ * install, or the call that failed) when it cannot be used.
+ */
+gyre_status cuda_driver_open(const gyre_host *host, const struct cuda_driver **out);
+
+/**
+ * Opens the compiler: `path` when it is not "", else by its known names and places. UNAVAILABLE with a
+ * sentence when there is none. Needs no driver.
+ */
+gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struct cuda_nvrtc **out);
+
+/** Paths and variables that decide what the two functions find, separated by ':'; see gyre_probe_info.watch.
+ */
+const char *cuda_libraries_watch(void);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Compiled kernel files: loading into the context, and the description of their kernels. Loading and
+ * unloading block while a kernel is resident, so they happen in quiet moments (cuda_quiet_begin). A module is
+ * constant once loaded; no locks of its own. On a device that only compiles, a module is its description.
+ */
+#include "cuda_artifact.h"
+#include "cuda_backend.h"
+#include "cuda_records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What of an artifact is the cubin, and the PTX behind it: NULL when there is none. */
+static const char *find_ptx(const gyre_module_desc *desc, size_t *cubin_size)
+{
+    struct cuda_artifact_end end;
+    const char *bytes = desc->artifact;
+    *cubin_size = desc->artifact_size;
+    if (desc->artifact_size < sizeof end)
+        return NULL;
+    const size_t before = desc->artifact_size - sizeof end;
+    memcpy(&end, bytes + before, sizeof end);
+    if (memcmp(end.magic, CUDA_ARTIFACT_MAGIC, sizeof end.magic) != 0 || end.ptx_size == 0 ||
+        end.ptx_size > before || bytes[before - 1] != '\0')
+        return NULL;
+    *cubin_size = before - (size_t)end.ptx_size;
+    return bytes + *cubin_size;
+}
+
+static gyre_status read_attribute(gyre_device *device, CUfunction function, CUfunction_attribute which,
+                                  uint32_t *value)
+{
+    int found = 0;
+    gyre_status status =
+        cuda_check(device, device->driver->cuFuncGetAttribute(&found, which, function), "cuFuncGetAttribute");
+    if (status == GYRE_OK)
+        *value = (uint32_t)found;
+    return status;
+}
+
+/*
+ * What the driver made of a kernel counts, since it may have compiled PTX. Asking also completes the loading
+ * of a function that the driver loads lazily, which would block at the first launch.
+ */
+static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel)
+{
+    gyre_device *device = module->device;
+    CUfunction function;
+    char entry[160];
+    snprintf(entry, sizeof entry, "gyre_resident_%s", kernel->seen.name);
+    gyre_status status = cuda_check(
+        device, device->driver->cuModuleGetFunction(&function, module->handle, entry), "cuModuleGetFunction");
+    if (status == GYRE_OK && device->driver->cuFuncLoad)
+        status = cuda_check(device, device->driver->cuFuncLoad(function), "cuFuncLoad");
+    if (status == GYRE_OK)
+        status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &kernel->record.registers);
+    if (status == GYRE_OK)
+        status =
+            read_attribute(device, function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &kernel->record.spill_bytes);
+    if (status == GYRE_OK)
+        status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &kernel->shared_size);
+    return status;
+}
+
+static gyre_status load_image(gyre_module *module, const void *image)
+{
+    gyre_device *device = module->device;
+    gyre_status status =
+        cuda_check(device, device->driver->cuModuleLoadData(&module->handle, image), "cuModuleLoadData");
+    if (status != GYRE_OK)
+        module->handle = NULL;
+    for (uint32_t i = 0; i < module->kernel_count && status == GYRE_OK; i++)
+        status = ask_driver(module, &module->kernels[i]);
+    return status;
+}
+
+static gyre_status load_quietly(gyre_module *module, const void *image)
+{
+    gyre_device *device = module->device;
+    gyre_status status = cuda_lost(device);
+    if (status == GYRE_OK)
+        status = cuda_quiet_begin(device);
+    if (status != GYRE_OK)
+        return status;
+    status = load_image(module, image);
+    gyre_status ended = cuda_quiet_end(device);
+    return status == GYRE_OK ? ended : status;
+}
+
+gyre_status cuda_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
+{
+    size_t cubin_size = 0;
+    *out = NULL;
+    if (!desc->artifact)
+        return device->host->error(GYRE_INVALID, "the compiled file '%s' was not mapped",
+                                   desc->artifact_path);
+    gyre_module *module = calloc(1, sizeof *module);
+    if (!module)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for a kernel module");
+    module->device = device;
+    const char *ptx = find_ptx(desc, &cubin_size);
+    gyre_status status = cuda_records_read(module, desc->artifact_path, desc->artifact, cubin_size);
+    if (status == GYRE_OK && device->driver)
+        status = load_quietly(module, ptx ? (const void *)ptx : desc->artifact);
+    if (status != GYRE_OK) {
+        cuda_module_release(module);
+        return status;
+    }
+    *out = module;
+    return GYRE_OK;
+}
+
+gyre_status cuda_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
+{
+    if (index >= module->kernel_count)
+        return module->device->host->error(GYRE_NOT_FOUND,
+                                           "the file has %u kernels, there is none with index %u",
+                                           module->kernel_count, index);
+    gyre_kernel_record now = module->kernels[index].record;
+    now.size = record->size;
+    memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
+    return GYRE_OK;
+}
+
+const struct cuda_kernel *cuda_module_find(const gyre_module *module, const char *name)
+{
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i].record.name, name) == 0)
+            return &module->kernels[i];
+    return NULL;
+}
+
+/* On a device that died, what was loaded died with it. */
+void cuda_module_release(gyre_module *module)
+{
+    if (!module)
+        return;
+    gyre_device *device = module->device;
+    if (module->handle && !atomic_load(&device->lost) && cuda_quiet_begin(device) == GYRE_OK) {
+        cuda_check(device, device->driver->cuModuleUnload(module->handle), "cuModuleUnload");
+        cuda_quiet_end(device);
+    }
+    cuda_records_release(module->records);
+    free(module->kernels);
+    free(module);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA backend's table and its probe: kernels stay resident on an NVIDIA GPU and poll the rings in mapped
+ * host memory. No state. The probe must not make a context: it takes a tenth of a second and device memory.
+ */
+#include "cuda_backend.h"
+#include "cuda_device.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gyre/gyre.h"
+
+enum { SCORE = 100, SCORE_COMPILE_ONLY = 1 };
+
+/* ---- what people are told ---- */
+
+static void read_first_line(const char *path, char *line, int size)
+{
+    FILE *file = fopen(path, "re");
+    line[0] = '\0';
+    if (!file)
+        return;
+    if (!fgets(line, size, file))
+        line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    fclose(file);
+}
+
+/* "580.159.03" out of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue ...". */
+static void read_driver_release(char *release, size_t size)
+{
+    char line[256];
+    read_first_line("/proc/driver/nvidia/version", line, sizeof line);
+    const char *at = strstr(line, "Module ");
+    for (at = at ? at + strlen("Module") : ""; *at && !isdigit((unsigned char)*at);)
+        at++;
+    snprintf(release, size, "%.*s", (int)strcspn(at, " "), at);
+}
+
+static void describe_link(const gyre_device *device, char *text, size_t size)
+{
+    char bus[32] = "", path[128], speed[64], width[32];
+    text[0] = '\0';
+    if (device->driver->cuDeviceGetPCIBusId(bus, (int)sizeof bus, device->handle) != CUDA_SUCCESS)
+        return;
+    for (char *c = bus; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/current_link_speed", bus);
+    read_first_line(path, speed, sizeof speed);
+    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/current_link_width", bus);
+    read_first_line(path, width, sizeof width);
+    if (speed[0] && width[0])
+        snprintf(text, size, ", PCIe %.*s GT/s x%s", (int)strcspn(speed, " "), speed, width);
+}
+
+static void say_device(gyre_probe_info *info, const gyre_device *device)
+{
+    char link[128];
+    size_t used = strlen(info->summary);
+    describe_link(device, link, sizeof link);
+    snprintf(info->summary + used, sizeof info->summary - used, "%s%u: %s, %s, %u SMs, %.0f GiB%s",
+             used ? "; " : "", device->ordinal, device->name, device->architecture, device->sm_count,
+             (double)device->memory_size / (1024.0 * 1024.0 * 1024.0), link);
+}
+
+static void say_compiler(gyre_probe_info *info, const gyre_host *host, const struct cuda_settings *settings)
+{
+    const struct cuda_nvrtc *nvrtc;
+    size_t used = strlen(info->summary);
+    if (cuda_nvrtc_open(host, settings->nvrtc, &nvrtc) == GYRE_OK)
+        snprintf(info->summary + used, sizeof info->summary - used, "; NVRTC %d.%d", nvrtc->major,
+                 nvrtc->minor);
+    else
+        snprintf(info->summary + used, sizeof info->summary - used,
+                 "; no NVRTC: runs compiled files only (install cuda-nvrtc)");
+}
+
+/* ---- probe ---- */
+
+static gyre_status probe_compile_only(const gyre_host *host, const struct cuda_settings *settings,
+                                      gyre_probe_info *info)
+{
+    const struct cuda_nvrtc *nvrtc;
+    gyre_status status = cuda_nvrtc_open(host, settings->nvrtc, &nvrtc);
+    if (status != GYRE_OK)
+        return status;
+    info->score = SCORE_COMPILE_ONLY;
+    info->device_count = 1;
+    snprintf(info->library, sizeof info->library, "%s", nvrtc->path);
+    snprintf(info->summary, sizeof info->summary, "compiles for %s with NVRTC %d.%d and runs nothing",
+             settings->compile_for, nvrtc->major, nvrtc->minor);
+    return GYRE_OK;
+}
+
+static void say_driver(gyre_probe_info *info, const struct cuda_driver *driver)
+{
+    char release[64];
+    read_driver_release(release, sizeof release);
+    snprintf(info->library, sizeof info->library, "%.160s (CUDA %d.%d)", driver->path, driver->version / 1000,
+             driver->version % 1000 / 10);
+    snprintf(info->fingerprint, sizeof info->fingerprint, "driver %s, CUDA %d.%d",
+             release[0] ? release : "of unknown release", driver->version / 1000,
+             driver->version % 1000 / 10);
+}
+
+/* OK when a device can run kernels; else the reason of the last that cannot. */
+static gyre_status probe_devices(const gyre_host *host, const struct cuda_driver *driver,
+                                 gyre_probe_info *info)
+{
+    int count = 0;
+    gyre_status reason = cuda_check_host(host, driver, driver->cuDeviceGetCount(&count), "cuDeviceGetCount");
+    bool usable = false;
+    if (reason == GYRE_OK && count == 0)
+        return host->error(
+            GYRE_UNAVAILABLE,
+            "the NVIDIA driver '%s' works but lists no device; see CUDA_VISIBLE_DEVICES and the "
+            "devices of the container",
+            driver->path);
+    for (int i = 0; i < count; i++) {
+        gyre_device device = {.host = host, .driver = driver, .ordinal = (uint32_t)i};
+        pthread_mutex_init(&device.lost_lock, NULL);
+        gyre_status status = cuda_device_describe(&device);
+        pthread_mutex_destroy(&device.lost_lock);
+        if (status != GYRE_OK)
+            reason = status;
+        else
+            say_device(info, &device);
+        usable = usable || status == GYRE_OK;
+    }
+    info->device_count = (uint32_t)count;
+    return usable ? GYRE_OK : reason;
+}
+
+static gyre_status cuda_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
+{
+    struct cuda_settings settings;
+    const struct cuda_driver *driver;
+    snprintf(info->watch, sizeof info->watch, "%s", cuda_libraries_watch());
+    gyre_status status = cuda_settings_read(desc->host, desc->parameters, desc->parameter_count, &settings);
+    if (status == GYRE_OK && settings.compile_for[0])
+        return probe_compile_only(desc->host, &settings, info);
+    if (status == GYRE_OK)
+        status = cuda_driver_open(desc->host, &driver);
+    if (status != GYRE_OK)
+        return status;
+    info->score = SCORE;
+    say_driver(info, driver);
+    status = probe_devices(desc->host, driver, info);
+    if (status == GYRE_OK)
+        say_compiler(info, desc->host, &settings);
+    return status;
+}
+
+/* ---- the table ---- */
+
+static const gyre_backend_ops cuda_ops = {
+    .size = sizeof(gyre_backend_ops),
+    .probe = cuda_probe,
+    .device_open = cuda_device_open,
+    .device_close = cuda_device_close,
+    .device_info = cuda_device_info,
+    .compile = cuda_compile,
+    .module_load = cuda_module_load,
+    .module_kernel = cuda_module_kernel,
+    .module_release = cuda_module_release,
+    .queue_alloc = cuda_queue_alloc,
+    .queue_release = cuda_queue_release,
+    .memory_alloc = cuda_memory_alloc,
+    .memory_release = cuda_memory_release,
+    .transfer = cuda_transfer,
+    .launch = cuda_launch,
+    .wait = cuda_wait,
+    .notify = cuda_notify,
+    .release = cuda_release,
+};
+
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+
+const gyre_backend_plugin gyre_plugin = {
+    .magic = GYRE_ABI_MAGIC,
+    .abi_major = GYRE_ABI_MAJOR,
+    .abi_minor = GYRE_ABI_MINOR,
+    .size = sizeof(gyre_backend_plugin),
+    .name = "cuda",
+    .build = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH),
+    .ops = &cuda_ops,
+};

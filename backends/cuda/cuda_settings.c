@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The keys of [backend.cuda], which its drop-in introduces: ranges are checked here only. */
+#include "cuda_backend.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMS_MAX = 65536, PAUSE_MAX_NS = 1000000 };
+
+static gyre_status refuse(const gyre_host *host, const gyre_parameter *parameter, const char *expected)
+{
+    return host->error(GYRE_CONFIG, "%s: backend.cuda %s must be %s, found '%s'", parameter->origin,
+                       parameter->key, expected, parameter->value);
+}
+
+static gyre_status read_number(const gyre_host *host, const gyre_parameter *parameter, uint32_t most,
+                               const char *expected, uint32_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(parameter->value, &end, 10);
+    if (errno || end == parameter->value || *end || parameter->value[0] == '-' || value > most)
+        return refuse(host, parameter, expected);
+    *out = (uint32_t)value;
+    return GYRE_OK;
+}
+
+/* "device", or an architecture: "sm_90", and "sm_90a" for the vendor's variants of one. */
+static gyre_status read_architecture(const gyre_host *host, const gyre_parameter *parameter, char *out,
+                                     size_t size)
+{
+    static const char expected[] = "device, or an architecture like sm_90";
+    const char *value = parameter->value;
+    out[0] = '\0';
+    if (!value[0] || !strcmp(value, "device"))
+        return GYRE_OK;
+    size_t digits = strncmp(value, "sm_", 3) == 0 ? strspn(value + 3, "0123456789") : 0;
+    const char *end = value + 3 + digits;
+    if (digits < 2 || digits > 4 || (*end && (!islower((unsigned char)*end) || end[1])))
+        return refuse(host, parameter, expected);
+    snprintf(out, size, "%s", value);
+    return GYRE_OK;
+}
+
+static gyre_status read_path(const gyre_host *host, const gyre_parameter *parameter, char *out, size_t size)
+{
+    const char *value = strcmp(parameter->value, "auto") == 0 ? "" : parameter->value;
+    if (strlen(value) >= size)
+        return refuse(host, parameter, "auto or a shorter path");
+    snprintf(out, size, "%s", value);
+    return GYRE_OK;
+}
+
+static gyre_status read_one(const gyre_host *host, const gyre_parameter *parameter,
+                            struct cuda_settings *settings)
+{
+    const char *key = parameter->key;
+    if (!strcmp(key, "sms"))
+        return read_number(host, parameter, SMS_MAX, "a number from 0 (all) to 65536", &settings->sms);
+    if (!strcmp(key, "pause_ns"))
+        return read_number(host, parameter, PAUSE_MAX_NS, "a number of nanoseconds from 0 to 1000000",
+                           &settings->pause_ns);
+    if (!strcmp(key, "compile_for"))
+        return read_architecture(host, parameter, settings->compile_for, sizeof settings->compile_for);
+    if (!strcmp(key, "nvrtc"))
+        return read_path(host, parameter, settings->nvrtc, sizeof settings->nvrtc);
+    return GYRE_OK; /* other keys are the core's */
+}
+
+gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
+                               struct cuda_settings *settings)
+{
+    *settings = (struct cuda_settings){.sms = 0};
+    for (size_t i = 0; i < count; i++) {
+        gyre_status status = read_one(host, &parameters[i], settings);
+        if (status != GYRE_OK)
+            return status;
+    }
+    return GYRE_OK;
+}

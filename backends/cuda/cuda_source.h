@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text work around the compiler: what it read, and what it said. Private to this folder; no state. */
+#ifndef GYRE_CUDA_SOURCE_H
+#define GYRE_CUDA_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** A file's text, ending with NUL; NULL with errno set. For free. */
+char *cuda_read_text(const char *path);
+
+/**
+ * Writes the files that `unit` includes, directly or not, to `list_path`, one a line: NVRTC does not tell.
+ * Goes by the #include lines alone, also by those that conditions leave out, so it may list more files than
+ * were read, never fewer. `entry_header` is included by macro. False with errno set when it cannot.
+ */
+bool cuda_dependencies_write(const char *unit, const char *unit_path, const char *entry_header,
+                             const char *const *folders, const char *list_path);
+
+/** The log's first error as "FILE:LINE: text", cut; "" when there is none. */
+void cuda_first_error(const char *log, char *sentence, size_t size);
+
+#endif
