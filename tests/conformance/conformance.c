@@ -2,6 +2,7 @@
 /* The runner of the conformance suite: one case a process. */
 #include "conformance.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,11 +77,19 @@ uint64_t soon(void)
     return gyre_in_ms(20000);
 }
 
+/* Lines of the plugin that checks the contract lines of backend.h (tests/plugins/checking.c), from any
+ * thread. */
+static atomic_int violations;
+
 static void keep_log(void *context, int level, const char *text)
 {
     struct conformance *test = context;
     size_t used = strlen(test->log);
     (void)level;
+    if (strncmp(text, "contract:", 9) == 0) {
+        atomic_fetch_add(&violations, 1);
+        fprintf(stderr, "%s\n", text);
+    }
     snprintf(test->log + used, sizeof test->log - used, "%s\n", text);
 }
 
@@ -136,7 +145,7 @@ static int run_case(const struct conformance_case *one, const char *backend)
     require(status == GYRE_OK);
     one->run(&test);
     gyre_close(test.runtime);
-    return EXIT_SUCCESS;
+    return atomic_load(&violations) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int main(int argc, char **argv)
