@@ -15,6 +15,17 @@
 
 enum { GYRE_COPY_LINES_MAX = 1024 }; /* bytes; beyond, memcpy's own loop is as good once it is aligned */
 
+/* Constant sizes: moves, no call. `size` is at least 16; the last move may repeat bytes of the one before. */
+static inline void gyre_copy_lines(unsigned char *to, const unsigned char *from, size_t done, size_t size)
+{
+    for (; size - done >= GYRE_LINE_SIZE; done += GYRE_LINE_SIZE)
+        memcpy(to + done, from + done, GYRE_LINE_SIZE);
+    for (; size - done >= 16; done += 16)
+        memcpy(to + done, from + done, 16);
+    if (done < size)
+        memcpy(to + size - 16, from + size - 16, 16);
+}
+
 /** `to` or `from` is a slot's payload, the other one anything; they do not overlap. */
 static inline void gyre_payload_copy(void *to, const void *from, size_t size)
 {
@@ -24,13 +35,12 @@ static inline void gyre_payload_copy(void *to, const void *from, size_t size)
         memcpy(target, source, size);
         return;
     }
-    size_t done = GYRE_SLOT_SMALL_PAYLOAD;
     if (size <= GYRE_COPY_LINES_MAX)
-        for (; size - done >= GYRE_LINE_SIZE; done += GYRE_LINE_SIZE)
-            memcpy(target + done, source + done, GYRE_LINE_SIZE);
-    if (done < size)
-        memcpy(target + done, source + done, size - done);
-    memcpy(target, source, GYRE_SLOT_SMALL_PAYLOAD); /* constant sizes: a few moves, no call */
+        gyre_copy_lines(target, source, GYRE_SLOT_SMALL_PAYLOAD, size);
+    else
+        memcpy(target + GYRE_SLOT_SMALL_PAYLOAD, source + GYRE_SLOT_SMALL_PAYLOAD,
+               size - GYRE_SLOT_SMALL_PAYLOAD);
+    memcpy(target, source, GYRE_SLOT_SMALL_PAYLOAD);
 }
 
 #endif
