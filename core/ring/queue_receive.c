@@ -144,6 +144,20 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
     return GYRE_OK;
 }
 
+/*
+ * What nearly every completion of a stream is: a reply that fits, to be copied and nothing else. False: it is
+ * not there, or it needs a closer look.
+ */
+static inline bool take_reply(const gyre_queue *queue, uint64_t index, void *reply, size_t size)
+{
+    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    if (!gyre_reply_ready(queue, index) || gyre_mark_get(queue, index) != GYRE_MARK_SEND ||
+        slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->reply_size || slot->length > size)
+        return false;
+    gyre_payload_copy(reply, slot + 1, slot->length);
+    return true;
+}
+
 /* Takes what is there, up to `count`; the lock is held. A failure ends the batch, and stands alone if it is
  * first. */
 static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t size, size_t count,
@@ -152,6 +166,8 @@ static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t 
     gyre_status status = GYRE_OK;
     uint64_t index = queue->consumer.received, dropped = 0;
     size_t taken = 0;
+    for (; !completions && taken < count && take_reply(queue, index, replies + taken * size, size); taken++)
+        index++;
     while (taken < count && cursor_state(queue, index) == CURSOR_READY) {
         bool last = !completions && gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_REPLY;
         if (last && taken)
