@@ -112,6 +112,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_u32 which = 0, polls = 0, streak = 0;
+    gyre_u64 told = view->handled;
     while (*(volatile gyre_u32 *)&view->go == 0) {
         gyre_served *queue = &view->served[which];
         const gyre_u64 first = *(volatile gyre_u64 *)&queue->next;
@@ -127,8 +128,10 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
             if (++polls % GYRE_CUDA_POLLS_PER_ORDER == 0) {
                 if (lane == 0 && gyre_order_changed_(arguments, view))
                     *(volatile gyre_u32 *)&view->go = GYRE_GO_ORDER;
-                if (lane == 0 && threadIdx.x == 0)
+                if (threadIdx.x == 0 && view->handled != told) {
+                    told = view->handled;
                     gyre_count_served_(arguments, view);
+                }
             }
             gyre_rest_(arguments.pause_ns);
             continue;
