@@ -4,7 +4,7 @@
  * device must be resident together, so the multiprocessors that they need are added up and a launch beyond
  * them is refused.
  *
- * Locks: device->lock while the list of residents changes and while one is started.
+ * Locks: residents->lock while the list of residents changes and while one is started.
  */
 #include "cuda_resident.h"
 
@@ -184,7 +184,7 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
     return GYRE_OK;
 }
 
-/* Under device->lock. */
+/* Under residents->lock. */
 static gyre_status prepare(gyre_resident *resident, gyre_module *module, const gyre_resident_desc *desc)
 {
     gyre_device *device = resident->device;
@@ -225,9 +225,9 @@ static void free_resident(gyre_resident *resident)
     if (resident->stream)
         driver->cuStreamDestroy(resident->stream);
     if (resident->line < CUDA_RESIDENTS_MAX) {
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->residents->lock);
         device->residents->taken &= ~(UINT64_C(1) << resident->line);
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->residents->lock);
     }
     pthread_mutex_destroy(&resident->order_lock);
     free(resident);
@@ -252,7 +252,7 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
     pthread_mutex_init(&resident->order_lock, NULL);
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->residents->lock);
     status = prepare(resident, module, desc);
     if (status == GYRE_OK)
         status = cuda_resident_start(resident);
@@ -260,7 +260,7 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
         resident->next = device->residents->first;
         device->residents->first = resident;
     }
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->residents->lock);
     if (status != GYRE_OK) {
         free_resident(resident);
         return status;
@@ -277,7 +277,7 @@ gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)
         pthread_mutex_lock(
             &device->lock); /* while others are made to leave, nobody mistakes that for the end */
         status = cuda_resident_await(resident, gyre_clock_ns());
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->residents->lock);
         if (status != GYRE_TIMEOUT)
             return status;
         if (gyre_clock_ns() >= deadline_ns)
@@ -294,13 +294,13 @@ void cuda_release(gyre_resident *resident)
         return;
     gyre_device *device = resident->device;
     if (cuda_enter(device) == GYRE_OK) {
-        pthread_mutex_lock(&device->lock);
+        pthread_mutex_lock(&device->residents->lock);
         cuda_log_drain(resident);
         gyre_resident **link = &device->residents->first;
         while (*link != resident)
             link = &(*link)->next;
         *link = resident->next;
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->residents->lock);
     }
     free_resident(resident);
 }

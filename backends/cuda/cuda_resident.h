@@ -11,8 +11,13 @@
 
 enum { CUDA_RESIDENTS_MAX = 64, CUDA_LOG_LINES = 1024 };
 
-/** What a device has for all its residents. */
+/**
+ * What a GPU has for all kernels of this process, whichever runtime launched them: they share one context,
+ * and what makes one of them wait for another concerns them all.
+ */
 struct cuda_residents {
+    pthread_mutex_t lock; /* the list, and context-wide work: leaving, loading, unloading, unregistering */
+    uint32_t users;       /* opened devices */
     struct gyre_resident *first;
     CUstream service;         /* transfers, allocations; never a kernel */
     gyre_cuda_orders *orders; /* pinned; one line a resident */
@@ -40,17 +45,17 @@ struct gyre_resident {
     uint64_t order_count;
     bool leaving; /* under order_lock: orders tell it to yield */
 
-    bool on_device;       /* under device->lock: launched, and nobody saw it end */
+    bool on_device;       /* under residents->lock: launched, and nobody saw it end */
     uint64_t log_handled; /* of the monitor: messages handled when it last looked at the log */
     uint32_t log_next;    /* log lines passed on */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 };
 
-/** Puts it onto the device; its positions are in its memory. Under device->lock, context current. */
+/** Puts it onto the device; its positions are in its memory. Under residents->lock, context current. */
 gyre_status cuda_resident_start(gyre_resident *resident);
 
-/** OK: it is not on the device; TIMEOUT: it still is at the deadline; LOST. Under device->lock, context
+/** OK: it is not on the device; TIMEOUT: it still is at the deadline; LOST. Under residents->lock, context
  * current. */
 gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
 
@@ -61,7 +66,7 @@ void cuda_resident_order(gyre_resident *resident, bool leaving);
 /** Where a buffer lies on the device. */
 uint64_t cuda_memory_address(const gyre_memory *memory);
 
-/** Passes on what handlers logged since the last time. Under device->lock, context current. */
+/** Passes on what handlers logged since the last time. Under residents->lock, context current. */
 void cuda_log_drain(gyre_resident *resident);
 
 #endif

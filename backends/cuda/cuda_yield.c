@@ -4,7 +4,7 @@
  * resident, so all of them leave at a message boundary, and come back when it is done. And one thread a
  * device watches over them: it passes on what handlers log and notices a device that died.
  *
- * Locks: device->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it.
+ * Locks: residents->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it.
  */
 #include "cuda_resident.h"
 
@@ -128,7 +128,7 @@ gyre_status cuda_quiet_begin(gyre_device *device)
     gyre_status status = cuda_enter(device);
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&device->lock);
+    pthread_mutex_lock(&device->residents->lock);
     for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
         if (resident->on_device)
             cuda_resident_order(resident, true);
@@ -139,7 +139,7 @@ gyre_status cuda_quiet_begin(gyre_device *device)
             status = cuda_resident_await(resident, deadline_ns);
     if (status != GYRE_OK) {
         bring_back(device);
-        pthread_mutex_unlock(&device->lock);
+        pthread_mutex_unlock(&device->residents->lock);
     }
     return status;
 }
@@ -147,7 +147,7 @@ gyre_status cuda_quiet_begin(gyre_device *device)
 gyre_status cuda_quiet_end(gyre_device *device)
 {
     gyre_status status = bring_back(device);
-    pthread_mutex_unlock(&device->lock);
+    pthread_mutex_unlock(&device->residents->lock);
     return status;
 }
 
@@ -204,16 +204,15 @@ static void watch(gyre_resident *resident)
 
 static void *monitor(void *argument)
 {
-    gyre_device *device = argument;
-    if (cuda_enter(device) != GYRE_OK)
-        return NULL;
-    while (!__atomic_load_n(&device->residents->leave, __ATOMIC_ACQUIRE)) {
+    struct cuda_residents *residents = argument;
+    while (!__atomic_load_n(&residents->leave, __ATOMIC_ACQUIRE)) {
         nanosleep(&(struct timespec){0, MONITOR_PAUSE_NS}, NULL);
-        if (pthread_mutex_trylock(&device->lock) != 0)
+        if (pthread_mutex_trylock(&residents->lock) != 0)
             continue; /* quiet: whoever holds it looks at the streams himself */
-        for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
-            watch(resident);
-        pthread_mutex_unlock(&device->lock);
+        for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+            if (cuda_enter(resident->device) == GYRE_OK)
+                watch(resident);
+        pthread_mutex_unlock(&residents->lock);
     }
     return NULL;
 }
@@ -234,13 +233,33 @@ static gyre_status keep_freed_memory(gyre_device *device)
                       "cuMemPoolSetAttribute");
 }
 
-gyre_status cuda_residents_open(gyre_device *device)
+/* One for each GPU that this process uses, by its number in the driver; guarded by `table_lock`. */
+enum { GPUS_MAX = 256 };
+static struct cuda_residents *table[GPUS_MAX];
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void destroy_residents(gyre_device *device, struct cuda_residents *residents)
+{
+    __atomic_store_n(&residents->leave, 1, __ATOMIC_RELEASE);
+    if (residents->monitor_started)
+        pthread_join(residents->monitor, NULL);
+    if (cuda_enter(device) == GYRE_OK) {
+        if (residents->orders)
+            device->driver->cuMemFreeHost(residents->orders);
+        if (residents->service)
+            device->driver->cuStreamDestroy(residents->service);
+    }
+    pthread_mutex_destroy(&residents->lock);
+    free(residents);
+}
+
+static gyre_status create_residents(gyre_device *device, struct cuda_residents **out)
 {
     const struct cuda_driver *driver = device->driver;
     struct cuda_residents *residents = calloc(1, sizeof *residents);
     if (!residents)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a device's kernels");
-    device->residents = residents;
+    pthread_mutex_init(&residents->lock, NULL);
     void *orders = NULL;
     gyre_status status = cuda_check(
         device, driver->cuStreamCreate(&residents->service, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
@@ -255,28 +274,43 @@ gyre_status cuda_residents_open(gyre_device *device)
                             "cuMemHostGetDevicePointer");
     if (status == GYRE_OK)
         status = keep_freed_memory(device);
-    if (status == GYRE_OK && pthread_create(&residents->monitor, NULL, monitor, device) != 0)
+    if (status == GYRE_OK && pthread_create(&residents->monitor, NULL, monitor, residents) != 0)
         status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device");
     residents->monitor_started = status == GYRE_OK;
-    if (status != GYRE_OK)
-        cuda_residents_close(device);
+    if (status == GYRE_OK)
+        *out = residents;
+    else
+        destroy_residents(device, residents);
+    return status;
+}
+
+gyre_status cuda_residents_open(gyre_device *device)
+{
+    gyre_status status = GYRE_OK;
+    if (device->handle < 0 || device->handle >= GPUS_MAX)
+        return device->host->error(GYRE_UNIMPLEMENTED, "GPU %d is beyond the %d that are supported",
+                                   device->handle, GPUS_MAX);
+    pthread_mutex_lock(&table_lock);
+    struct cuda_residents **entry = &table[device->handle];
+    if (!*entry)
+        status = create_residents(device, entry);
+    if (status == GYRE_OK) {
+        (*entry)->users++;
+        device->residents = *entry;
+    }
+    pthread_mutex_unlock(&table_lock);
     return status;
 }
 
 void cuda_residents_close(gyre_device *device)
 {
-    struct cuda_residents *residents = device->residents;
-    if (!residents)
+    if (!device->residents)
         return;
-    __atomic_store_n(&residents->leave, 1, __ATOMIC_RELEASE);
-    if (residents->monitor_started)
-        pthread_join(residents->monitor, NULL);
-    if (cuda_enter(device) == GYRE_OK) {
-        if (residents->orders)
-            device->driver->cuMemFreeHost(residents->orders);
-        if (residents->service)
-            device->driver->cuStreamDestroy(residents->service);
+    pthread_mutex_lock(&table_lock);
+    if (--device->residents->users == 0) {
+        destroy_residents(device, device->residents);
+        table[device->handle] = NULL;
     }
-    free(residents);
     device->residents = NULL;
+    pthread_mutex_unlock(&table_lock);
 }
