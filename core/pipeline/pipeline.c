@@ -109,7 +109,9 @@ static gyre_status fail_check(struct gyre_run *run)
     static const char unused[] = "its result is not used";
     gyre_run_tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_SKIPPED, "%s", unused);
     snprintf(run->report.messages, sizeof run->report.messages, "%s", run->check.messages);
-    gyre_error_set(run->check.status, "%s", run->check.sentence);
+    bool demanded = run->check.verdict == GYRE_CHECK_UNAVAILABLE;
+    gyre_error_set(run->check.status, "%s%s", demanded ? "the setting check = on asks for a check: " : "",
+                   run->check.sentence);
     gyre_run_tell(run, run->check.stage, GYRE_STAGE_FAILED, "%s", run->check.sentence);
     return gyre_error_add(run->check.status, "%s", gyre_stage_word(run->check.stage));
 }
