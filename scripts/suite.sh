@@ -98,13 +98,34 @@ apply_requirements()
     done
 }
 
+# The tests of one folder that were skipped for the same reason share a row; failures have one each.
+print_rows()
+{
+    awk -F '\t' -v kind="$1" '
+        $2 != kind { next }
+        {
+            folder = $3
+            sub(/[^\/]*$/, "", folder)
+            key = kind == "skipped" ? $1 FS folder FS $4 : NR
+            if (!(key in count)) order[++rows] = key
+            count[key]++
+            stage[key] = $1
+            name[key] = count[key] == 1 ? $3 : folder "* (" count[key] " tests)"
+            reason[key] = $4
+        }
+        END {
+            for (i = 1; i <= rows; i++)
+                printf "  %-6s %-40s %s\n", stage[order[i]], name[order[i]], reason[order[i]]
+        }' "$RESULTS"
+}
+
 print_results()
 {
     local kind
     for kind in skipped failed; do
         grep -q $'\t'"$kind"$'\t' "$RESULTS" || continue
         printf '\n%s:\n' "$kind"
-        awk -F '\t' -v kind="$kind" '$2 == kind { printf "  %-6s %-44s %s\n", $1, $3, $4 }' "$RESULTS"
+        print_rows "$kind"
     done
     printf '\n'
     awk -F '\t' '{ count[$2]++ }

@@ -70,6 +70,12 @@ printf 'dev\tpassed\tunit/a\t\ndev\tskipped\tunit/b\tno gdb here\n' >"$RESULTS"
 GYRE_REQUIRE=all apply_requirements
 expect "all allows no skip" "1 passed, 1 failed, 0 skipped, exit 1" "$(totals)"
 
+printf 'dev\tskipped\tk/nvrtc/%s\tnot here\n' a b c >"$RESULTS"
+printf 'dev\tskipped\tk/x\tnot here\ndev\tfailed\tu/a\tFailed\ndev\tfailed\tu/b\tFailed\n' >>"$RESULTS"
+totals >/dev/null
+expect "skips of one reason share a row" "k/nvrtc/* (3 tests) k/x u/a u/b " \
+    "$(awk '/^  dev/ { print $2 ($3 ~ /^\(/ ? " " $3 " " $4 : "") }' out | tr '\n' ' ')"
+
 : >"$RESULTS"
 expect "nothing ran" "0 passed, 0 failed, 0 skipped, exit 1" "$(totals)"
 exit "$failed"
