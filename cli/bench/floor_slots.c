@@ -30,7 +30,7 @@ struct pair {
     struct ring requests, replies;
     void *memory;
     size_t memory_size;
-    uint64_t served; /* the server's own */
+    _Alignas(64) uint64_t served; /* the server's own, in a line of its own */
 };
 
 BENCH_INLINE size_t stride(size_t payload)
@@ -73,6 +73,22 @@ struct served {
     unsigned pair_count;
 };
 
+/*
+ * A reply that shares its line with the sequence is made beside the ring and copied in one go: the client
+ * polls that line, and would take it away between two stores.
+ */
+BENCH_INLINE void handle(enum bench_kind kind, const void *request, void *reply)
+{
+    words_48 small;
+    if (bench_reply_size(kind) > sizeof small) {
+        bench_handle(kind, request, reply);
+        return;
+    }
+    bench_handle(kind, request, &small);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the compiler must not put it back into the ring */
+    memcpy(reply, &small, bench_reply_size(kind));
+}
+
 /* Answers what is there, up to a burst's worth; returns how many. */
 BENCH_INLINE uint64_t answer(struct pair *pair, enum bench_kind kind)
 {
@@ -83,7 +99,7 @@ BENCH_INLINE uint64_t answer(struct pair *pair, enum bench_kind kind)
         if (!filled(in, index))
             break;
         struct slot *out = slot_at(&pair->replies, bench_reply_size(kind), index);
-        bench_handle(kind, in->payload, out->payload);
+        handle(kind, in->payload, out->payload);
         publish(out, index);
     }
     uint64_t count = index - pair->served;
@@ -96,7 +112,8 @@ BENCH_INLINE void serve_kind(bench_server *server, enum bench_kind kind)
     const struct served *served = server->context;
     while (!bench_server_stopped(server))
         for (unsigned i = 0; i < served->pair_count; i++)
-            answer(&served->pairs[i], kind);
+            if (!answer(&served->pairs[i], kind))
+                gyre_spin_pause();
 }
 
 static void serve(bench_server *server)
@@ -108,7 +125,7 @@ static void serve(bench_server *server)
 /* ---- clients ---- */
 
 struct client {
-    struct pair *pair;
+    _Alignas(64) struct pair *pair;
     const bench_shape *shape;
     uint64_t duration_ns, sent, received, errors;
     unsigned number;
@@ -142,7 +159,7 @@ BENCH_INLINE void ping_pong(struct client *client, enum bench_kind kind)
     while (before - start < client->duration_ns) {
         send_one(client, kind);
         while (!receive_one(client, kind))
-            ;
+            gyre_spin_pause();
         uint64_t now = gyre_clock_ns();
         bench_histogram_add(client->histogram, now - before);
         before = now;
