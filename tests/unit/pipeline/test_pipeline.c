@@ -278,7 +278,7 @@ END_TEST
 static TCase *source_cases(void)
 {
     TCase *tcase = tcase_create("source");
-    tcase_set_timeout(tcase, 30);
+    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, a_missing_file_is_named_with_the_folder);
     tcase_add_test(tcase, folders_devices_and_pipes_are_refused_at_once);
     tcase_add_test(tcase, nothing_named_empty_and_binary_files_are_told_apart);
