@@ -62,7 +62,7 @@ check_no_way_back()
     while IFS= read -r file; do
         cp "$file" "$work/stripped"
         strip --strip-debug "$work/stripped" 2>/dev/null || true
-        if grep -qF -e "$source" -e "$build" "$work/stripped"; then
+        if grep -qaE "$source/(include|core|backends|cli|examples)/|$build/(core|cli|lib)/" "$work/stripped"; then
             fail "${file#"$prefix"/} holds the path of the source or the build tree"
         fi
     done < <(find "$prefix" -type f)
