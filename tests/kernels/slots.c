@@ -108,11 +108,13 @@ int slots_check_counts(const gyre_device_block *blocks, uint32_t count, const st
 int slots_print_log(const gyre_device_log *log)
 {
     const gyre_device_log_line *lines = (const gyre_device_log_line *)(log + 1);
-    const uint32_t count = log->next < log->capacity ? log->next : log->capacity;
-    int good = 1;
-    for (uint32_t i = 0; i < count; i++) {
-        fprintf(stderr, "log: block %u: %s %lld\n", lines[i].block, lines[i].text, (long long)lines[i].value);
-        good = good && lines[i].written == 1;
+    for (uint32_t i = log->next > log->capacity ? log->next - log->capacity : 0; i < log->next; i++) {
+        const gyre_device_log_line *line = &lines[i % log->capacity];
+        if (line->written != i + 1) {
+            fprintf(stderr, "log line %u says that it is line %u\n", i + 1, line->written);
+            return 0;
+        }
+        fprintf(stderr, "log: block %u: %s %lld\n", line->block, line->text, (long long)line->value);
     }
-    return good;
+    return 1;
 }

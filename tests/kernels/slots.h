@@ -27,7 +27,7 @@ int slots_check_record(const gyre_device_kernel *record, const gyre_cpu_kernel *
 /** Compares the blocks' counts with the case. */
 int slots_check_counts(const gyre_device_block *blocks, uint32_t count, const struct kernel_case *test);
 
-/** Prints the lines of a device's log; 1 when there are as many as `next` says, up to its capacity. */
+/** Prints the lines of a device's log, oldest first; 1 when each carries its number. */
 int slots_print_log(const gyre_device_log *log);
 
 #endif

@@ -76,8 +76,18 @@ GYRE_HELPER gyre_f64 gyre_f64_from_bits(gyre_u64 bits)
 /* ---- barriers and block functions ---- */
 
 /*
+ * The form of the barrier that need not be met by whole warps at once: with __syncthreads, which needs that,
+ * lanes of a warp that have parted ways wait for ever.
+ */
+GYRE_HELPER void gyre_together_()
+{
+    asm volatile("barrier.sync 0;" ::: "memory");
+}
+
+/*
  * Returns whether all lanes are here, at one place; fails the lane's message when not. Lanes that have
- * returned answer too, in gyre_block_end_, so that nobody waits for ever. Lane 0 leaves its place in one of
+ * returned go on meeting barriers, in gyre_block_end_, so that nobody waits for ever; they have said after
+ * how many they returned, so that the others know that they are not here. Lane 0 leaves its place in one of
  * two words in turn: nobody reads that word any more when it is written again, two barriers later.
  */
 GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
@@ -86,29 +96,52 @@ GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
         gyre_fail(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
         return 0;
     }
-    const gyre_u32 turn = gyre->barrier_turn;
-    gyre->barrier_turn = turn ^ 1;
+    volatile gyre_block_shared *shared = gyre->shared;
+    const gyre_u32 turn = gyre->barrier_turn++;
     if (gyre->lane == 0)
-        gyre->shared->place[turn] = place;
-    const gyre_u32 here = (gyre_u32)__syncthreads_count(1);
-    if (here == gyre->lane_count && gyre->shared->place[turn] == place)
+        shared->place[turn & 1] = place;
+    gyre_together_();
+    if (shared->first_return > turn && shared->place[turn & 1] == place)
         return 1;
     gyre_fail(gyre, GYRE_FAILURE_BARRIER, "the lanes of a block met different barriers");
     return 0;
 }
 
-GYRE_HELPER void gyre_together_()
+/* As gyre_meet_, with one answer for all lanes: what follows needs them all. */
+GYRE_HELPER int gyre_meet_alike_(gyre_context *gyre, gyre_u32 place)
 {
-    __syncthreads();
+    volatile gyre_block_shared *shared = gyre->shared;
+    const gyre_u32 turn = gyre->barrier_turn;
+    const int met = gyre_meet_(gyre, place);
+    if (!gyre->in_block)
+        return 0;
+    if (!met)
+        shared->parted = turn;
+    gyre->barrier_turn++;
+    gyre_together_();
+    return shared->parted != turn;
+}
+
+/* Meets barriers until all lanes have returned: the same number of barriers in all lanes. */
+GYRE_HELPER void gyre_wait_for_returns_(gyre_context *gyre)
+{
+    volatile gyre_block_shared *shared = gyre->shared;
+    gyre_u32 met = gyre->barrier_turn;
+    atomicMin(&gyre->shared->first_return, met);
+    atomicMax(&gyre->shared->last_return, met);
+    atomicAdd(&gyre->shared->returned, 1u);
+    do {
+        gyre_together_();
+        met++;
+    } while (shared->returned < gyre->lane_count || shared->last_return >= met);
 }
 
 GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int result, gyre_u32 reply_size)
 {
-    while (__syncthreads_count(0) > 0)
-        ;
+    gyre_wait_for_returns_(gyre);
     if (gyre->failed)
         atomicMin(&gyre->shared->first_failed, gyre_failure_rank_(gyre));
-    __syncthreads();
+    gyre_together_();
     return gyre_block_complete_(gyre, out, result, reply_size);
 }
 
@@ -119,7 +152,7 @@ GYRE_HELPER gyre_u32 gyre_block_end_(gyre_context *gyre, gyre_slot *out, int res
 template <typename T, typename F>
 GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
 {
-    if (!gyre_meet_(gyre, place))
+    if (!gyre_meet_alike_(gyre, place))
         return value;
     const gyre_u32 count = gyre->lane_count, lane = gyre->lane, warp = lane / 32, in_warp = lane % 32;
     const gyre_u32 present = count - warp * 32 < 32 ? count - warp * 32 : 32;
@@ -134,7 +167,7 @@ GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
     T *cells = (T *)gyre->shared->cells;
     if (in_warp == 0)
         cells[warp] = value;
-    __syncthreads();
+    gyre_together_();
     if (warp == 0) {
         const gyre_u32 warps = (count + 31) / 32;
         value = cells[in_warp < warps ? in_warp : 0];
@@ -146,19 +179,19 @@ GYRE_HELPER T gyre_fold_(gyre_context *gyre, T value, gyre_u32 place, F combine)
         if (lane == 0)
             cells[32] = value;
     }
-    __syncthreads();
+    gyre_together_();
     return cells[32];
 }
 
 template <typename T>
 GYRE_HELPER T gyre_broadcast_(gyre_context *gyre, T value, gyre_u32 from_lane, gyre_u32 place)
 {
-    if (!gyre_meet_(gyre, place))
+    if (!gyre_meet_alike_(gyre, place))
         return value;
     T *cells = (T *)gyre->shared->cells;
     if (gyre->lane == from_lane)
         cells[32] = value;
-    __syncthreads();
+    gyre_together_();
     return cells[32];
 }
 

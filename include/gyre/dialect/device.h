@@ -18,13 +18,16 @@ typedef struct gyre_block_shared {
     gyre_u64 cells[1024]; /* one a lane, for block functions */
     gyre_u32 place[2];    /* of lane 0's last barriers */
     gyre_u32 first_failed;
+    gyre_u32 returned;                  /* lanes whose handler has returned */
+    gyre_u32 first_return, last_return; /* after how many barriers: least and most */
+    gyre_u32 parted;                    /* the last barrier that lanes met at different places */
 } gyre_block_shared;
 
 /** One lane's view of its launch: what handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
     gyre_u32 in_block;     /* a block kernel: barriers work */
-    gyre_u32 barrier_turn; /* which of shared->place is next */
+    gyre_u32 barrier_turn; /* barriers met in this message */
     gyre_i32 fail_code;
     gyre_u32 failed;
     gyre_u64 time_ns;
@@ -189,13 +192,23 @@ GYRE_HELPER gyre_u32 gyre_lane_end_(const gyre_context *gyre, GYRE_GLOBAL gyre_s
     return gyre->failed;
 }
 
+GYRE_HELPER void gyre_together_(void);
+
 /* Before the handler runs, in every lane. The lanes are together then. */
 GYRE_HELPER void gyre_block_begin_(gyre_context *gyre)
 {
     gyre->failed = 0;
     gyre->barrier_turn = 0;
-    if (gyre->lane == 0)
+    if (gyre->lane == 0) {
         gyre->shared->first_failed = 0xffffffffu;
+        gyre->shared->returned = 0;
+        gyre->shared->first_return = 0xffffffffu;
+        gyre->shared->last_return = 0;
+        gyre->shared->parted = 0xffffffffu;
+    }
+#ifdef GYRE_DIALECT_CUDA
+    gyre_together_(); /* a lane may return at once and say so there */
+#endif
 }
 
 /*
