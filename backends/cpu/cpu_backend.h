@@ -14,6 +14,7 @@ enum { CPU_PIN_MAX = 1024 };
 /** The keys of [backend.cpu], parsed. */
 struct cpu_settings {
     uint32_t threads;           /* worker threads of a launch that does not say; at least 1 */
+    bool spread;                /* pin = spread: `pins` are filled when the device is opened */
     uint32_t pin_count;         /* 0: not pinned */
     uint16_t pins[CPU_PIN_MAX]; /* worker i runs on pins[i % pin_count] */
     uint64_t lane_stack_size;   /* of each lane of a block kernel */

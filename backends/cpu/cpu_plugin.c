@@ -5,6 +5,7 @@
  * cpu_worker.c.
  */
 #include "cpu_backend.h"
+#include "cpu_spread.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,8 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
         free(device);
         return status;
     }
+    if (device->settings.spread)
+        device->settings.pin_count = (uint32_t)cpu_spread(device->host, device->settings.pins, CPU_PIN_MAX);
     *out = device;
     return GYRE_OK;
 }

@@ -53,14 +53,15 @@ static gyre_status read_flag(const struct reader *reader, bool *out)
     return refuse(reader, "true or false");
 }
 
-/* "none", or numbers and ranges: "0,2-5". */
+/* "none", "spread", or numbers and ranges: "0,2-5". */
 static gyre_status read_pins(const struct reader *reader, struct cpu_settings *settings)
 {
-    static const char *const expected = "none, or processor numbers like 0,2-5";
+    static const char *const expected = "none, spread, or processor numbers like 0,2-5";
     const char *at = reader->parameter->value;
     long processors = sysconf(_SC_NPROCESSORS_CONF);
     settings->pin_count = 0;
-    if (!strcmp(at, "none") || !*at)
+    settings->spread = !strcmp(at, "spread");
+    if (settings->spread || !strcmp(at, "none") || !*at)
         return GYRE_OK;
     while (*at) {
         char *end;

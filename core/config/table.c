@@ -130,7 +130,10 @@ static const struct gyre_config_row rows[] = {
      .backend = "cpu",
      .key = "pin",
      .preset = "none",
-     .doc = "The CPUs that worker threads are pinned to, in order and then around again."},
+     .doc = "The CPUs that worker threads are pinned to, in order and then around again. `spread` takes "
+            "those that the "
+            "process may use, in an order that shares packages, caches and cores as late as possible (with "
+            "hwloc)."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .backend = "cpu",

@@ -31,7 +31,7 @@ enum gyre_value_type {
     GYRE_VALUE_PATH,   /* "~/" is the home folder; relative: to the folder of the file that says it, else to
                           the current directory; "" stays "" */
     GYRE_VALUE_PATHS,  /* paths separated by ':' */
-    GYRE_VALUE_CPUS    /* "none", or CPU numbers and ranges: 0,2-5 */
+    GYRE_VALUE_CPUS    /* "none", "spread", or CPU numbers and ranges: 0,2-5 */
 };
 
 enum { GYRE_CHOICES_MAX = 6 };

@@ -156,7 +156,7 @@ static bool read_cpu_range(const char **at)
 static gyre_status read_cpus(const struct gyre_config_row *row, const char *text)
 {
     const char *at = text;
-    if (strcmp(text, "none") == 0)
+    if (strcmp(text, "none") == 0 || strcmp(text, "spread") == 0)
         return GYRE_OK;
     while (read_cpu_range(&at)) {
         if (*at == '\0')
@@ -303,7 +303,7 @@ void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t s
         [GYRE_VALUE_NAME] = "a name of letters, digits, '_', '-' and '.'",
         [GYRE_VALUE_PATH] = "a path",
         [GYRE_VALUE_PATHS] = "paths separated by ':'",
-        [GYRE_VALUE_CPUS] = "none, or CPU numbers and ranges such as 0,2-5",
+        [GYRE_VALUE_CPUS] = "none, spread, or CPU numbers and ranges such as 0,2-5",
     };
     static const char *const ranges[] = {
         [GYRE_VALUE_INT] = "a whole number",

@@ -127,12 +127,13 @@ START_TEST(names_and_cpus_have_their_characters)
     name.preset = "";
     number_of(name, "");
     number_of(cpus, "none");
+    number_of(cpus, "spread");
     number_of(cpus, "0");
     number_of(cpus, "0,2-5,7");
     const char *bad[] = {"", ",", "1,", "5-2", "1-", "-1", "a", "0, 1", "99999", "0-99999999999999999999"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refused(cpus, bad[i],
-                "is not a list of CPUs; expected none, or CPU numbers and ranges such as 0,2-5");
+                "is not a list of CPUs; expected none, spread, or CPU numbers and ranges such as 0,2-5");
 }
 END_TEST
 
