@@ -120,7 +120,8 @@ int case_check(const struct kernel_case *test, size_t index, uint32_t outcome, i
     }
     if (outcome == GYRE_OUTCOME_REPLY)
         return equal(test->reply, reply, expected->reply, test->ulp, where);
-    if (outcome == GYRE_OUTCOME_FAILED && (code != expected->code || strcmp(text, expected->text) != 0)) {
+    if (outcome == GYRE_OUTCOME_FAILED &&
+        (code != expected->code || (!test->any_text && strcmp(text, expected->text) != 0))) {
         fprintf(stderr, "%s: failed with %d '%s', expected %d '%s'\n", where, code, text, expected->code,
                 expected->text);
         return 0;

@@ -206,6 +206,7 @@ struct kernel_case *case_load(const char *module_path, const char *folder, const
     test->lanes = number_of(document, "lanes", 1);
     test->blocks = number_of(document, "blocks", 1);
     test->ulp = number_of(document, "ulp", 0);
+    test->any_text = json_is_true(json_object_get(document, "any_text"));
     load_state(test, document);
     load_buffers(test, document);
     json_decref(document);

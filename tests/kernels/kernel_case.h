@@ -7,6 +7,7 @@
  *
  *   cases/NAME.case.json        {"lanes": 32, "blocks": 1, "ulp": 0, "state": {...}, "buffers": {"x": [...]},
  *                                "after": {"state": {...}, "buffers": {"x": [...]}}}, all but lanes optional
+ *                               "any_text": true: failures may say what they like
  *   cases/NAME.requests.jsonl   a message a line, as `gyre call` reads it
  *   cases/NAME.replies.jsonl    a line for each request, as `gyre call` prints it
  *
@@ -44,6 +45,7 @@ struct kernel_case {
     gyre_layout *request, *reply;
     uint32_t lanes, blocks;
     uint64_t ulp; /* how far floats may be apart */
+    int any_text; /* of failures only the code counts */
     size_t count;
     void **requests;
     struct case_expected *expected;

@@ -231,7 +231,7 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *requests, gyre_chunk *repli
     return failed;
 }
 
-/* One message by all threads. Returns 1 in the thread that wrote a failure. */
+/* One message by all threads. Returns, in thread 0, whether it failed. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *requests, gyre_chunk *replies, gyre_u64 index,
                                         gyre_u64 drop_before, void *state, void *scratch, const void *buffers,
@@ -246,8 +246,9 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *requests, gyre_chunk *replie
         const int result = K::handle(in + 1, out + 1, state, scratch, buffers, gyre);
         failed = gyre_block_end_(gyre, out, result, K::reply_size);
     }
-    if (gyre->lane == 0)
-        out->sequence = index + 1;
+    if (gyre->lane != 0)
+        return 0;
+    out->sequence = index + 1;
     return failed;
 }
 

@@ -174,3 +174,11 @@ def life(rng):
         requests.append({"turns": turns, "rows": rows})
         replies.append({"turns": turns, "rows": [sum(1 << x for x in range(32) if (y, x) in alive) for y in range(32)]})
     return {"requests": requests, "replies": replies}
+
+
+@case("divergence", lanes=96, any_text=True)
+def divergence(rng):
+    ways = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0]
+    parted = failed(-3, "any text: it names lanes and places as far as the backend knows them")
+    return {"requests": [{"way": way} for way in ways],
+            "replies": [{"lanes": 96} if way == 0 else failed(7, "lane 40 fails") if way == 3 else parted for way in ways]}
