@@ -12,7 +12,7 @@
 #include "core/runtime/runtime.h"
 
 static const char HELP[] =
-    "usage: gyre compile [--backend B] [--device N] [-o OUT] [--json] FILE.gyre.c[:KERNEL]\n"
+    "usage: gyre compile [--backend B [--arch A]] [--device N] [-o OUT] [--json] FILE.gyre.c[:KERNEL]\n"
     "\n"
     "Checks and compiles a kernel file and prints every stage with its time, whether the result came from "
     "the "
@@ -25,6 +25,9 @@ static const char HELP[] =
     "wherever a\n"
     "                    kernel file is expected\n"
     "  --device N        the device to compile for (0)\n"
+    "  --arch A          compile for another architecture than that of a device here, as in --arch sm_90; no "
+    "device\n"
+    "                    is needed then\n"
     "\n"
     "What the compiler and the checker say goes to stderr. Exit codes: 1 the file is wrong, 3 no compiler or "
     "no\n"
@@ -238,26 +241,63 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
     return code;
 }
 
-static int run(cli_context *cli)
+/* A backend that compiles for devices that are not here has the setting compile_for. */
+static char *ask_for(cli_context *cli, const char *architecture)
 {
-    const char *output = NULL;
-    uint64_t ordinal = 0;
+    char *setting = NULL;
+    if (asprintf(&setting, "backend.%s.compile_for=%s", cli->backend, architecture) < 0)
+        return NULL;
+    if (cli_list_add(&cli->settings, setting))
+        return setting;
+    free(setting);
+    return NULL;
+}
+
+static int check_architecture(struct gyre_dispatch *device, const char *architecture)
+{
+    const gyre_device_info *info = gyre_dispatch_device_info(device);
+    if (!architecture || strcmp(info->architecture, architecture) == 0)
+        return CLI_OK;
+    return cli_error(CLI_UNAVAILABLE, "backend '%s' compiles for its own device only, '%s', and not for '%s'",
+                     gyre_dispatch_backend(device), info->architecture, architecture);
+}
+
+static int open_and_compile(const cli_context *cli, uint32_t ordinal, const char *architecture,
+                            const char *output)
+{
     gyre_runtime *runtime = NULL;
     struct gyre_dispatch *device;
+    int code = cli_fail_unless_ok(cli_open(cli, &runtime));
+    if (code == CLI_OK)
+        code = cli_fail_unless_device(cli, runtime, ordinal,
+                                      gyre_runtime_device(runtime, cli->backend, ordinal, &device));
+    if (code == CLI_OK)
+        code = check_architecture(device, architecture);
+    if (code == CLI_OK)
+        code = compile(cli, runtime, device, output);
+    gyre_close(runtime);
+    return code;
+}
+
+static int run(cli_context *cli)
+{
+    const char *output = NULL, *architecture = NULL;
+    char *setting = NULL;
+    uint64_t ordinal = 0;
     const cli_option options[] = {{"--output", .alias = "-o", .text = &output},
                                   {"--device", .number = &ordinal, .max = UINT32_MAX},
+                                  {"--arch", .text = &architecture},
                                   {0}};
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (cli->operands.count != 1)
         return cli_usage_error(cli, "expected one kernel file, found %zu", cli->operands.count);
-    int code = cli_fail_unless_ok(cli_open(cli, &runtime));
-    if (code == CLI_OK)
-        code = cli_fail_unless_device(cli, runtime, (uint32_t)ordinal,
-                                      gyre_runtime_device(runtime, cli->backend, (uint32_t)ordinal, &device));
-    if (code == CLI_OK)
-        code = compile(cli, runtime, device, output);
-    gyre_close(runtime);
+    if (architecture && !cli->backend)
+        return cli_usage_error(cli, "--arch needs --backend: architectures are a backend's own");
+    if (architecture && !(setting = ask_for(cli, architecture)))
+        return cli_error(CLI_FAILED, "out of memory");
+    int code = open_and_compile(cli, (uint32_t)ordinal, architecture, output);
+    free(setting);
     return code;
 }
 

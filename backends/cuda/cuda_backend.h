@@ -70,7 +70,8 @@ struct gyre_module {
 
 /* ---- cuda_device.c ---- */
 
-/** Makes the device's context current in the calling thread: before any call into the driver. */
+/** Makes the device's context current in the calling thread: before any call into the driver. UNAVAILABLE
+ * on a device that only compiles. */
 gyre_status cuda_enter(gyre_device *device);
 
 /* ---- cuda_check.c ---- */

@@ -188,6 +188,8 @@ void cuda_device_close(gyre_device *device)
 gyre_status cuda_enter(gyre_device *device)
 {
     CUcontext current = NULL;
+    if (!device->driver)
+        return cuda_compile_only(device, "this");
     if (device->driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == device->context)
         return GYRE_OK;
     return cuda_check(device, device->driver->cuCtxSetCurrent(device->context), "cuCtxSetCurrent");

@@ -48,7 +48,8 @@ static bool read_header(const void *bytes, size_t size, Elf64_Ehdr *header)
     memcpy(header, bytes, sizeof *header);
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
            header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_shentsize == sizeof(Elf64_Shdr) &&
-           header->e_shoff <= size;
+           header->e_shoff <= size && header->e_phoff <= size &&
+           (uint64_t)header->e_phnum * header->e_phentsize <= size - header->e_phoff;
 }
 
 bool cuda_elf_open(struct cuda_elf *elf, const void *bytes, size_t size)

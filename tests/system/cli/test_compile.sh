@@ -71,6 +71,11 @@ exits 1
 says "output: '/nowhere/x' cannot be written"
 run compile
 exits 2
+run compile --arch sm_90 "$folder/pair.gyre.c"
+refuses 2 "--arch needs --backend: architectures are a backend's own ('gyre help compile' shows how)"
+run compile --backend cpu --arch sm_90 "$folder/pair.gyre.c"
+exits 3
+says "backend 'cpu' compiles for its own device only, '"
 run compile --backend none "$folder/pair.gyre.c"
 exits 3
 says "there is no backend 'none'"

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is made of a driver's answers; the driver here is a table of the test's own functions. */
+#include "world.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+
+static CUresult fake_error_name(CUresult result, const char **name)
+{
+    *name = result == CUDA_ERROR_LAUNCH_FAILED ? "CUDA_ERROR_LAUNCH_FAILED" : "CUDA_ERROR_OTHER";
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_error_string(CUresult result, const char **text)
+{
+    (void)result;
+    *text = "the driver's words";
+    return CUDA_SUCCESS;
+}
+
+static const void *loaded_image;
+static int unloaded;
+
+static CUresult fake_load(CUmodule *module, const void *image)
+{
+    static int any;
+    loaded_image = image;
+    *module = (CUmodule)(void *)&any;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_unload(CUmodule module)
+{
+    (void)module;
+    unloaded++;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_function(CUfunction *function, CUmodule module, const char *name)
+{
+    (void)module;
+    *function = NULL;
+    return strncmp(name, "gyre_resident_", strlen("gyre_resident_")) == 0 ? CUDA_SUCCESS
+                                                                          : CUDA_ERROR_NOT_FOUND;
+}
+
+static CUresult fake_attribute(int *value, CUfunction_attribute which, CUfunction function)
+{
+    (void)function;
+    *value = which == CU_FUNC_ATTRIBUTE_NUM_REGS            ? 77
+             : which == CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES ? 4321
+                                                            : 0;
+    return CUDA_SUCCESS;
+}
+
+static const struct cuda_driver fake_driver = {.cuGetErrorName = fake_error_name,
+                                               .cuGetErrorString = fake_error_string,
+                                               .cuModuleLoadData = fake_load,
+                                               .cuModuleUnload = fake_unload,
+                                               .cuModuleGetFunction = fake_function,
+                                               .cuFuncGetAttribute = fake_attribute,
+                                               .version = 13000,
+                                               .path = "libcuda of the test"};
+
+START_TEST(a_failure_keeps_call_code_name_and_text)
+{
+    static const struct {
+        CUresult result;
+        gyre_status status;
+    } cases[] = {{CUDA_ERROR_OUT_OF_MEMORY, GYRE_EXHAUSTED},
+                 {CUDA_ERROR_INVALID_VALUE, GYRE_INTERNAL},
+                 {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, GYRE_INVALID},
+                 {CUDA_ERROR_NOT_SUPPORTED, GYRE_UNAVAILABLE}};
+    struct world world;
+    world_open(&world, "sm_90");
+    world.device->driver = &fake_driver;
+    ck_assert_int_eq(cuda_check(world.device, CUDA_SUCCESS, "cuInit"), GYRE_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char code[64];
+        snprintf(code, sizeof code, "cuMemHostRegister failed with %d (", (int)cases[i].result);
+        ck_assert_int_eq(cuda_check(world.device, cases[i].result, "cuMemHostRegister"), cases[i].status);
+        expect_text(code);
+        expect_text("the driver's words");
+    }
+    ck_assert_int_eq(cuda_lost(world.device), GYRE_OK);
+    world_close(&world);
+}
+END_TEST
+
+START_TEST(the_first_fatal_failure_is_told_ever_after)
+{
+    struct world world;
+    world_open(&world, "sm_90");
+    world.device->driver = &fake_driver;
+    ck_assert_int_eq(cuda_check(world.device, CUDA_ERROR_LAUNCH_FAILED, "cuStreamQuery"), GYRE_LOST);
+    ck_assert_int_eq(cuda_check(world.device, CUDA_ERROR_OUT_OF_MEMORY, "cuMemAlloc"), GYRE_LOST);
+    expect_text("cuStreamQuery failed with 719 (CUDA_ERROR_LAUNCH_FAILED");
+    ck_assert_int_eq(cuda_check(world.device, CUDA_ERROR_ILLEGAL_ADDRESS, "cuMemFree"), GYRE_LOST);
+    expect_text("cuStreamQuery failed with 719");
+    ck_assert_int_eq(cuda_lost(world.device), GYRE_LOST);
+    expect_text("start the program again");
+    world_close(&world);
+}
+END_TEST
+
+START_TEST(a_module_is_loaded_and_unloaded_while_nothing_is_resident)
+{
+    struct world world;
+    world_open(&world, "sm_90");
+    ck_assert_int_eq(world_compile(&world, SOURCE_FOLDER "/tests/kernels/vector_add.gyre.c", ""), GYRE_OK);
+    world.device->driver = &fake_driver;
+    quiet_begun = quiet_ended = unloaded = 0;
+    ck_assert_msg(world_load(&world) == GYRE_OK, "%s", gyre_error_text());
+    ck_assert_ptr_eq(loaded_image, world.image);
+    ck_assert_int_eq(quiet_begun, 1);
+    ck_assert_int_eq(quiet_ended, 1);
+    ck_assert_uint_eq(world.module->kernels[0].record.registers, 77); /* the driver's word counts */
+    ck_assert_uint_eq(world.module->kernels[0].shared_size, 4321);
+    cuda_module_release(world.module);
+    world.module = NULL;
+    ck_assert_int_eq(unloaded, 1);
+    ck_assert_int_eq(quiet_begun, 2);
+    ck_assert_int_eq(quiet_ended, 2);
+    world.device->driver = NULL;
+    world_close(&world);
+}
+END_TEST
+
+START_TEST(a_gpu_newer_than_nvrtc_gets_ptx_and_the_same_description)
+{
+    struct world world;
+    world_open(&world, "sm_90");
+    world.device->driver = &fake_driver;
+    strcpy(world.device->architecture, "sm_999");
+    ck_assert_msg(world_compile(&world, SOURCE_FOLDER "/tests/kernels/vector_add.gyre.c", "") == GYRE_OK,
+                  "%s", gyre_error_text());
+    ck_assert_msg(world_load(&world) == GYRE_OK, "%s", gyre_error_text());
+    const char *ptx = loaded_image;
+    ck_assert(ptx > (const char *)world.image && ptx < (const char *)world.image + world.image_size);
+    ck_assert_ptr_nonnull(strstr(ptx, ".entry gyre_resident_vector_add"));
+    ck_assert_uint_eq(world.module->kernels[0].record.request->size, 200);
+    cuda_module_release(world.module);
+    world.module = NULL;
+    world.device->driver = NULL;
+    world_close(&world);
+}
+END_TEST
+
+START_TEST(a_wrong_setting_is_refused_with_its_origin)
+{
+    static const gyre_parameter wrong[] = {
+        {"sms", "-1", "gyre.ini:3"},           {"sms", "many", "gyre.ini:3"},
+        {"pause_ns", "1000001", "gyre.ini:3"}, {"compile_for", "90", "gyre.ini:3"},
+        {"compile_for", "sm_9", "gyre.ini:3"}, {"compile_for", "sm_90ab", "gyre.ini:3"}};
+    struct gyre_host_services host;
+    struct cuda_settings settings;
+    gyre_host_init(&host, NULL, NULL);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        ck_assert_int_eq(cuda_settings_read(&host.table, &wrong[i], 1, &settings), GYRE_CONFIG);
+        expect_text("gyre.ini:3: backend.cuda ");
+        expect_text(wrong[i].value);
+    }
+}
+END_TEST
+
+START_TEST(settings_are_read)
+{
+    static const gyre_parameter given[] = {{"library", "gyre-cuda.so", "test"},
+                                           {"sms", "66", "test"},
+                                           {"pause_ns", "250", "test"},
+                                           {"compile_for", "sm_90a", "test"},
+                                           {"nvrtc", "/opt/libnvrtc.so", "test"}};
+    struct gyre_host_services host;
+    struct cuda_settings settings;
+    gyre_host_init(&host, NULL, NULL);
+    ck_assert_int_eq(cuda_settings_read(&host.table, given, 5, &settings), GYRE_OK);
+    ck_assert_uint_eq(settings.sms, 66);
+    ck_assert_uint_eq(settings.pause_ns, 250);
+    ck_assert_str_eq(settings.compile_for, "sm_90a");
+    ck_assert_str_eq(settings.nvrtc, "/opt/libnvrtc.so");
+    const gyre_parameter plain[] = {{"compile_for", "device", "test"}, {"nvrtc", "auto", "test"}};
+    ck_assert_int_eq(cuda_settings_read(&host.table, plain, 2, &settings), GYRE_OK);
+    ck_assert_str_eq(settings.compile_for, "");
+    ck_assert_str_eq(settings.nvrtc, "");
+}
+END_TEST
+
+START_TEST(a_device_that_only_compiles_says_so)
+{
+    struct world world;
+    gyre_device_info info = {.size = sizeof info};
+    world_open(&world, "sm_86");
+    ck_assert_int_eq(cuda_enter(world.device), GYRE_UNAVAILABLE);
+    expect_text("needs a GPU: this device only compiles, as backend.cuda.compile_for = sm_86 says");
+    ck_assert_int_eq(cuda_device_info(world.device, &info), GYRE_OK);
+    ck_assert_str_eq(info.architecture, "sm_86");
+    ck_assert_uint_eq(info.scratch_max, (99 - 48) * 1024);
+    ck_assert_ptr_nonnull(strstr(info.compiler, "NVRTC "));
+    world_close(&world);
+}
+END_TEST
+
+TCase *driver_cases(void)
+{
+    TCase *cases = tcase_create("driver");
+    tcase_set_timeout(cases, 120);
+    tcase_add_test(cases, a_failure_keeps_call_code_name_and_text);
+    tcase_add_test(cases, the_first_fatal_failure_is_told_ever_after);
+    tcase_add_test(cases, a_module_is_loaded_and_unloaded_while_nothing_is_resident);
+    tcase_add_test(cases, a_gpu_newer_than_nvrtc_gets_ptx_and_the_same_description);
+    tcase_add_test(cases, a_wrong_setting_is_refused_with_its_origin);
+    tcase_add_test(cases, settings_are_read);
+    tcase_add_test(cases, a_device_that_only_compiles_says_so);
+    return cases;
+}
