@@ -143,8 +143,8 @@ suite_run()
         compiler=(-DCMAKE_C_COMPILER=clang)
     fi
     stage dev "everything, warnings are errors" -- -j "$(nproc)"
-    stage asan "unit and plugin tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
-        -- -j "$(nproc)" -R '^(unit|plugins)/'
+    stage asan "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
+        -- -j "$(nproc)" -R '^(unit|plugins|stress|conformance/cpu)/'
     stage tsan "unit and stress tests under ThreadSanitizer" "${compiler[@]}" -- -R '^(unit|stress)/'
     stage_fuzz
     stage_lint

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Terminate and drop in the middle of traffic: what was accepted is accounted for, to the last message. */
+#include "stress.h"
+
+enum { SENDERS = 3, RECEIVERS = 2 };
+
+struct side {
+    pthread_t thread;
+    gyre_queue *queue;
+    uint64_t id;
+    uint64_t sent, replied, dropped, unhandled;
+};
+
+static void *send_until_closed(void *argument)
+{
+    struct side *side = argument;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK) {
+        stamp request = make_stamp(side->id, side->sent);
+        status = gyre_send(side->queue, &request, sizeof request, NULL, GYRE_FOREVER);
+        side->sent += status == GYRE_OK;
+    }
+    require(status == GYRE_CLOSED);
+    return NULL;
+}
+
+static void *receive_until_closed(void *argument)
+{
+    struct side *side = argument;
+    gyre_completion completion;
+    gyre_status status;
+    stamp reply;
+    while ((status = gyre_receive(side->queue, &reply, sizeof reply, &completion, GYRE_FOREVER)) == GYRE_OK) {
+        bool replied = completion.outcome == GYRE_REPLIED;
+        require(!replied || is_reply(&reply, reply.producer, reply.number));
+        side->replied += replied;
+        side->dropped += completion.outcome == GYRE_WAS_DROPPED;
+        side->unhandled += completion.outcome == GYRE_WAS_UNHANDLED;
+    }
+    require(status == GYRE_CLOSED);
+    return NULL;
+}
+
+struct traffic {
+    struct side senders[SENDERS], receivers[RECEIVERS];
+    uint64_t sent, replied, dropped, unhandled;
+};
+
+static void begin_traffic(struct traffic *traffic, gyre_queue *queue)
+{
+    *traffic = (struct traffic){.sent = 0};
+    for (uint64_t i = 0; i < SENDERS; i++) {
+        traffic->senders[i] = (struct side){.queue = queue, .id = i};
+        start_thread(&traffic->senders[i].thread, send_until_closed, &traffic->senders[i]);
+    }
+    for (int i = 0; i < RECEIVERS; i++) {
+        traffic->receivers[i] = (struct side){.queue = queue};
+        start_thread(&traffic->receivers[i].thread, receive_until_closed, &traffic->receivers[i]);
+    }
+}
+
+static void join_traffic(struct traffic *traffic)
+{
+    for (int i = 0; i < SENDERS; i++) {
+        pthread_join(traffic->senders[i].thread, NULL);
+        traffic->sent += traffic->senders[i].sent;
+    }
+    for (int i = 0; i < RECEIVERS; i++) {
+        pthread_join(traffic->receivers[i].thread, NULL);
+        traffic->replied += traffic->receivers[i].replied;
+        traffic->dropped += traffic->receivers[i].dropped;
+        traffic->unhandled += traffic->receivers[i].unhandled;
+    }
+}
+
+static void let_run(uint64_t microseconds)
+{
+    for (uint64_t end = gyre_now_ns() + microseconds * 1000; gyre_now_ns() < end;)
+        ;
+}
+
+static void terminates_in_traffic(struct stress *stress)
+{
+    gyre_kernel *kernel = launch(stress->runtime, "stamper", 2);
+    gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 64});
+    for (uint64_t round = scaled(stress, 150, 10000); round > 0; round--) {
+        struct traffic traffic;
+        uint64_t unhandled = 0, drain = round % 3 ? GYRE_NO_WAIT : far_off();
+        begin_traffic(&traffic, queue);
+        let_run(round % 7 * 300);
+        must(gyre_kernel_terminate(kernel, drain, &unhandled));
+        join_traffic(&traffic);
+        require(traffic.dropped == 0 && traffic.unhandled == unhandled);
+        require(drain == GYRE_NO_WAIT || unhandled == 0);
+        require(traffic.sent == traffic.replied + traffic.unhandled);
+        must(gyre_kernel_relaunch(kernel));
+    }
+    gyre_queue_stats stats = stats_of(queue);
+    require(stats.sent == stats.received && stats.sent > 0);
+}
+
+static void drops_in_traffic(struct stress *stress)
+{
+    gyre_kernel *kernel = launch(stress->runtime, "stamper", 2);
+    gyre_queue_desc desc = {.capacity = 8, .policy = GYRE_FULL_DROP_OLDEST};
+    uint64_t dropped = 0;
+    for (uint64_t round = scaled(stress, 60, 3000); round > 0; round--) {
+        gyre_queue *queue = open_queue(kernel, desc);
+        struct traffic traffic;
+        begin_traffic(&traffic, queue);
+        let_run(3000);
+        must(gyre_kernel_terminate(kernel, round % 2 ? GYRE_NO_WAIT : far_off(), NULL));
+        join_traffic(&traffic);
+        gyre_queue_stats stats = stats_of(queue);
+        require(stats.sent == traffic.sent);
+        require(stats.received == traffic.replied + traffic.unhandled && stats.dropped >= traffic.dropped);
+        require(stats.sent == stats.received + stats.dropped + stats.abandoned);
+        dropped += stats.dropped;
+        gyre_queue_close(queue);
+        must(gyre_kernel_relaunch(kernel));
+    }
+    require(dropped > 0);
+}
+
+const struct stress_mode end_modes[] = {
+    {"ends", "terminate and relaunch in the middle of traffic", terminates_in_traffic},
+    {"drops", "several senders that drop the oldest, several receivers", drops_in_traffic},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels and queues that come and go, alone and under load: nothing is left behind, and no message is lost.
+ */
+#include "stress.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what the process holds ---- */
+
+struct holdings {
+    uint64_t threads, descriptors, resident_kib;
+};
+
+static uint64_t entries(const char *folder)
+{
+    uint64_t count = 0;
+    DIR *stream = opendir(folder);
+    require(stream != NULL);
+    while (readdir(stream))
+        count++;
+    closedir(stream);
+    return count;
+}
+
+static uint64_t resident_kib(void)
+{
+    unsigned long long kibibytes = 0;
+    char line[256];
+    FILE *file = fopen("/proc/self/status", "re");
+    require(file != NULL);
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "VmRSS: %llu kB", &kibibytes) == 1)
+            break;
+    fclose(file);
+    return kibibytes;
+}
+
+static struct holdings look(void)
+{
+    return (struct holdings){entries("/proc/self/task"), entries("/proc/self/fd"), resident_kib()};
+}
+
+/* Sanitizers keep freed memory for a while, so it proves nothing there; leaks are theirs to find. */
+static bool memory_tells(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return false;
+#else
+    return true;
+#endif
+#else
+    return true;
+#endif
+}
+
+static void require_flat(struct holdings before)
+{
+    enum { GROWTH_KIB = 2048 };
+    struct holdings after = look();
+    require(after.threads == before.threads);
+    require(after.descriptors == before.descriptors);
+    require(!memory_tells() || after.resident_kib <= before.resident_kib + GROWTH_KIB);
+}
+
+/* ---- one after another ---- */
+
+static void live_once(gyre_runtime *runtime, uint64_t round)
+{
+    gyre_kernel *kernel = launch(runtime, "stamper", round % 3 == 0 ? 2 : 1);
+    stream(gyre_kernel_queue(kernel), round, 0, 50);
+    gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 4});
+    stream(queue, round, 0, 20);
+    must(gyre_kernel_deactivate(kernel, far_off()));
+    must(gyre_kernel_activate(kernel, far_off()));
+    if (round % 2)
+        gyre_queue_close(queue);
+    must(gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL));
+    must(gyre_kernel_relaunch(kernel));
+    stream(gyre_kernel_queue(kernel), round, 50, 100);
+    gyre_kernel_release(kernel);
+}
+
+static void launch_cycles(struct stress *stress)
+{
+    enum { WARM_UP = 20 };
+    uint64_t cycles = scaled(stress, 100, 1000);
+    for (uint64_t i = 0; i < WARM_UP; i++)
+        live_once(stress->runtime, i);
+    struct holdings before = look();
+    for (uint64_t i = 0; i < cycles; i++)
+        live_once(stress->runtime, i);
+    require_flat(before);
+}
+
+static void runtime_cycles(struct stress *stress)
+{
+    enum { WARM_UP = 5 };
+    uint64_t cycles = WARM_UP + scaled(stress, 20, 300);
+    struct holdings before = {0, 0, 0};
+    for (uint64_t i = 0; i < cycles; i++) {
+        if (i == WARM_UP)
+            before = look();
+        gyre_runtime *runtime = open_runtime(stress, NULL);
+        live_once(runtime, i);
+        gyre_close(runtime);
+    }
+    require_flat(before);
+}
+
+/* ---- under load ---- */
+
+struct load {
+    pthread_t thread;
+    gyre_queue *queue;
+    uint64_t id, streamed;
+    uint32_t stop; /* atomic */
+};
+
+static void *stream_until_told(void *argument)
+{
+    struct load *load = argument;
+    while (!__atomic_load_n(&load->stop, __ATOMIC_ACQUIRE)) {
+        stream(load->queue, load->id, load->streamed, load->streamed + 1000);
+        load->streamed += 1000;
+    }
+    return NULL;
+}
+
+static void begin_load(struct load *load, gyre_queue *queue)
+{
+    *load = (struct load){.queue = queue, .id = 7};
+    start_thread(&load->thread, stream_until_told, load);
+}
+
+static void end_load(struct load *load)
+{
+    __atomic_store_n(&load->stop, 1, __ATOMIC_RELEASE);
+    pthread_join(load->thread, NULL);
+    gyre_queue_stats stats = stats_of(load->queue);
+    require(load->streamed > 0 && stats.sent == load->streamed && stats.received == load->streamed);
+}
+
+static void pauses_under_load(struct stress *stress)
+{
+    gyre_kernel *kernel = launch(stress->runtime, "stamper", 2);
+    struct load load;
+    begin_load(&load, gyre_kernel_queue(kernel));
+    for (uint64_t i = scaled(stress, 1000, 100000); i > 0; i--) {
+        must(gyre_kernel_deactivate(kernel, far_off()));
+        require(info_of(kernel).state == GYRE_KERNEL_INACTIVE);
+        must(gyre_kernel_activate(kernel, far_off()));
+    }
+    end_load(&load);
+}
+
+/* Some are closed with replies unread, some with requests unhandled. */
+static void queues_under_load(struct stress *stress)
+{
+    gyre_kernel *kernel = launch(stress->runtime, "stamper", 2);
+    struct load load;
+    begin_load(&load, gyre_kernel_queue(kernel));
+    for (uint64_t i = scaled(stress, 500, 50000); i > 0; i--) {
+        gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 16});
+        stream(queue, i, 0, 40);
+        for (uint64_t left = 0; left < i % 16; left++) {
+            stamp request = make_stamp(i, left);
+            must(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT));
+        }
+        gyre_queue_close(queue);
+    }
+    end_load(&load);
+    require(info_of(kernel).queues == 1);
+}
+
+const struct stress_mode life_modes[] = {
+    {"launches", "launch, pause, terminate, relaunch, release; flat memory, threads, descriptors",
+     launch_cycles},
+    {"runtimes", "the same with a runtime each", runtime_cycles},
+    {"pauses", "deactivate and activate under load", pauses_under_load},
+    {"queues", "queues opened and closed under load", queues_under_load},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre_stress: load over the public API alone. A mode is a function that returns when all went well;
+ * `require` ends the process with file, line and the thread's error text otherwise.
+ */
+#ifndef GYRE_TESTS_STRESS_H
+#define GYRE_TESTS_STRESS_H
+
+#include <gyre/gyre.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "messages.h"
+
+struct stress {
+    gyre_runtime *runtime;
+    const char *const *settings; /* of the command line, NULL-terminated */
+    bool is_long;
+};
+
+struct stress_mode {
+    const char *name, *what;
+    void (*run)(struct stress *stress);
+};
+
+/** Ends with NULL. */
+extern const struct stress_mode flow_modes[], life_modes[], end_modes[];
+
+void require_(bool holds, const char *what, const char *file, int line);
+#define require(condition) require_((condition), #condition, __FILE__, __LINE__)
+#define must(call)         require_((call) == GYRE_OK, #call, __FILE__, __LINE__)
+
+/** `small` in a short run, `large` in a long one. Sanitizers take many times as long for a message. */
+static inline uint64_t scaled(const struct stress *stress, uint64_t small, uint64_t large)
+{
+    return stress->is_long ? large : small / STRESS_SHORTENED;
+}
+
+/** Far off: what does not happen until then hangs. */
+uint64_t far_off(void);
+
+/** Opens a runtime with the settings of the command line and up to four more, ended by NULL. */
+gyre_runtime *open_runtime(const struct stress *stress, const char *const *more);
+gyre_kernel *launch(gyre_runtime *runtime, const char *kernel, uint32_t blocks);
+gyre_queue *open_queue(gyre_kernel *kernel, gyre_queue_desc desc);
+gyre_queue_stats stats_of(gyre_queue *queue);
+gyre_kernel_info info_of(gyre_kernel *kernel);
+void start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
+
+/** The one request of a producer and number. */
+stamp make_stamp(uint64_t producer, uint64_t number);
+/** Every word of the reply is right. */
+bool is_reply(const stamp *reply, uint64_t producer, uint64_t number);
+
+enum { STREAM_BATCH = 64 };
+
+/**
+ * Sends numbers `first` to `end` - 1 of a producer from one thread and receives them in between, every reply
+ * checked, in order. Nobody else receives from the queue.
+ */
+void stream(gyre_queue *queue, uint64_t producer, uint64_t first, uint64_t end);
+
+#endif
