@@ -274,8 +274,8 @@ gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)
     gyre_device *device = resident->device;
     gyre_status status = cuda_enter(device);
     while (status == GYRE_OK) {
-        pthread_mutex_lock(
-            &device->lock); /* while others are made to leave, nobody mistakes that for the end */
+        /* while others are made to leave, nobody mistakes that for the end */
+        pthread_mutex_lock(&device->residents->lock);
         status = cuda_resident_await(resident, gyre_clock_ns());
         pthread_mutex_unlock(&device->residents->lock);
         if (status != GYRE_TIMEOUT)
