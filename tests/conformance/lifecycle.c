@@ -79,7 +79,7 @@ static void deactivate_keeps_what_is_queued(struct conformance *test)
 
 static void deactivate_acts_at_the_next_message(struct conformance *test)
 {
-    gyre_kernel *kernel = launch(test, "behave.gyre.c", "behave");
+    gyre_kernel *kernel = launch(test, "behave.gyre.c", "behave_in_turn");
     gyre_queue *queue = gyre_kernel_queue(kernel);
     for (uint64_t i = 0; i < 200; i++)
         send_number(queue, BEHAVE_WAIT, i); /* 2 ms each */
@@ -105,7 +105,7 @@ static void terminate_drains_until_its_deadline(struct conformance *test)
 
 static void terminate_reports_what_was_left(struct conformance *test)
 {
-    gyre_kernel *kernel = launch(test, "behave.gyre.c", "behave");
+    gyre_kernel *kernel = launch(test, "behave.gyre.c", "behave_in_turn");
     gyre_queue *queue = gyre_kernel_queue(kernel);
     gyre_completion completion;
     words_1 reply;
@@ -167,7 +167,7 @@ static void relaunch_starts_over_with_the_initial_state(struct conformance *test
 
 static void closing_ends_whatever_runs(struct conformance *test)
 {
-    gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave_in_turn"));
     launch(test, "words.gyre.c", "words_of_6");
     for (uint64_t i = 0; i < 100; i++)
         send_number(queue, BEHAVE_WAIT, i);

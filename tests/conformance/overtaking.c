@@ -60,7 +60,8 @@ static void await_a_busy_handler(gyre_kernel *kernel)
 
 static void a_terminate_cuts_another_ones_drain_short(struct conformance *test)
 {
-    struct operation drain = {.kernel = launch(test, "behave.gyre.c", "behave"), .run = drain_for_ever};
+    struct operation drain = {.kernel = launch(test, "behave.gyre.c", "behave_in_turn"),
+                              .run = drain_for_ever};
     uint64_t unhandled = 0;
     for (int i = 0; i < SLOW_MESSAGES; i++)
         send_slow(gyre_kernel_queue(drain.kernel), SLOW_US);

@@ -18,6 +18,7 @@
 
 #define GYRE_CUDA_LANES_MAX  512        /* of lane kernels: registers for many loads in flight */
 #define GYRE_CUDA_LOADS      8          /* 16-byte loads in flight of each thread */
+#define GYRE_ACTOR_WINDOW    32         /* messages of an actor that are fetched together */
 #define GYRE_ORDER_LEAVE     1ull       /* the low bit of an order: leave, and acknowledge nothing */
 #define GYRE_CUDA_STAGE_SIZE (1u << 20) /* bytes of device memory a block has for messages beyond a line */
 

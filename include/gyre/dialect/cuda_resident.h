@@ -91,6 +91,7 @@ struct gyre_block_view {
     gyre_u32 first_bad;   /* of a window: the first slot that is not there */
     gyre_u32 go;          /* why polling ended: 1 + served index of a backlog, or GYRE_GO_ORDER */
     gyre_u32 count;
+    gyre_u32 eager; /* there was a backlog: look for as many as a window holds */
     gyre_u64 claimed;
     gyre_served served[GYRE_QUEUES_MAX];
 };

@@ -3,31 +3,54 @@
  * Messages beyond one line, actors, block kernels, and queues that several blocks share. Included by
  * cuda_resident.h.
  *
- * A window of requests is copied into device memory with coalesced 16-byte loads, handled there, and the
- * replies are copied back: payload, one fence for the window, then the headers. A completion that fits a line
- * goes as a whole line and needs no fence.
+ * A window of requests is copied into shared memory (device memory, when one message is too large for it)
+ * with coalesced 16-byte loads, handled there, and the replies are copied back: payload, one fence for the
+ * window, then the headers. A completion that fits a line goes as a whole line and needs no fence.
  */
 #ifndef GYRE_DIALECT_CUDA_STAGE_H
 #define GYRE_DIALECT_CUDA_STAGE_H
 
-#define GYRE_STAGE_LOADS_ 4  /* 16-byte loads in flight of each thread */
-#define GYRE_ACTOR_WINDOW 32 /* messages of an actor that are fetched together */
+#define GYRE_STAGE_LOADS_  4 /* 16-byte loads in flight of each thread */
+#define GYRE_ACTOR_LOOK_NS 100000
 
 /** What window sizes follow from a kernel's types. */
 template <class K> struct gyre_stage_ {
     enum {
         request_chunks = (GYRE_SLOT_HEADER_SIZE + K::request_size + 15) / 16,
         reply_payload = K::reply_size > GYRE_SLOT_SMALL_PAYLOAD ? K::reply_size : GYRE_SLOT_SMALL_PAYLOAD,
-        reply_chunks = (GYRE_SLOT_HEADER_SIZE + reply_payload + 15) / 16,
-        fits = GYRE_CUDA_STAGE_SIZE / 16 / (request_chunks + reply_chunks)
+        reply_chunks = (GYRE_SLOT_HEADER_SIZE + reply_payload + 15) / 16
     };
 };
 
-/* The most messages that a block takes at once. */
-template <class K> GYRE_HELPER gyre_u32 gyre_window_max_()
+/* Where a block keeps the messages that it works on, and how many fit. */
+struct gyre_stage_place_ {
+    gyre_chunk *requests, *replies;
+    gyre_u32 window;
+};
+
+GYRE_HELPER gyre_u32 gyre_dynamic_size_()
 {
+    gyre_u32 size;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
+    return size;
+}
+
+/* Shared memory behind the block's scratch when at least one message fits, else the block's part of the
+ * stage. */
+template <class K>
+GYRE_HELPER gyre_stage_place_ gyre_stage_find_(const gyre_resident_arguments &arguments, gyre_chunk *memory)
+{
+    constexpr gyre_u32 scratch_chunks = K::form == 2 ? (K::scratch_size + 15) / 16 : 0;
+    constexpr gyre_u32 each = gyre_stage_<K>::request_chunks + gyre_stage_<K>::reply_chunks;
+    const gyre_u32 room = (gyre_dynamic_size_() / 16 - scratch_chunks) / each;
     const gyre_u32 wanted = K::form == 2 ? 1 : K::form == 3 ? GYRE_ACTOR_WINDOW : blockDim.x;
-    return wanted < gyre_stage_<K>::fits ? wanted : gyre_stage_<K>::fits;
+    gyre_stage_place_ place;
+    place.requests = room ? memory + scratch_chunks
+                          : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
+    const gyre_u32 fits = room ? room : GYRE_CUDA_STAGE_SIZE / 16 / each;
+    place.window = wanted < fits ? wanted : fits;
+    place.replies = place.requests + place.window * gyre_stage_<K>::request_chunks;
+    return place;
 }
 
 /* ---- finding work ---- */
@@ -47,27 +70,6 @@ GYRE_HELPER gyre_u32 gyre_look_(const gyre_served *queue, gyre_u64 first, gyre_u
         sequence = gyre_word_load_(&gyre_request_at_(queue, first + lane)->sequence);
     const gyre_u32 missing = ~__ballot_sync(gyre_first_warp_(), lane < most && sequence == first + lane + 1);
     return missing ? (gyre_u32)__ffs((int)missing) - 1 : 32;
-}
-
-/* As many requests as a window holds, in steps of a warp. */
-GYRE_HELPER gyre_u32 gyre_look_far_(const gyre_served *queue, gyre_u64 first, gyre_u32 most)
-{
-    gyre_u32 found = 0, step = 32;
-    while (found < most && step == 32) {
-        const gyre_u32 rest = most - found < 32 ? most - found : 32;
-        step = gyre_look_(queue, first + found, rest);
-        found += step;
-    }
-    return found;
-}
-
-/* This block serves the queue alone: a first look at one slot, then as far as there is a backlog. */
-GYRE_HELPER gyre_u32 gyre_find_alone_(gyre_served *queue, gyre_u32 most, gyre_u32 *eager)
-{
-    const gyre_u32 found =
-        *eager ? gyre_look_far_(queue, queue->next, most) : gyre_look_(queue, queue->next, 1);
-    *eager = found > 0;
-    return found;
 }
 
 GYRE_HELPER gyre_u64 gyre_device_load_(const gyre_u64 *from)
@@ -117,23 +119,25 @@ GYRE_HELPER gyre_u32 gyre_find_together_(gyre_cuda_cursor *cursor, const gyre_se
     return taken;
 }
 
-/* Warp 0 looks at the queues in turn until there is work or another order; leaves queue, index and count in
- * the view. */
-template <class K>
+/*
+ * Warp 0 looks at the queues in turn until there is work or another order; leaves queue, index and count in
+ * the view. A queue of this block alone that had something at the first look has a backlog: the next windows
+ * are widened.
+ */
 GYRE_HELPER void gyre_find_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                   gyre_u32 *which, gyre_u32 *eager)
+                                   gyre_u32 most, gyre_u32 *which)
 {
-    const gyre_u32 most = gyre_window_max_<K>(), lane = threadIdx.x & 31;
+    const gyre_u32 lane = threadIdx.x & 31;
     gyre_u32 found = 0, polls = 0, changed = 0;
     gyre_u64 first = 0;
-    while (!found && !changed) {
+    while (!changed) {
         gyre_served *queue = &view->served[*which];
         if (view->team_size > 1) {
             found =
                 gyre_find_together_(&arguments.cursors[queue->entry], queue, most, view->team_size, &first);
         } else {
             first = queue->next;
-            found = gyre_find_alone_(queue, most, eager);
+            found = gyre_look_(queue, first, 1);
         }
         if (found)
             break;
@@ -146,7 +150,32 @@ GYRE_HELPER void gyre_find_window_(const gyre_resident_arguments &arguments, gyr
         view->go = found ? *which + 1 : GYRE_GO_ORDER;
         view->count = found;
         view->claimed = first;
+        view->eager = view->team_size == 1 && polls == 0;
     }
+}
+
+/* All threads look at a slot each: how many requests from the queue's position on are there. */
+GYRE_HELPER void gyre_widen_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                    gyre_u32 most)
+{
+    const gyre_served *queue = &view->served[view->go - 1];
+    const gyre_u64 first = queue->next;
+    gyre_u32 changed = 0;
+    if (threadIdx.x == 0)
+        view->first_bad = most;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        changed = gyre_order_changed_(arguments, view);
+    for (gyre_u32 slot = threadIdx.x; slot < most; slot += blockDim.x)
+        if (gyre_word_load_(&gyre_request_at_(queue, first + slot)->sequence) != first + slot + 1)
+            atomicMin(&view->first_bad, slot);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        view->claimed = first;
+        view->count = view->first_bad;
+        view->eager = view->count > 1 && !changed;
+    }
+    __syncthreads();
 }
 
 /* ---- moving messages ---- */
@@ -179,7 +208,7 @@ GYRE_HELPER void gyre_deliver_(gyre_chunk *stage, const gyre_served *queue, gyre
 {
     constexpr gyre_u32 each = gyre_stage_<K>::reply_chunks;
     const gyre_u32 all = count * each, threads = blockDim.x;
-    if constexpr (each == 4) {
+    if (each == 4 && threads >= 4) { /* four neighbours store a line together */
         for (gyre_u32 chunk = threadIdx.x; chunk < all; chunk += threads)
             gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + chunk / 4) + chunk % 4,
                               stage[chunk]);
@@ -252,35 +281,57 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *requests, gyre_chunk *replie
     return failed;
 }
 
+/*
+ * An actor's messages, one after the other, by one thread. It looks for another order between messages, but
+ * not more often than every GYRE_ACTOR_LOOK_NS, and then leaves the rest of the window for later. Returns how
+ * many it handled.
+ */
+template <class K>
+GYRE_HELPER gyre_u32 gyre_handle_actor_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                        const gyre_stage_place_ &place, const void *buffers,
+                                        gyre_context *gyre)
+{
+    gyre_u64 looked = gyre_time_ns(gyre);
+    for (gyre_u32 slot = 0; slot < view->count; slot++) {
+        view->failed += gyre_handle_staged_<K>(place.requests, place.replies, slot, view->claimed + slot,
+                                               view->drop_before, arguments.state, buffers, gyre);
+        const gyre_u64 now = gyre_time_ns(gyre);
+        if (now - looked < GYRE_ACTOR_LOOK_NS)
+            continue;
+        looked = now;
+        if (gyre_order_changed_(arguments, view))
+            return slot + 1;
+    }
+    return view->count;
+}
+
 template <class K>
 GYRE_HELPER void gyre_serve_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                    gyre_chunk *memory, const void *buffers, gyre_context *gyre)
+                                    gyre_chunk *memory, const gyre_stage_place_ &place, const void *buffers,
+                                    gyre_context *gyre)
 {
     gyre_served *queue = &view->served[view->go - 1];
     const gyre_u64 first = view->claimed;
-    const gyre_u32 count = view->count;
-    gyre_chunk *requests = (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
-    gyre_chunk *replies = requests + gyre_window_max_<K>() * gyre_stage_<K>::request_chunks;
     gyre_u32 failed = 0;
     if (threadIdx.x == 0)
         view->drop_before = gyre_word_load_(queue->drop_before);
-    gyre_fetch_<K>(requests, queue, first, count);
+    gyre_fetch_<K>(place.requests, queue, first, view->count);
     __syncthreads();
     if (K::form == 2) {
-        failed = gyre_handle_block_<K>(requests, replies, first, view->drop_before, arguments.state, memory,
-                                       buffers, gyre);
+        failed = gyre_handle_block_<K>(place.requests, place.replies, first, view->drop_before,
+                                       arguments.state, memory, buffers, gyre);
     } else if (K::form == 3) {
-        for (gyre_u32 slot = 0; threadIdx.x == 0 && slot < count; slot++)
-            failed += gyre_handle_staged_<K>(requests, replies, slot, first + slot, view->drop_before,
-                                             arguments.state, buffers, gyre);
-    } else if (threadIdx.x < count) {
-        failed = gyre_handle_staged_<K>(requests, replies, threadIdx.x, first + threadIdx.x,
+        if (threadIdx.x == 0)
+            view->count = gyre_handle_actor_<K>(arguments, view, place, buffers, gyre);
+    } else if (threadIdx.x < view->count) {
+        failed = gyre_handle_staged_<K>(place.requests, place.replies, threadIdx.x, first + threadIdx.x,
                                         view->drop_before, arguments.state, buffers, gyre);
     }
     if (failed)
         atomicAdd(&view->failed, (gyre_u64)failed);
     __syncthreads();
-    gyre_deliver_<K>(replies, queue, first, count);
+    const gyre_u32 count = view->count;
+    gyre_deliver_<K>(place.replies, queue, first, count);
     __syncthreads();
     if (threadIdx.x == 0) {
         queue->next = first + count;
@@ -293,15 +344,25 @@ template <class K>
 GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                     gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
-    gyre_u32 which = 0, eager = 0;
+    const gyre_stage_place_ place = gyre_stage_find_<K>(arguments, memory);
+    gyre_u32 which = 0;
+    if (threadIdx.x == 0)
+        view->eager = 0;
     for (;;) {
         __syncthreads();
-        if (threadIdx.x < 32)
-            gyre_find_window_<K>(arguments, view, &which, &eager);
+        const gyre_u32 eager = view->eager;
         __syncthreads();
-        if (view->go == GYRE_GO_ORDER)
-            return;
-        gyre_serve_window_<K>(arguments, view, memory, buffers, gyre);
+        if (eager && place.window > 1) {
+            gyre_widen_window_(arguments, view, place.window);
+        } else {
+            if (threadIdx.x < 32)
+                gyre_find_window_(arguments, view, place.window, &which);
+            __syncthreads();
+            if (view->go == GYRE_GO_ORDER)
+                return;
+        }
+        if (view->count > 0)
+            gyre_serve_window_<K>(arguments, view, memory, place, buffers, gyre);
     }
 }
 

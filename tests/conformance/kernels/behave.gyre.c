@@ -3,7 +3,8 @@
 #include <gyre/kernel.h>
 #include "messages.h"
 
-GYRE_KERNEL(behave, behaviour, words_1)
+GYRE_HELPER gyre_result do_as_told(const GYRE_GLOBAL behaviour *request, GYRE_GLOBAL words_1 *reply,
+                                   gyre_context *gyre)
 {
     u64 start = gyre_time_ns(gyre);
     switch (request->what) {
@@ -27,4 +28,15 @@ GYRE_KERNEL(behave, behaviour, words_1)
     }
     reply->w[0] = request->number + 1;
     return GYRE_REPLY;
+}
+
+GYRE_KERNEL(behave, behaviour, words_1)
+{
+    return do_as_told(request, reply, gyre);
+}
+
+/* The same, one message after the other on every device. */
+GYRE_ACTOR(behave_in_turn, behaviour, words_1, gyre_none)
+{
+    return do_as_told(request, reply, gyre);
 }
