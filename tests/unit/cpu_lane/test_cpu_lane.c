@@ -370,7 +370,11 @@ int main(void)
     tcase_add_test(tcase, an_assertion_names_file_line_and_condition);
     tcase_add_test(tcase, a_barrier_in_a_lane_kernel_fails_the_message);
     tcase_add_test(tcase, a_stack_overflow_is_told_by_the_guard);
+#ifdef __SANITIZE_ADDRESS__
+    (void)no_memory_for_a_stack_fails_the_message_alone; /* its runtime puts another mprotect in the way */
+#else
     tcase_add_loop_test(tcase, no_memory_for_a_stack_fails_the_message_alone, 0, 64);
+#endif
     tcase_add_test(tcase, a_message_without_barriers_takes_one_stack);
     tcase_add_test(tcase, bad_counts_and_sizes_are_refused);
     suite_add_tcase(suite, tcase);
