@@ -31,6 +31,8 @@ static const char HELP[] =
     "  {\"failed\":{\"code\":CODE,\"text\":\"TEXT\"}}     the handler failed the request\n"
     "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
     "\n"
+    "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its "
+    "source.\n"
     "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
     "\n"
     "Options:\n"
@@ -68,11 +70,20 @@ typedef struct call_run {
 
 /* ---- launching ---------------------------------------------------------------------------------------- */
 
+/* What cannot be a path of a kernel and is none is the name of one that is configured. */
+static bool is_kernel_name(const char *operand)
+{
+    return !strpbrk(operand, "/.:") && access(operand, F_OK) != 0;
+}
+
 static gyre_status launch(call_run *call, bool inactive)
 {
+    const char *operand = call->cli->operands.items[0];
+    bool named = is_kernel_name(operand);
     return gyre_launch(call->runtime,
                        &(gyre_launch_desc){.size = sizeof(gyre_launch_desc),
-                                           .source = call->cli->operands.items[0],
+                                           .source = named ? NULL : operand,
+                                           .name = named ? operand : NULL,
                                            .backend = call->cli->backend,
                                            .device = (uint32_t)call->device,
                                            .lanes = (uint32_t)call->lanes,

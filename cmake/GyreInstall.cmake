@@ -13,5 +13,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyreConfig.cmake ${CMAKE_CURRENT_BINAR
   cmake/GyreBackend.cmake DESTINATION ${package_dir})
 install(EXPORT gyreTargets NAMESPACE gyre:: DESTINATION ${package_dir})
 
+# Relative to itself, so that it is right wherever the tree is installed or moved.
+file(RELATIVE_PATH GYRE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/gyre.pc.in gyre.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

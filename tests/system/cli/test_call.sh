@@ -216,6 +216,14 @@ run call --set gyre.no_such_key=1 --set gyre.strict=true "$kinds:outcomes" '{"va
 exits 4
 says "no_such_key"
 
+# a name whose source is configured
+printf '[kernel.outcomes]\nsource = %s:outcomes\n[queue.outcomes]\ncapacity = 8\n' "$PWD/$kinds" >"$folder/named.ini"
+run call --config "$folder/named.ini" outcomes '{"value":1}' <"$nothing"
+exits 0
+run call --config "$folder/named.ini" outcome '{"value":1}' <"$nothing"
+exits 1
+says "kernel 'outcome' has no source: name a file, or set source in the section [kernel.outcome]"
+
 # the examples of the help text, as they stand there
 "$GYRE" help call | sed -n '/^Examples/,$p' | sed '1d' | sed "s,build/bin/gyre,\"\$GYRE\",g" >"$folder/examples.sh"
 called="the examples of gyre help call" code=0

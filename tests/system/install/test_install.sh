@@ -45,7 +45,7 @@ check_files()
 # pc VARIABLE...: pkg-config on the moved tree.
 pc()
 {
-    PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig" pkg-config --define-variable=prefix="$prefix" "$@" gyre
+    PKG_CONFIG_PATH="$prefix/$libdir/pkgconfig" pkg-config "$@" gyre
 }
 
 check_pkg_config()
