@@ -13,8 +13,8 @@ GYRE_MESSAGE(atomics_reply, ATOMICS_REPLY)
     FIELD(T, T##_difference)                                                                                 \
     FIELD(T, T##_least)                                                                                      \
     FIELD(T, T##_most)                                                                                       \
-    FIELD(T, T##_and) FIELD(T, T##_or) FIELD(T, T##_xor) FIELD(T, T##_swapped) FIELD(T, T##_cas)             \
-        FIELD(T, T##_stored)
+    FIELD(T, T##_and)                                                                                        \
+    FIELD(T, T##_or) FIELD(T, T##_xor) FIELD(T, T##_swapped) FIELD(T, T##_cas) FIELD(T, T##_stored)
 #define ATOMICS_STATE(FIELD)                                                                                 \
     ATOMICS_OF(FIELD, u32)                                                                                   \
     ATOMICS_OF(FIELD, i32) ATOMICS_OF(FIELD, u64) ATOMICS_OF(FIELD, i64) FIELD(f32, f32_sum)

@@ -11,8 +11,8 @@ GYRE_MESSAGE(float_bits_request, FLOAT_BITS_REQUEST)
     FIELD(u64, wide)                                                                                         \
     FIELD(f32, x)                                                                                            \
     FIELD(f64, y)                                                                                            \
-    FIELD(f32, next) FIELD(i32, exponent) FIELD(u32, kind) FIELD(i32, truncated) FIELD(f32, narrowed)        \
-        FIELD(f64, widened)
+    FIELD(f32, next)                                                                                         \
+    FIELD(i32, exponent) FIELD(u32, kind) FIELD(i32, truncated) FIELD(f32, narrowed) FIELD(f64, widened)
 GYRE_MESSAGE(float_bits_reply, FLOAT_BITS_REPLY)
 
 #endif
