@@ -19,8 +19,10 @@
 
 /** The keys of [backend.cuda], parsed. */
 struct cuda_settings {
-    uint32_t sms;         /* multiprocessors that kernels may use together; 0: all */
-    uint32_t pause_ns;    /* between two polls of an idle block */
+    uint32_t sms;      /* multiprocessors that kernels may use together; 0: all */
+    uint32_t pause_ns; /* between two polls of an idle block */
+    char devices[512]; /* "0,1" or UUIDs: which of the driver\'s devices are 0, 1, ... here; "": all, in its
+                          order */
     char compile_for[32]; /* "sm_90": a device that only compiles; "" for one of the driver */
     char nvrtc[PATH_MAX]; /* the compiler's library; "": by its known names */
 };

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { CAPABILITY_MIN = 7 }; /* the first with system-scope loads and stores that are ordered */
 
@@ -81,19 +82,90 @@ static gyre_status check_abilities(const gyre_device *device)
     return GYRE_OK;
 }
 
+/* ---- which of the driver's devices ---- */
+
+uint32_t cuda_devices_count(const struct cuda_settings *settings, int count)
+{
+    uint32_t words = 1;
+    if (!settings->devices[0])
+        return count > 0 ? (uint32_t)count : 0;
+    for (const char *at = settings->devices; *at; at++)
+        words += *at == ',';
+    return words;
+}
+
+/* "GPU-" and 8-4-4-4-12 digits, as the vendor's tools print it; "" from drivers that do not tell. */
+static void write_uuid(const struct cuda_driver *driver, CUdevice handle, char text[48])
+{
+    static const char digits[] = "0123456789abcdef";
+    CUuuid uuid;
+    char *out = text + sizeof "GPU-" - 1;
+    strcpy(text, "GPU-");
+    if (!driver->cuDeviceGetUuid || driver->cuDeviceGetUuid(&uuid, handle) != CUDA_SUCCESS) {
+        text[0] = '\0';
+        return;
+    }
+    for (size_t i = 0; i < sizeof uuid.bytes; i++) {
+        const unsigned char byte = (unsigned char)uuid.bytes[i];
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *out++ = '-';
+        *out++ = digits[byte >> 4];
+        *out++ = digits[byte & 15];
+    }
+    *out = '\0';
+}
+
+/* The driver's number of the device whose UUID begins so, or -1. */
+static int find_uuid(const struct cuda_driver *driver, int count, const char *word, size_t length)
+{
+    for (int i = 0; i < count; i++) {
+        CUdevice handle;
+        char uuid[48];
+        if (driver->cuDeviceGet(&handle, i) != CUDA_SUCCESS)
+            continue;
+        write_uuid(driver, handle, uuid);
+        if (strncasecmp(uuid, word, length) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* The driver's number of device->ordinal. */
+static gyre_status choose_device(const gyre_device *device, int count, int *number)
+{
+    const char *word = device->settings.devices;
+    const uint32_t known = cuda_devices_count(&device->settings, count);
+    if (device->ordinal >= known)
+        return device->host->error(known ? GYRE_INVALID : GYRE_UNAVAILABLE,
+                                   "there %s %u device%s%s%s, numbered from 0; found device %u",
+                                   known == 1 ? "is" : "are", known, known == 1 ? "" : "s",
+                                   *word ? " with backend.cuda.device = " : "", word, device->ordinal);
+    *number = (int)device->ordinal;
+    if (!*word)
+        return GYRE_OK;
+    for (uint32_t i = 0; i < device->ordinal; i++)
+        word += strcspn(word, ",") + 1;
+    const size_t length = strcspn(word, ",");
+    *number = *word == 'G' ? find_uuid(device->driver, count, word, length) : atoi(word);
+    if (*number >= 0 && *number < count)
+        return GYRE_OK;
+    return device->host->error(
+        GYRE_UNAVAILABLE,
+        "backend.cuda.device names '%.*s'; the driver lists %d device%s: `nvidia-smi -L` "
+        "shows their numbers and UUIDs",
+        (int)length, word, count, count == 1 ? "" : "s");
+}
+
 gyre_status cuda_device_describe(gyre_device *device)
 {
     const struct cuda_driver *driver = device->driver;
-    int count = 0;
+    int count = 0, number = 0;
     size_t memory_size = 0;
     gyre_status status = cuda_check(device, driver->cuDeviceGetCount(&count), "cuDeviceGetCount");
-    if (status == GYRE_OK && device->ordinal >= (uint32_t)count)
-        return device->host->error(count ? GYRE_INVALID : GYRE_UNAVAILABLE,
-                                   "the NVIDIA driver lists %d device%s%s, found device %u", count,
-                                   count == 1 ? "" : "s", count ? ", numbered from 0" : "", device->ordinal);
     if (status == GYRE_OK)
-        status =
-            cuda_check(device, driver->cuDeviceGet(&device->handle, (int)device->ordinal), "cuDeviceGet");
+        status = choose_device(device, count, &number);
+    if (status == GYRE_OK)
+        status = cuda_check(device, driver->cuDeviceGet(&device->handle, number), "cuDeviceGet");
     if (status == GYRE_OK)
         status = cuda_check(device,
                             driver->cuDeviceGetName(device->name, (int)sizeof device->name, device->handle),

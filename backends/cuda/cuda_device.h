@@ -9,6 +9,9 @@ gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out);
 void cuda_device_close(gyre_device *device);
 gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info);
 
+/** How many devices there are with the setting `device`, of the driver's `count`. */
+uint32_t cuda_devices_count(const struct cuda_settings *settings, int count);
+
 /**
  * Fills in what the driver says about device->ordinal, without a context. INVALID or UNAVAILABLE when there
  * is no such device or it cannot run resident kernels.

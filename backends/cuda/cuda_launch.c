@@ -260,7 +260,7 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     gyre_device *device = module->device;
     *out = NULL;
     if (!device->driver)
-        return cuda_compile_only(device, "launch a kernel");
+        return cuda_compile_only(device, "launching a kernel");
     gyre_status status = cuda_enter(device);
     if (status != GYRE_OK)
         return status;

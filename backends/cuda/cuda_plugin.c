@@ -107,7 +107,7 @@ static void say_driver(gyre_probe_info *info, const struct cuda_driver *driver)
 
 /* OK when a device can run kernels; else the reason of the last that cannot. */
 static gyre_status probe_devices(const gyre_host *host, const struct cuda_driver *driver,
-                                 gyre_probe_info *info)
+                                 const struct cuda_settings *settings, gyre_probe_info *info)
 {
     int count = 0;
     gyre_status reason = cuda_check_host(host, driver, driver->cuDeviceGetCount(&count), "cuDeviceGetCount");
@@ -118,8 +118,9 @@ static gyre_status probe_devices(const gyre_host *host, const struct cuda_driver
             "the NVIDIA driver '%s' works but lists no device; see CUDA_VISIBLE_DEVICES and the "
             "devices of the container",
             driver->path);
-    for (int i = 0; i < count; i++) {
-        gyre_device device = {.host = host, .driver = driver, .ordinal = (uint32_t)i};
+    info->device_count = reason == GYRE_OK ? cuda_devices_count(settings, count) : 0;
+    for (uint32_t i = 0; i < info->device_count; i++) {
+        gyre_device device = {.host = host, .driver = driver, .settings = *settings, .ordinal = i};
         pthread_mutex_init(&device.lost_lock, NULL);
         gyre_status status = cuda_device_describe(&device);
         pthread_mutex_destroy(&device.lost_lock);
@@ -129,7 +130,6 @@ static gyre_status probe_devices(const gyre_host *host, const struct cuda_driver
             say_device(info, &device);
         usable = usable || status == GYRE_OK;
     }
-    info->device_count = (uint32_t)count;
     return usable ? GYRE_OK : reason;
 }
 
@@ -147,7 +147,7 @@ static gyre_status cuda_probe(const gyre_probe_desc *desc, gyre_probe_info *info
         return status;
     info->score = SCORE;
     say_driver(info, driver);
-    status = probe_devices(desc->host, driver, info);
+    status = probe_devices(desc->host, driver, &settings, info);
     if (status == GYRE_OK)
         say_compiler(info, desc->host, &settings);
     return status;

@@ -45,6 +45,31 @@ static gyre_status read_architecture(const gyre_host *host, const gyre_parameter
     return GYRE_OK;
 }
 
+/* "all", or numbers of the driver's and UUIDs as `nvidia-smi -L` prints them, or their beginnings. */
+static gyre_status read_devices(const gyre_host *host, const gyre_parameter *parameter, char *out,
+                                size_t size)
+{
+    static const char expected[] = "all, or numbers and UUIDs of devices like 0,1 or GPU-5a2b93c4";
+    const char *value = parameter->value;
+    out[0] = '\0';
+    if (strcmp(value, "all") == 0)
+        return GYRE_OK;
+    for (const char *word = value;; word += strcspn(word, ",") + 1) {
+        const size_t length = strcspn(word, ",");
+        const bool number = length > 0 && length < 5 && strspn(word, "0123456789") == length;
+        const bool uuid = strncmp(word, "GPU-", 4) == 0 && length >= 8 && length <= 40 &&
+                          4 + strspn(word + 4, "0123456789abcdefABCDEF-") == length;
+        if (!number && !uuid)
+            return refuse(host, parameter, expected);
+        if (!word[length])
+            break;
+    }
+    if (strlen(value) >= size)
+        return refuse(host, parameter, "a shorter list of devices");
+    snprintf(out, size, "%s", value);
+    return GYRE_OK;
+}
+
 static gyre_status read_path(const gyre_host *host, const gyre_parameter *parameter, char *out, size_t size)
 {
     const char *value = strcmp(parameter->value, "auto") == 0 ? "" : parameter->value;
@@ -63,6 +88,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
     if (!strcmp(key, "pause_ns"))
         return read_number(host, parameter, PAUSE_MAX_NS, "a number of nanoseconds from 0 to 1000000",
                            &settings->pause_ns);
+    if (!strcmp(key, "device"))
+        return read_devices(host, parameter, settings->devices, sizeof settings->devices);
     if (!strcmp(key, "compile_for"))
         return read_architecture(host, parameter, settings->compile_for, sizeof settings->compile_for);
     if (!strcmp(key, "nvrtc"))

@@ -54,7 +54,62 @@ static CUresult fake_attribute(int *value, CUfunction_attribute which, CUfunctio
     return CUDA_SUCCESS;
 }
 
-static const struct cuda_driver fake_driver = {.cuGetErrorName = fake_error_name,
+/* Three devices; the middle one is too old. */
+static CUresult fake_count(int *count)
+{
+    *count = 3;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_device(CUdevice *device, int number)
+{
+    *device = number;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_name(char *name, int size, CUdevice device)
+{
+    snprintf(name, (size_t)size, "Fake %d", device);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_uuid(CUuuid *uuid, CUdevice device)
+{
+    memset(uuid, 0xa0 + device, sizeof *uuid);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_memory(size_t *size, CUdevice device)
+{
+    *size = (size_t)(device + 1) << 30;
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_device_attribute(int *value, CUdevice_attribute which, CUdevice device)
+{
+    switch (which) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+        *value = device == 1 ? 6 : 9;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+        *value = 0;
+        break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
+        *value = 227 * 1024;
+        break;
+    default:
+        *value = 132;
+    }
+    return CUDA_SUCCESS;
+}
+
+static const struct cuda_driver fake_driver = {.cuDeviceGetCount = fake_count,
+                                               .cuDeviceGet = fake_device,
+                                               .cuDeviceGetName = fake_name,
+                                               .cuDeviceGetUuid = fake_uuid,
+                                               .cuDeviceTotalMem = fake_memory,
+                                               .cuDeviceGetAttribute = fake_device_attribute,
+                                               .cuGetErrorName = fake_error_name,
                                                .cuGetErrorString = fake_error_string,
                                                .cuModuleLoadData = fake_load,
                                                .cuModuleUnload = fake_unload,
@@ -166,23 +221,60 @@ END_TEST
 
 START_TEST(settings_are_read)
 {
-    static const gyre_parameter given[] = {{"library", "gyre-cuda.so", "test"},
-                                           {"sms", "66", "test"},
-                                           {"pause_ns", "250", "test"},
-                                           {"compile_for", "sm_90a", "test"},
-                                           {"nvrtc", "/opt/libnvrtc.so", "test"}};
+    static const gyre_parameter given[] = {
+        {"library", "gyre-cuda.so", "test"},  {"sms", "66", "test"},
+        {"pause_ns", "250", "test"},          {"compile_for", "sm_90a", "test"},
+        {"device", "1,GPU-5a2b93c4", "test"}, {"nvrtc", "/opt/libnvrtc.so", "test"}};
     struct gyre_host_services host;
     struct cuda_settings settings;
     gyre_host_init(&host, NULL, NULL);
-    ck_assert_int_eq(cuda_settings_read(&host.table, given, 5, &settings), GYRE_OK);
+    ck_assert_int_eq(cuda_settings_read(&host.table, given, 6, &settings), GYRE_OK);
     ck_assert_uint_eq(settings.sms, 66);
     ck_assert_uint_eq(settings.pause_ns, 250);
     ck_assert_str_eq(settings.compile_for, "sm_90a");
     ck_assert_str_eq(settings.nvrtc, "/opt/libnvrtc.so");
+    ck_assert_str_eq(settings.devices, "1,GPU-5a2b93c4");
     const gyre_parameter plain[] = {{"compile_for", "device", "test"}, {"nvrtc", "auto", "test"}};
     ck_assert_int_eq(cuda_settings_read(&host.table, plain, 2, &settings), GYRE_OK);
     ck_assert_str_eq(settings.compile_for, "");
     ck_assert_str_eq(settings.nvrtc, "");
+}
+END_TEST
+
+START_TEST(devices_are_chosen_by_number_and_by_uuid)
+{
+    static const struct {
+        const char *setting;
+        uint32_t ordinal;
+        gyre_status status;
+        int number;
+        const char *sentence;
+    } cases[] = {{"", 0, GYRE_OK, 0, ""},
+                 {"", 2, GYRE_OK, 2, ""},
+                 {"2,0", 0, GYRE_OK, 2, ""},
+                 {"2,0", 1, GYRE_OK, 0, ""},
+                 {"GPU-a2a2a2a2", 0, GYRE_OK, 2, ""},
+                 {"0,GPU-A2A2A2A2-a2a2-a2a2-a2a2-a2a2a2a2a2a2", 1, GYRE_OK, 2, ""},
+                 {"", 3, GYRE_INVALID, 0, "there are 3 devices, numbered from 0; found device 3"},
+                 {"2", 1, GYRE_INVALID, 0, "there is 1 device with backend.cuda.device = 2"},
+                 {"7", 0, GYRE_UNAVAILABLE, 0, "backend.cuda.device names '7'; the driver lists 3 devices"},
+                 {"0,GPU-ffffffff", 1, GYRE_UNAVAILABLE, 0, "names 'GPU-ffffffff'"},
+                 {"", 1, GYRE_UNAVAILABLE, 0, "device 1 'Fake 1' has compute capability 6.0"}};
+    struct world world;
+    world_open(&world, "sm_90");
+    world.device->driver = &fake_driver;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        strcpy(world.device->settings.devices, cases[i].setting);
+        world.device->ordinal = cases[i].ordinal;
+        ck_assert_int_eq(cuda_device_describe(world.device), cases[i].status);
+        if (cases[i].status == GYRE_OK)
+            ck_assert_int_eq(world.device->handle, cases[i].number);
+        else
+            expect_text(cases[i].sentence);
+    }
+    ck_assert_uint_eq(cuda_devices_count(&(struct cuda_settings){.devices = "2,0"}, 3), 2);
+    ck_assert_uint_eq(cuda_devices_count(&(struct cuda_settings){.devices = ""}, 3), 3);
+    world_close(&world);
 }
 END_TEST
 
@@ -211,6 +303,7 @@ TCase *driver_cases(void)
     tcase_add_test(cases, a_gpu_newer_than_nvrtc_gets_ptx_and_the_same_description);
     tcase_add_test(cases, a_wrong_setting_is_refused_with_its_origin);
     tcase_add_test(cases, settings_are_read);
+    tcase_add_test(cases, devices_are_chosen_by_number_and_by_uuid);
     tcase_add_test(cases, a_device_that_only_compiles_says_so);
     return cases;
 }
