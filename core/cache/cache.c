@@ -42,8 +42,13 @@ static bool make_folders(const char *path)
             continue;
         memcpy(part, path, i);
         part[i] = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST && access(part, F_OK) != 0)
+        if (mkdir(part, 0700) == 0 || errno == EEXIST)
+            continue;
+        int reason = errno; /* a folder on a read-only file system may be there all the same */
+        if (access(part, F_OK) != 0) {
+            errno = reason;
             return false;
+        }
     }
     return true;
 }

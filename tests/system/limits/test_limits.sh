@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The command where the machine says no: memory, disk, rights, time. One sentence and an exit code for each.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../cli/expect.sh"
+program="$GYRE"
+export XDG_CACHE_HOME="$folder/cache"
+same="$folder/same.gyre.c"
+kept="$folder/same.kernel"
+
+# kernel NAME BODY: writes $folder/NAME.gyre.c, a kernel of that name from u32 to u32.
+kernel()
+{
+    printf '#include <gyre/kernel.h>\n\nGYRE_KERNEL(%s, u32, u32)\n{\n%s\n    return GYRE_REPLY;\n}\n' "$1" "$2" \
+        >"$folder/$1.gyre.c"
+}
+
+call()
+{
+    run call --backend cpu "$@" </dev/null
+}
+
+# limited LIMIT VALUE ARGUMENT...: `gyre call` under a limit of the shell's ulimit.
+limited()
+{
+    local limit="$1" value="$2"
+    shift 2
+    code=0
+    (ulimit "$limit" "$value" && exec "$GYRE" call --backend cpu "$@") </dev/null >"$folder/out" 2>"$folder/err" ||
+        code=$?
+    out="$(<"$folder/out")"
+    err="$(<"$folder/err")"
+    called="ulimit $limit $value; gyre call $*"
+}
+
+kernel same '    *reply = *request;'
+kernel loop $'    while (*request)\n        *reply += gyre_block(gyre) + 1;\n    *reply = 1;'
+run compile --backend cpu -o "$kept" "$same"
+exits 0
+
+# a limit of memory: the ring, then everything
+limited -v 200000 --set queue.default.capacity=2097152 "$kept" 1
+exits 1
+says "gyre: gyre queue 'same' needs 268435712 bytes of shared memory, mmap says: Cannot allocate memory"
+says "use a smaller capacity"
+for kib in 100000 60000 40000 30000 25000 20000; do
+    limited -v "$kib" "$kept" 1
+    checks=$((checks + 1))
+    ((code < 126)) || fail "expected an answer or a sentence, not the end by a signal"
+    ((code == 0)) || [[ "$err" == *": "* ]] || fail "expected a sentence"
+done
+
+# a limit of descriptors; below the first few not even the libraries load (127)
+for count in 4 6 8 10 12; do
+    limited -n "$count" --set gyre.remember_probes=false "$same" 1
+    checks=$((checks + 1))
+    ((code < 128 && code != 126)) || fail "expected an answer or a sentence, not the end by a signal"
+    ((code == 0 || code == 127)) || [[ "$err" == "gyre: "* ]] || fail "expected a sentence"
+done
+
+# a limit of file sizes, which ends other programs with a signal: the rings are files too
+limited -f 4 "$same" 1
+exits 1
+says "File too large"
+limited -f 64 "$kept" 1
+exits 1
+says "gyre: gyre queue 'same' needs "
+says "fallocate says: File too large"
+
+# a full disk: the cache, then -o
+tiny="$folder/tiny"
+mkdir "$tiny"
+if unshare -rm mount -t tmpfs -o size=8k none "$tiny" 2>/dev/null; then
+    cat >"$folder/on_tiny" <<'END'
+mount -t tmpfs -o size=8k none "$1" || exit 99
+shift
+exec "$@"
+END
+    GYRE=unshare run -rm sh "$folder/on_tiny" "$tiny" "$program" call --backend cpu \
+        --set "gyre.cache_dir=$tiny" "$same" 1 </dev/null
+    exits 0
+    prints 1
+    says "gyre: warning: compiled kernels are not kept: '$tiny/"
+    says "cannot be written: No space left on device"
+    GYRE=unshare run -rm sh "$folder/on_tiny" "$tiny" "$program" compile --backend cpu \
+        -o "$tiny/same.kernel" "$same"
+    exits 1
+    says "'$tiny/same.kernel' cannot be written: No space left on device"
+else
+    echo "left out: a small file system cannot be mounted here"
+fi
+
+# files without the right to read or write them; root has every right, so it becomes somebody else
+somebody=()
+if [[ "$(id -u)" == 0 ]]; then
+    somebody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+fi
+# as_somebody ARGUMENT...: `gyre` without root's rights.
+as_somebody()
+{
+    code=0
+    HOME="$folder/home" XDG_CACHE_HOME="$folder/locked" "${somebody[@]}" "$GYRE" "$@" </dev/null \
+        >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")"
+    err="$(<"$folder/err")"
+    called="gyre $*, by somebody else"
+}
+chmod 755 "$folder"
+mkdir -p "$folder/locked/gyre" "$folder/home"
+chmod 555 "$folder/locked/gyre" "$folder/locked"
+if "${somebody[@]}" "$GYRE" --version >/dev/null 2>&1; then
+    as_somebody call --backend cpu "$same" 1
+    exits 0
+    prints 1
+    says "compiled kernels are not kept: the cache folder '$folder/locked/gyre"
+    says "Permission denied"
+    printf '[gyre]\nbackend = cpu\n' >"$folder/secret.ini"
+    cp "$same" "$folder/secret.gyre.c"
+    chmod 000 "$folder/secret.ini" "$folder/secret.gyre.c"
+    as_somebody config --config "$folder/secret.ini"
+    refuses 4 "$folder/secret.ini: cannot be read: Permission denied"
+    as_somebody call --backend cpu "$folder/secret.gyre.c" 1
+    exits 1
+    says "$folder/secret.gyre.c"
+    says "Permission denied"
+else
+    echo "left out: another user cannot run $GYRE"
+fi
+
+# a handler that never returns: the deadline of the call, then that of the stop, and the command ends
+start="$SECONDS"
+call --timeout 100 --set kernel.default.stop_timeout_ms=200 "$folder/loop.gyre.c" 1
+exits 5
+says "the kernel did not complete message 1 of 1 within 100 ms (--timeout)"
+says "gyre: loop on cpu: 1 sent, 0 answered, 0 failed"
+says "kernel 'loop' did not stop within stop_timeout_ms: a handler does not return"
+checks=$((checks + 1))
+((SECONDS - start < 15)) || fail "expected an end within seconds"
+finish
