@@ -113,11 +113,11 @@ check_plugin()
     quiet cmake -S "$work/plugin" -B "$work/plugin/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
     quiet cmake --build "$work/plugin/build"
     quiet cmake --install "$work/plugin/build"
-    said="$(run "$prefix/bin/gyre" backends --why serial)" || fail "gyre backends does not know the plugin: $said"
+    said="$(run "$prefix/bin/gyre" backends --why solo)" || fail "gyre backends does not know the plugin: $said"
     grep -q '^verdict  *can start$' <<<"$said" || fail "the plugin built elsewhere cannot start: $said"
     numbers="$(seq -s, 1 25)"
-    said="$(run "$prefix/bin/gyre" call "$source/examples/vector_add/vector_add.gyre.c" --backend serial \
-        "{\"a\":[$numbers],\"b\":[$numbers]}" 2>"$work/log")" || fail "gyre call --backend serial: $(cat "$work/log")"
+    said="$(run "$prefix/bin/gyre" call "$source/examples/vector_add/vector_add.gyre.c" --backend solo \
+        "{\"a\":[$numbers],\"b\":[$numbers]}" 2>"$work/log")" || fail "gyre call --backend solo: $(cat "$work/log")"
     [[ "$said" == *'"sum":[2.0,4.0,6.0,'*'50.0]'* ]] || fail "the plugin built elsewhere replied '$said'"
 }
 

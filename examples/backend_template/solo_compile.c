@@ -4,7 +4,7 @@
  * thread; each call has files of its own. The result appears under its name only when all went well. Must not
  * run a shell: paths may hold anything.
  */
-#include "serial.h"
+#include "solo.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -85,7 +85,7 @@ static gyre_status no_compiler(const gyre_device *device)
 {
     return device->host->error(GYRE_UNAVAILABLE,
                                "there is no C compiler '%s' on this machine: install one (Debian, Ubuntu: "
-                               "apt install gcc libc6-dev), or set backend.serial.compiler",
+                               "apt install gcc libc6-dev), or set backend.solo.compiler",
                                device->compiler);
 }
 
@@ -110,7 +110,7 @@ static gyre_status run_compiler(const gyre_device *device, const gyre_compile_de
                                    device->compiler);
     if (status != GYRE_OK || exit_code == 0)
         return status;
-    serial_first_error(output, sentence, sizeof sentence);
+    solo_first_error(output, sentence, sizeof sentence);
     if (sentence[0])
         return device->host->error(GYRE_FAILED, "%s", sentence);
     return device->host->error(GYRE_FAILED, "the C compiler '%s' failed with exit code %d", device->compiler,
@@ -121,7 +121,7 @@ static gyre_status run_compiler(const gyre_device *device, const gyre_compile_de
 static gyre_status publish(const gyre_device *device, const gyre_compile_desc *desc,
                            const struct command *command)
 {
-    if (desc->dependency_path && !serial_list_dependencies(command->rule, desc->dependency_path))
+    if (desc->dependency_path && !solo_list_dependencies(command->rule, desc->dependency_path))
         return device->host->error(GYRE_FAILED, "the list of files '%s' cannot be written: %s",
                                    desc->dependency_path, strerror(errno));
     if (rename(command->object, desc->artifact_path) != 0)
@@ -130,7 +130,7 @@ static gyre_status publish(const gyre_device *device, const gyre_compile_desc *d
     return GYRE_OK;
 }
 
-gyre_status serial_compile(gyre_device *device, const gyre_compile_desc *desc)
+gyre_status solo_compile(gyre_device *device, const gyre_compile_desc *desc)
 {
     struct command *command = calloc(1, sizeof *command);
     char *output = calloc(1, OUTPUT_SIZE);
@@ -156,7 +156,7 @@ done:
 }
 
 /* Part of the key of compiled kernels: another compiler, or other options, compile them anew. */
-void serial_identify_compiler(gyre_device *device)
+void solo_identify_compiler(gyre_device *device)
 {
     const char *const arguments[] = {device->compiler, "--version", NULL};
     char version[256] = "";

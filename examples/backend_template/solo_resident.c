@@ -2,9 +2,9 @@
 /*
  * Launch, wait and release: a thread is started, leaves when the control word says so, and is joined. No
  * locks: the core serialises launch and release, and wait only reads a word. What the thread does is in
- * serial_worker.c.
+ * solo_worker.c.
  */
-#include "serial.h"
+#include "solo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,9 +56,9 @@ static gyre_status start(gyre_resident *resident)
     resident->light_barriers = gyre_barrier_register();
     resident->context = (gyre_context){.lane_count = 1,
                                        .block_count = resident->blocks,
-                                       .services = serial_services(resident->kernel),
+                                       .services = solo_services(resident->kernel),
                                        .owner = resident};
-    int error = pthread_create(&resident->thread, NULL, serial_main, resident);
+    int error = pthread_create(&resident->thread, NULL, solo_main, resident);
     if (error)
         return resident->device->host->error(GYRE_EXHAUSTED, "no thread for kernel '%s': %s",
                                              resident->kernel->name, strerror(error));
@@ -66,7 +66,7 @@ static gyre_status start(gyre_resident *resident)
 }
 
 /* The core waits for the acknowledgement of the first command, so there is nothing to wait for here. */
-gyre_status serial_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+gyre_status solo_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
 {
     const gyre_host *host = module->device->host;
     const gyre_cpu_kernel *kernel = find_kernel(module, desc->kernel_name);
@@ -92,7 +92,7 @@ gyre_status serial_launch(gyre_module *module, const gyre_resident_desc *desc, g
 }
 
 /* Any number of threads may wait, so none of them joins. */
-gyre_status serial_wait(gyre_resident *resident, uint64_t deadline_ns)
+gyre_status solo_wait(gyre_resident *resident, uint64_t deadline_ns)
 {
     while (!__atomic_load_n(&resident->left, __ATOMIC_ACQUIRE)) { /* pairs with the release of the bell */
         if (gyre_clock_ns() >= deadline_ns)
@@ -103,7 +103,7 @@ gyre_status serial_wait(gyre_resident *resident, uint64_t deadline_ns)
     return GYRE_OK;
 }
 
-void serial_release(gyre_resident *resident)
+void solo_release(gyre_resident *resident)
 {
     if (!resident)
         return;

@@ -2,10 +2,10 @@
 /*
  * What the files of the template backend share. It serves each kernel with one host thread, one message after
  * the other, and compiles handlers with the C compiler. An operation is implemented by the function of its
- * slot's name: slot `launch`, serial_launch.
+ * slot's name: slot `launch`, solo_launch.
  */
-#ifndef SERIAL_H
-#define SERIAL_H
+#ifndef SOLO_H
+#define SOLO_H
 
 #include <gyre/backend.h>
 #include <gyre/dialect/cpu_module.h>
@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SERIAL_BLOCKS_MAX = 64, SERIAL_SCRATCH_MAX = 1 << 20 };
+enum { SOLO_BLOCKS_MAX = 64, SOLO_SCRATCH_MAX = 1 << 20 };
 
 struct gyre_device {
     const gyre_host *host;
@@ -34,7 +34,7 @@ struct gyre_memory {
 };
 
 /** How far a queue was served. */
-struct serial_queue {
+struct solo_queue {
     gyre_queue_region *region; /* NULL: no queue in this entry */
     uint64_t serial, next;
 };
@@ -56,41 +56,41 @@ struct gyre_resident {
     uint32_t left; /* futex word: 1 once the thread is done with all of this */
     gyre_context context;
     uint32_t turn;
-    struct serial_queue queues[GYRE_QUEUES_MAX];
+    struct solo_queue queues[GYRE_QUEUES_MAX];
 };
 
-/* serial_compile.c */
-void serial_identify_compiler(gyre_device *device);
-gyre_status serial_compile(gyre_device *device, const gyre_compile_desc *desc);
+/* solo_compile.c */
+void solo_identify_compiler(gyre_device *device);
+gyre_status solo_compile(gyre_device *device, const gyre_compile_desc *desc);
 
-/* serial_text.c */
+/* solo_text.c */
 /** The first line of a compiler's output that tells an error, as "FILE:LINE: text"; "" when there is none. */
-void serial_first_error(const char *output, char *sentence, size_t size);
+void solo_first_error(const char *output, char *sentence, size_t size);
 /** From the make rule that -MD writes to one path a line. False with errno set. */
-bool serial_list_dependencies(const char *rule_path, const char *list_path);
+bool solo_list_dependencies(const char *rule_path, const char *list_path);
 
-/* serial_module.c */
-gyre_status serial_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
-gyre_status serial_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
-void serial_module_release(gyre_module *module);
+/* solo_module.c */
+gyre_status solo_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
+gyre_status solo_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
+void solo_module_release(gyre_module *module);
 
-/* serial_memory.c */
-gyre_status serial_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
-                               gyre_queue_memory **out, uint64_t *device_address);
-void serial_queue_release(gyre_queue_memory *memory);
-gyre_status serial_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
-void serial_memory_release(gyre_memory *memory);
-gyre_status serial_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+/* solo_memory.c */
+gyre_status solo_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
+                             uint64_t *device_address);
+void solo_queue_release(gyre_queue_memory *memory);
+gyre_status solo_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
+void solo_memory_release(gyre_memory *memory);
+gyre_status solo_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 
-/* serial_resident.c */
-gyre_status serial_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);
-gyre_status serial_wait(gyre_resident *resident, uint64_t deadline_ns);
-void serial_release(gyre_resident *resident);
+/* solo_resident.c */
+gyre_status solo_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);
+gyre_status solo_wait(gyre_resident *resident, uint64_t deadline_ns);
+void solo_release(gyre_resident *resident);
 
-/* serial_worker.c */
+/* solo_worker.c */
 /** What a handler of this kernel may call. */
-const gyre_cpu_services *serial_services(const gyre_cpu_kernel *kernel);
+const gyre_cpu_services *solo_services(const gyre_cpu_kernel *kernel);
 /** The thread of a kernel; `argument` is its gyre_resident. Returns once the control word says so. */
-void *serial_main(void *argument);
+void *solo_main(void *argument);
 
 #endif

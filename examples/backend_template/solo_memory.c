@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory: the device sees the host's, so nothing is mapped and a transfer is a copy. No locks, no state. */
-#include "serial.h"
+#include "solo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@ enum { ALIGNMENT = 64 };
  * The core owns the region. A backend with a device maps it here (desc->address, or desc->descriptor in
  * another process) and says at which address the device sees it; this one uses it where it is.
  */
-gyre_status serial_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
-                               gyre_queue_memory **out, uint64_t *device_address)
+gyre_status solo_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
+                             uint64_t *device_address)
 {
     (void)device;
     *out = desc->address;
@@ -20,12 +20,12 @@ gyre_status serial_queue_alloc(gyre_device *device, const gyre_queue_memory_desc
     return GYRE_OK;
 }
 
-void serial_queue_release(gyre_queue_memory *memory)
+void solo_queue_release(gyre_queue_memory *memory)
 {
     (void)memory;
 }
 
-gyre_status serial_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
+gyre_status solo_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
 {
     *out = NULL;
     gyre_memory *memory = calloc(1, sizeof *memory);
@@ -40,7 +40,7 @@ gyre_status serial_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_m
     return GYRE_OK;
 }
 
-void serial_memory_release(gyre_memory *memory)
+void solo_memory_release(gyre_memory *memory)
 {
     if (!memory)
         return;
@@ -48,7 +48,7 @@ void serial_memory_release(gyre_memory *memory)
     free(memory);
 }
 
-gyre_status serial_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+gyre_status solo_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
     unsigned char *place = (unsigned char *)desc->memory->data + desc->offset;
     switch (desc->kind) {
@@ -62,6 +62,6 @@ gyre_status serial_transfer(gyre_device *device, const gyre_transfer_desc *desc)
         memset(place, desc->fill, desc->byte_count);
         return GYRE_OK;
     }
-    return device->host->error(GYRE_UNIMPLEMENTED, "the serial backend has no transfer of kind %d",
+    return device->host->error(GYRE_UNIMPLEMENTED, "the solo backend has no transfer of kind %d",
                                (int)desc->kind);
 }

@@ -3,7 +3,7 @@
  * The table of the template backend, and what has no better place: probe and device. No locks: the core
  * serialises what the contract in backend.h does not call "threads: any", and a device does not change.
  */
-#include "serial.h"
+#include "solo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static gyre_status read_parameters(const gyre_host *host, const gyre_parameter *
             continue;
         if (!parameter->value[0] || strlen(parameter->value) >= size)
             return host->error(GYRE_CONFIG,
-                               "%s: backend.serial compiler must be a program of 1 to %zu characters, "
+                               "%s: backend.solo compiler must be a program of 1 to %zu characters, "
                                "found '%s'",
                                parameter->origin, size - 1, parameter->value);
         snprintf(compiler, size, "%s", parameter->value);
@@ -35,7 +35,7 @@ static gyre_status read_parameters(const gyre_host *host, const gyre_parameter *
  * devices, fills `fingerprint` with the driver's version and `watch` with the files it is made of, and says
  * UNAVAILABLE with what it looked for, where, and what to install. This one can start everywhere.
  */
-static gyre_status serial_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
+static gyre_status solo_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
     char compiler[sizeof((gyre_device *)0)->compiler];
     gyre_status status =
@@ -49,15 +49,15 @@ static gyre_status serial_probe(const gyre_probe_desc *desc, gyre_probe_info *in
     return GYRE_OK;
 }
 
-static gyre_status serial_device_open(const gyre_device_desc *desc, gyre_device **out)
+static gyre_status solo_device_open(const gyre_device_desc *desc, gyre_device **out)
 {
     *out = NULL;
     if (desc->ordinal != 0)
-        return desc->host->error(GYRE_INVALID, "the serial backend has one device, 0; found device %u",
+        return desc->host->error(GYRE_INVALID, "the solo backend has one device, 0; found device %u",
                                  desc->ordinal);
     gyre_device *device = calloc(1, sizeof *device);
     if (!device)
-        return desc->host->error(GYRE_EXHAUSTED, "no memory for the serial device");
+        return desc->host->error(GYRE_EXHAUSTED, "no memory for the solo device");
     device->host = desc->host;
     gyre_status status = read_parameters(desc->host, desc->parameters, desc->parameter_count,
                                          device->compiler, sizeof device->compiler);
@@ -65,12 +65,12 @@ static gyre_status serial_device_open(const gyre_device_desc *desc, gyre_device 
         free(device);
         return status;
     }
-    serial_identify_compiler(device);
+    solo_identify_compiler(device);
     *out = device;
     return GYRE_OK;
 }
 
-static void serial_device_close(gyre_device *device)
+static void solo_device_close(gyre_device *device)
 {
     free(device);
 }
@@ -79,53 +79,53 @@ static void serial_device_close(gyre_device *device)
  * `info` is zero but for its size. All these members are of ABI 1.0, so every core that loads this plugin has
  * room for them; one that a later minor version adds is written only where info->size covers it.
  */
-static gyre_status serial_device_info(gyre_device *device, gyre_device_info *info)
+static gyre_status solo_device_info(gyre_device *device, gyre_device_info *info)
 {
     struct utsname machine;
     uname(&machine);
     snprintf(info->name, sizeof info->name, "one thread a kernel");
-    snprintf(info->architecture, sizeof info->architecture, "serial-%.32s", machine.machine);
+    snprintf(info->architecture, sizeof info->architecture, "solo-%.32s", machine.machine);
     snprintf(info->compiler, sizeof info->compiler, "%s", device->compiler_identity);
     info->memory_size = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     info->unit_count = 1;
     info->lanes_max = 1; /* a block of one lane is never at a barrier with anybody */
     info->lanes_default = 1;
-    info->blocks_max = SERIAL_BLOCKS_MAX;
+    info->blocks_max = SOLO_BLOCKS_MAX;
     info->blocks_default = 1;
     info->block_lane_multiple = 1;
-    info->scratch_max = SERIAL_SCRATCH_MAX;
+    info->scratch_max = SOLO_SCRATCH_MAX;
     info->can_wake = 1;
     return GYRE_OK;
 }
 
 /* The optional slots `notify` and `get_extension` stay NULL: the core then does what backend.h says. */
-static const gyre_backend_ops serial_ops = {
+static const gyre_backend_ops solo_ops = {
     .size = sizeof(gyre_backend_ops),
-    .probe = serial_probe,
-    .device_open = serial_device_open,
-    .device_close = serial_device_close,
-    .device_info = serial_device_info,
-    .compile = serial_compile,
-    .module_load = serial_module_load,
-    .module_kernel = serial_module_kernel,
-    .module_release = serial_module_release,
-    .queue_alloc = serial_queue_alloc,
-    .queue_release = serial_queue_release,
-    .memory_alloc = serial_memory_alloc,
-    .memory_release = serial_memory_release,
-    .transfer = serial_transfer,
-    .launch = serial_launch,
-    .wait = serial_wait,
-    .release = serial_release,
+    .probe = solo_probe,
+    .device_open = solo_device_open,
+    .device_close = solo_device_close,
+    .device_info = solo_device_info,
+    .compile = solo_compile,
+    .module_load = solo_module_load,
+    .module_kernel = solo_module_kernel,
+    .module_release = solo_module_release,
+    .queue_alloc = solo_queue_alloc,
+    .queue_release = solo_queue_release,
+    .memory_alloc = solo_memory_alloc,
+    .memory_release = solo_memory_release,
+    .transfer = solo_transfer,
+    .launch = solo_launch,
+    .wait = solo_wait,
+    .release = solo_release,
 };
 
-/* What the core reads and judges before it calls anything. The name is the one of [backend.serial]. */
+/* What the core reads and judges before it calls anything. The name is the one of [backend.solo]. */
 const gyre_backend_plugin gyre_plugin = {
     .magic = GYRE_ABI_MAGIC,
     .abi_major = GYRE_ABI_MAJOR,
     .abi_minor = GYRE_ABI_MINOR,
     .size = sizeof(gyre_backend_plugin),
-    .name = "serial",
+    .name = "solo",
     .build = "1.0",
-    .ops = &serial_ops,
+    .ops = &solo_ops,
 };

@@ -4,7 +4,7 @@
  * to do. One thread a kernel, so no locks. It writes its own lines of the control region and the queues'
  * device lines, reply slots, and nothing else. ring_layout.h says who writes what.
  */
-#include "serial.h"
+#include "solo.h"
 
 #include <gyre/kernel.h>
 #include <gyre/waiting.h>
@@ -44,7 +44,7 @@ static gyre_u64 *one_lane_cells(gyre_context *context)
     return cells;
 }
 
-const gyre_cpu_services *serial_services(const gyre_cpu_kernel *kernel)
+const gyre_cpu_services *solo_services(const gyre_cpu_kernel *kernel)
 {
     static const gyre_cpu_services of_blocks = {one_lane_barrier, one_lane_cells, log_line, gyre_clock_ns};
     static const gyre_cpu_services of_lanes = {refuse_barrier, one_lane_cells, log_line, gyre_clock_ns};
@@ -90,7 +90,7 @@ static void count_messages(gyre_control_block *line, uint64_t handled, uint64_t 
  * index + 1 (acquire), run the handler, write length and outcome, store sequence index + 1 (release); below
  * drop_before, complete it as DROPPED instead; leave when the command changed or a client waits.
  */
-static uint64_t serve(gyre_resident *resident, struct serial_queue *queue, uint64_t command)
+static uint64_t serve(gyre_resident *resident, struct solo_queue *queue, uint64_t command)
 {
     gyre_queue_region *region = queue->region;
     gyre_cpu_run run = {.requests = (const unsigned char *)region + region->shape.request_offset,
@@ -143,7 +143,7 @@ static void read_table(gyre_resident *resident)
     uint32_t count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
     for (uint32_t i = 0; i < count && i < GYRE_QUEUES_MAX; i++) {
         const gyre_control_queue *entry = &control->queues[i];
-        struct serial_queue *queue = &resident->queues[i];
+        struct solo_queue *queue = &resident->queues[i];
         uint64_t address =
             __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* first; pairs with the core */
         uint64_t serial = __atomic_load_n(&entry->serial, __ATOMIC_RELAXED);
@@ -166,7 +166,7 @@ static void obey(gyre_resident *resident, uint64_t command)
 
 /* ---- waiting ---- */
 
-static bool request_ready(const struct serial_queue *queue)
+static bool request_ready(const struct solo_queue *queue)
 {
     const gyre_queue_shape *shape = &queue->region->shape;
     const unsigned char *requests = (const unsigned char *)queue->region + shape->request_offset;
@@ -228,7 +228,7 @@ static void wait_for_work(gyre_resident *resident, uint64_t command)
         park(resident, command);
 }
 
-void *serial_main(void *argument)
+void *solo_main(void *argument)
 {
     gyre_resident *resident = argument;
     uint64_t command = 0, verb = 0;

@@ -4,7 +4,7 @@
  * a device hands desc->artifact to its driver and reads the description from the loaded module instead. A
  * module does not change once it is loaded; no locks.
  */
-#include "serial.h"
+#include "solo.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static gyre_status read_table(gyre_module *module, const char *path)
     return GYRE_OK;
 }
 
-gyre_status serial_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
+gyre_status solo_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
 {
     *out = NULL;
     gyre_module *module = calloc(1, sizeof *module);
@@ -41,7 +41,7 @@ gyre_status serial_module_load(gyre_device *device, const gyre_module_desc *desc
     if (status == GYRE_OK)
         status = read_table(module, desc->artifact_path);
     if (status != GYRE_OK) {
-        serial_module_release(module);
+        solo_module_release(module);
         return status;
     }
     *out = module;
@@ -49,7 +49,7 @@ gyre_status serial_module_load(gyre_device *device, const gyre_module_desc *desc
 }
 
 /* The core counts kernels by asking until NOT_FOUND. */
-gyre_status serial_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
+gyre_status solo_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
 {
     if (index >= module->kernel_count)
         return module->device->host->error(GYRE_NOT_FOUND,
@@ -67,7 +67,7 @@ gyre_status serial_module_kernel(gyre_module *module, uint32_t index, gyre_kerne
     return GYRE_OK;
 }
 
-void serial_module_release(gyre_module *module)
+void solo_module_release(gyre_module *module)
 {
     if (!module)
         return;

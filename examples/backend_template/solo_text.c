@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what the C compiler leaves behind: its messages, and the make rule of the files it read. No state. */
-#include "serial.h"
+#include "solo.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool tell(const char *line, size_t length, char *sentence, size_t size)
     return false;
 }
 
-void serial_first_error(const char *output, char *sentence, size_t size)
+void solo_first_error(const char *output, char *sentence, size_t size)
 {
     sentence[0] = '\0';
     while (*output) {
@@ -76,7 +76,7 @@ static bool skip_target(FILE *rule)
     return false;
 }
 
-bool serial_list_dependencies(const char *rule_path, const char *list_path)
+bool solo_list_dependencies(const char *rule_path, const char *list_path)
 {
     FILE *rule = fopen(rule_path, "re");
     FILE *list = rule ? fopen(list_path, "we") : NULL;
