@@ -113,7 +113,11 @@ static void retire(void *handle, enum kind kind, const char *operation)
 static gyre_status checking_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
     const gyre_backend_ops *ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "checks");
-    return ops ? ops->probe(desc, info) : GYRE_UNAVAILABLE;
+    const char *path = wrapped_parameter(desc->parameters, desc->parameter_count, "checks");
+    gyre_status status = ops ? ops->probe(desc, info) : GYRE_UNAVAILABLE;
+    if (path && !info->watch[0]) /* the verdict is that of the other plugin's file */
+        snprintf(info->watch, sizeof info->watch, "%s", path);
+    return status;
 }
 
 static gyre_status checking_device_open(const gyre_device_desc *desc, gyre_device **out)
