@@ -16,7 +16,7 @@
 
 #define LEAVE_LIMIT_NS                                                                                       \
     UINT64_C(10000000000) /* a handler that does not come back for so long keeps everybody waiting */
-#define MONITOR_PAUSE_NS 5000000
+#define MONITOR_PAUSE_NS 20000000
 #define EAGER_NS                                                                                             \
     UINT64_C(200000) /* a kernel that leaves takes some 10 us: look without sleeping at first                \
                       */

@@ -79,6 +79,7 @@ struct gyre_queue {
     struct {
         _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
         bool peeking;
+        uint64_t peeked;   /* views of the open peek */
         uint64_t received; /* next index to receive; released after its slot was read */
         uint64_t dropped, abandoned, waits;
     } consumer;

@@ -246,6 +246,7 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
                         .length = slot->length <= queue->reply_size ? slot->length : queue->reply_size};
     }
     queue->consumer.peeking = found > 0;
+    queue->consumer.peeked = found;
     return found;
 }
 
@@ -277,13 +278,13 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
     if (!queue)
         return gyre_error_set(GYRE_INVALID, "gyre_release_views needs a queue");
     gyre_consumer_take(queue);
-    uint64_t index = queue->consumer.received, end = index + count, dropped = 0;
-    for (; queue->consumer.peeking && index != end && cursor_state(queue, index) == CURSOR_READY; index++)
-        dropped += was_dropped(queue, index);
-    if (!queue->consumer.peeking || index != end) {
+    if (!queue->consumer.peeking || count > queue->consumer.peeked) {
         status =
             gyre_error_set(GYRE_INVALID, "asked to release %zu views, which is more than were peeked", count);
     } else {
+        uint64_t index = queue->consumer.received, end = index + count, dropped = 0;
+        for (; queue->policy == GYRE_FULL_DROP_OLDEST && index != end; index++)
+            dropped += was_dropped(queue, index);
         queue->consumer.peeking = false;
         advance(queue, end, dropped);
     }

@@ -15,9 +15,10 @@
 #define GYRE_CUDA_POLL_WARPS 2
 #endif
 #ifndef GYRE_CUDA_POLL_SLOTS
-#define GYRE_CUDA_POLL_SLOTS 1 /* slots that a poll looks at, at most 8 */
+#define GYRE_CUDA_POLL_SLOTS 2 /* slots that a poll looks at, at most 8 */
 #endif
-#define GYRE_CUDA_POLLS_PER_ORDER 16 /* polls between two looks at the order */
+#define GYRE_CUDA_STAGGER         900 /* clocks: half a poll */
+#define GYRE_CUDA_POLLS_PER_ORDER 16  /* polls between two looks at the order */
 
 GYRE_HELPER void gyre_line_head_(gyre_chunk *line, gyre_u64 index, gyre_u32 length, gyre_u32 info)
 {
@@ -113,6 +114,11 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_u32 which = 0, polls = 0, streak = 0;
     gyre_u64 told = view->handled;
+    if (threadIdx.x >= 32) { /* out of phase: polls of one line queue up behind each other */
+        const gyre_u64 start = (gyre_u64)clock64();
+        while ((gyre_u64)clock64() - start < GYRE_CUDA_STAGGER)
+            ;
+    }
     while (*(volatile gyre_u32 *)&view->go == 0) {
         gyre_served *queue = &view->served[which];
         const gyre_u64 first = *(volatile gyre_u64 *)&queue->next;

@@ -122,34 +122,45 @@ GYRE_HELPER gyre_u32 gyre_find_together_(gyre_cuda_cursor *cursor, const gyre_se
 /*
  * Warp 0 looks at the queues in turn until there is work or another order; leaves queue, index and count in
  * the view. A queue of this block alone that had something at the first look has a backlog: the next windows
- * are widened.
+ * are widened. Its first lane has the order and the queue's `drop_before` under way while the look is.
  */
 GYRE_HELPER void gyre_find_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                    gyre_u32 most, gyre_u32 *which)
 {
     const gyre_u32 lane = threadIdx.x & 31;
     gyre_u32 found = 0, polls = 0, changed = 0;
-    gyre_u64 first = 0;
-    while (!changed) {
+    gyre_u64 first = 0, drop_before = 0;
+    while (!found && !changed) {
         gyre_served *queue = &view->served[*which];
-        if (view->team_size > 1) {
-            found =
-                gyre_find_together_(&arguments.cursors[queue->entry], queue, most, view->team_size, &first);
+        const gyre_u32 asks = lane == 0 && polls % 16 == 0;
+        gyre_u64 order = view->order;
+        if (asks)
+            order = gyre_word_load_(&arguments.orders->order);
+        if (lane == 0)
+            drop_before = gyre_word_load_(queue->drop_before);
+        if (view->team_size > 1) { /* a share that was taken has to be served, so the order comes first */
+            changed = __shfl_sync(gyre_first_warp_(), order != view->order, 0);
+            if (!changed)
+                found = gyre_find_together_(&arguments.cursors[queue->entry], queue, most, view->team_size,
+                                            &first);
         } else {
             first = queue->next;
             found = gyre_look_(queue, first, 1);
+            changed = __shfl_sync(gyre_first_warp_(), order != view->order, 0);
         }
         if (found)
             break;
         *which = *which + 1 < view->queue_count ? *which + 1 : 0;
-        if (++polls % 16 == 0)
-            changed = __shfl_sync(gyre_first_warp_(), lane == 0 && gyre_order_changed_(arguments, view), 0);
+        polls++;
         gyre_rest_(arguments.pause_ns);
     }
+    if (changed)
+        found = 0; /* what was seen stays where it is */
     if (lane == 0) {
         view->go = found ? *which + 1 : GYRE_GO_ORDER;
         view->count = found;
         view->claimed = first;
+        view->drop_before = drop_before;
         view->eager = view->team_size == 1 && polls == 0;
     }
 }
@@ -160,20 +171,23 @@ GYRE_HELPER void gyre_widen_window_(const gyre_resident_arguments &arguments, gy
 {
     const gyre_served *queue = &view->served[view->go - 1];
     const gyre_u64 first = queue->next;
-    gyre_u32 changed = 0;
+    gyre_u64 order = 0, drop_before = 0;
     if (threadIdx.x == 0)
         view->first_bad = most;
     __syncthreads();
-    if (threadIdx.x == 0)
-        changed = gyre_order_changed_(arguments, view);
+    if (threadIdx.x == 0) {
+        order = gyre_word_load_(&arguments.orders->order);
+        drop_before = gyre_word_load_(queue->drop_before);
+    }
     for (gyre_u32 slot = threadIdx.x; slot < most; slot += blockDim.x)
         if (gyre_word_load_(&gyre_request_at_(queue, first + slot)->sequence) != first + slot + 1)
             atomicMin(&view->first_bad, slot);
     __syncthreads();
     if (threadIdx.x == 0) {
         view->claimed = first;
-        view->count = view->first_bad;
-        view->eager = view->count > 1 && !changed;
+        view->count = order == view->order ? view->first_bad : 0;
+        view->drop_before = drop_before;
+        view->eager = view->count > 1;
     }
     __syncthreads();
 }
@@ -313,8 +327,6 @@ GYRE_HELPER void gyre_serve_window_(const gyre_resident_arguments &arguments, gy
     gyre_served *queue = &view->served[view->go - 1];
     const gyre_u64 first = view->claimed;
     gyre_u32 failed = 0;
-    if (threadIdx.x == 0)
-        view->drop_before = gyre_word_load_(queue->drop_before);
     gyre_fetch_<K>(place.requests, queue, first, view->count);
     __syncthreads();
     if (K::form == 2) {
