@@ -137,6 +137,10 @@ static void print_kernel(const gyre_kernel_record *record)
         printf(", %" PRIu64 " bytes of block scratch", record->scratch_size);
     if (record->registers > 0)
         printf(", %u registers, %u bytes spilled", record->registers, record->spill_bytes);
+    if (record->shared_bytes > 0)
+        printf(", %u bytes of block memory", record->shared_bytes);
+    if (record->blocks_per_unit > 0)
+        printf(", %u block%s on a unit", record->blocks_per_unit, record->blocks_per_unit == 1 ? "" : "s");
     printf("\n");
     print_layout("request", record->request);
     print_layout("reply", record->reply);
@@ -146,12 +150,13 @@ static void print_kernel(const gyre_kernel_record *record)
 
 static json_t *kernel_json(const gyre_kernel_record *record)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name", record->name, "form",
+    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name", record->name, "form",
                      gyre_form_word(record->form), "scratch_size", (json_int_t)record->scratch_size,
                      "registers", (json_int_t)record->registers, "spill_bytes",
-                     (json_int_t)record->spill_bytes, "request", layout_json(record->request), "reply",
-                     layout_json(record->reply), "state", layout_json(record->state), "buffers",
-                     buffers_json(record));
+                     (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes,
+                     "blocks_per_unit", (json_int_t)record->blocks_per_unit, "request",
+                     layout_json(record->request), "reply", layout_json(record->reply), "state",
+                     layout_json(record->state), "buffers", buffers_json(record));
 }
 
 /* ---- the report ---- */

@@ -31,6 +31,8 @@ struct cuda_settings {
 gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                struct cuda_settings *settings);
 
+enum { CUDA_LANES_DEFAULT = 512 }; /* of a launch that does not say */
+
 struct cuda_residents; /* cuda_launch.c and cuda_yield.c */
 
 struct gyre_device {
@@ -108,6 +110,15 @@ gyre_status cuda_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_
 void cuda_module_release(gyre_module *module);
 /** The kernel of that name, or NULL. */
 const struct cuda_kernel *cuda_module_find(const struct gyre_module *module, const char *name);
+
+/* ---- cuda_shape.c ---- */
+
+/** Threads and dynamic shared memory of a block of `lanes` lanes. */
+void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes,
+                      uint32_t *threads, uint32_t *shared_size);
+/** How many such blocks one multiprocessor holds, by its registers, threads and shared memory. */
+uint32_t cuda_blocks_per_sm(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t threads,
+                            uint32_t shared_size);
 
 /* ---- cuda_memory.c ---- */
 

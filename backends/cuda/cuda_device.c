@@ -193,6 +193,7 @@ static gyre_status open_compile_only(gyre_device *device)
     device->minor = number % 10;
     device->sm_count = 1;
     device->shared_size_max = shared_size_of(device->major, device->minor);
+    device->shared_size_unit = device->shared_size_max + (device->major >= 8 ? 1024 : 0);
     snprintf(device->name, sizeof device->name, "compiles only");
     snprintf(device->architecture, sizeof device->architecture, "%s", device->settings.compile_for);
     return GYRE_OK;
@@ -271,7 +272,6 @@ gyre_status cuda_enter(gyre_device *device)
 
 enum {
     LANES_MAX = 1024,
-    LANES_DEFAULT = 512,
     WARP = 32,
     OWN_SHARED = 48 * 1024,  /* staging and bookkeeping of the resident loop */
     SCRATCH_MAX = 160 * 1024 /* of any device: kernels that run on one of 8.0 run on later ones */
@@ -284,7 +284,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .unit_count = device->sm_count,
                             .lanes_max = LANES_MAX,
                             .blocks_max = device->sm_count,
-                            .lanes_default = LANES_DEFAULT,
+                            .lanes_default = CUDA_LANES_DEFAULT,
                             .blocks_default = 1,
                             .block_lane_multiple = WARP};
     snprintf(now.name, sizeof now.name, "%s", device->name);

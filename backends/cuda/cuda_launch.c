@@ -14,64 +14,11 @@
 
 #include "gyre/waiting.h"
 
-enum { WARP = 32, THREADS_MIN = 64, ACTOR_THREADS = 128 };
 #define WAIT_POLL_NS 20000
 
 static uint32_t align_up(uint64_t value, uint32_t unit)
 {
     return (uint32_t)((value + unit - 1) / unit * unit);
-}
-
-/* A kernel whose messages fit lines moves them through shared memory: a window of slots for each thread. */
-static bool uses_lines(const struct cuda_kernel *kernel)
-{
-    return kernel->record.form == GYRE_FORM_LANE && kernel->record.request->size <= GYRE_SLOT_SMALL_PAYLOAD &&
-           kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
-}
-
-/* What one message takes in a window: request and reply with their headers, in chunks of 16 bytes. */
-static uint32_t staged_size(const struct cuda_kernel *kernel)
-{
-    uint64_t reply = kernel->record.reply->size;
-    reply = reply > GYRE_SLOT_SMALL_PAYLOAD ? reply : GYRE_SLOT_SMALL_PAYLOAD;
-    return align_up(kernel->record.request->size + GYRE_SLOT_HEADER_SIZE, 16) +
-           align_up(reply + GYRE_SLOT_HEADER_SIZE, 16);
-}
-
-static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
-{
-    if (kernel->record.form == GYRE_FORM_BLOCK)
-        return lanes;
-    uint32_t threads = kernel->record.form == GYRE_FORM_ACTOR ? ACTOR_THREADS : align_up(lanes, WARP);
-    return threads < THREADS_MIN           ? THREADS_MIN
-           : threads > GYRE_CUDA_LANES_MAX ? GYRE_CUDA_LANES_MAX
-                                           : threads;
-}
-
-/*
- * Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
- * helpers. Shared memory holds scratch and the window of messages that are worked on, as far as it goes.
- */
-static void choose_block(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes)
-{
-    uint32_t limit = resident->device->shared_size_max - kernel->shared_size;
-    uint32_t threads = choose_threads(kernel, lanes);
-    const uint32_t line_window = GYRE_CUDA_LOADS * 16; /* bytes for each thread */
-    if (uses_lines(kernel)) {
-        while (threads > THREADS_MIN && threads * line_window > limit)
-            threads -= WARP;
-        resident->shared_size = threads * line_window;
-    } else {
-        uint32_t scratch =
-            kernel->record.form == GYRE_FORM_BLOCK ? align_up(kernel->record.scratch_size, 16) : 0;
-        uint32_t wanted = kernel->record.form == GYRE_FORM_BLOCK   ? 1
-                          : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW
-                                                                   : threads;
-        uint32_t left = limit > scratch ? limit - scratch : 0, each = staged_size(kernel);
-        uint32_t window = left / each < wanted ? left / each : wanted;
-        resident->shared_size = scratch + window * each;
-    }
-    resident->threads = threads;
 }
 
 static gyre_status check_room(gyre_resident *resident, const char *name)
@@ -214,7 +161,7 @@ static gyre_status prepare(gyre_resident *resident, gyre_module *module, const g
     CUdeviceptr control = 0;
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
-    choose_block(resident, kernel, desc->lanes);
+    cuda_block_shape(device, kernel, desc->lanes, &resident->threads, &resident->shared_size);
     gyre_status status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
         status = check_room(resident, desc->kernel_name);

@@ -89,6 +89,15 @@ static gyre_status load_quietly(gyre_module *module, const void *image)
     return status == GYRE_OK ? ended : status;
 }
 
+/* What a launch of the default shape takes. An actor runs in one block of its own shape. */
+static void measure_kernel(gyre_module *module, struct cuda_kernel *kernel)
+{
+    uint32_t threads = 0, shared_size = 0;
+    cuda_block_shape(module->device, kernel, CUDA_LANES_DEFAULT, &threads, &shared_size);
+    kernel->record.shared_bytes = kernel->shared_size + shared_size;
+    kernel->record.blocks_per_unit = cuda_blocks_per_sm(module->device, kernel, threads, shared_size);
+}
+
 gyre_status cuda_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
 {
     size_t cubin_size = 0;
@@ -108,6 +117,8 @@ gyre_status cuda_module_load(gyre_device *device, const gyre_module_desc *desc, 
         cuda_module_release(module);
         return status;
     }
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        measure_kernel(module, &module->kernels[i]);
     *out = module;
     return GYRE_OK;
 }

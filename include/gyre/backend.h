@@ -174,6 +174,9 @@ typedef struct gyre_kernel_record {
     const char *buffers; /* "in f32 weights;inout f32 ranks;" in binding order; "" when there are none */
     const gyre_type *const *buffer_types; /* the element type of each, then NULL */
     uint32_t registers, spill_bytes;      /* 0 where the notion does not apply */
+    uint32_t
+        shared_bytes; /* memory that a block of the default shape has to itself, the backend's included */
+    uint32_t blocks_per_unit; /* such blocks that one of device_info.unit_count holds; 0: not known */
 } gyre_kernel_record;
 
 /** A queue's region: allocated and owned by the core, shared by descriptor. */

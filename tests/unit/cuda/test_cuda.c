@@ -86,6 +86,8 @@ START_TEST(every_architecture_that_nvrtc_knows_gets_a_cubin)
         ck_assert_uint_gt(world.module->kernels[0].record.registers, 0);
         ck_assert_uint_gt(world.module->kernels[0].shared_size, 0);
         ck_assert_uint_lt(world.module->kernels[0].shared_size, 48 * 1024);
+        ck_assert_uint_gt(world.module->kernels[0].record.shared_bytes, world.module->kernels[0].shared_size);
+        ck_assert_uint_gt(world.module->kernels[0].record.blocks_per_unit, 0);
     }
     world_close(&world);
 }

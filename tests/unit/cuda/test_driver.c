@@ -278,6 +278,28 @@ START_TEST(devices_are_chosen_by_number_and_by_uuid)
 }
 END_TEST
 
+/* What the vendor's occupancy tables say for these. */
+START_TEST(blocks_of_a_multiprocessor_are_counted_by_what_runs_out_first)
+{
+    static const struct {
+        const char *architecture;
+        uint32_t registers, threads, shared, blocks;
+    } cases[] = {{"sm_90", 32, 512, 1024, 4},      /* 2,048 threads */
+                 {"sm_90", 72, 512, 1024, 1},      /* 65,536 registers */
+                 {"sm_90", 32, 128, 64 * 1024, 3}, /* 228 KiB, 1 KiB of each block for the system */
+                 {"sm_86", 32, 512, 1024, 3},      {"sm_75", 32, 512, 1024, 2},
+                 {"sm_75", 32, 512, 80 * 1024, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct world world;
+        struct cuda_kernel kernel = {.record.registers = cases[i].registers};
+        world_open(&world, cases[i].architecture);
+        ck_assert_uint_eq(cuda_blocks_per_sm(world.device, &kernel, cases[i].threads, cases[i].shared),
+                          cases[i].blocks);
+        world_close(&world);
+    }
+}
+END_TEST
+
 START_TEST(a_device_that_only_compiles_says_so)
 {
     struct world world;
@@ -304,6 +326,7 @@ TCase *driver_cases(void)
     tcase_add_test(cases, a_wrong_setting_is_refused_with_its_origin);
     tcase_add_test(cases, settings_are_read);
     tcase_add_test(cases, devices_are_chosen_by_number_and_by_uuid);
+    tcase_add_test(cases, blocks_of_a_multiprocessor_are_counted_by_what_runs_out_first);
     tcase_add_test(cases, a_device_that_only_compiles_says_so);
     return cases;
 }

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How large a block of a kernel is, and how many of them a multiprocessor holds. Arithmetic only, no state:
+ * also for devices that only compile. At a launch the driver's own word on the second counts.
+ */
+#include "cuda_backend.h"
+#include "gyre/dialect/cuda_module.h"
+
+enum {
+    WARP = 32,
+    THREADS_MIN = 64,
+    ACTOR_THREADS = 128,
+    REGISTERS = 65536,   /* of a multiprocessor, on all since 7.0 */
+    REGISTER_UNIT = 256, /* a warp's registers are handed out in these */
+    SYSTEM_SHARED = 1024 /* of each block, since 8.0 */
+};
+
+static uint64_t align_up(uint64_t value, uint32_t unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* A kernel whose messages fit lines moves them through shared memory: a window of slots for each thread. */
+static bool uses_lines(const struct cuda_kernel *kernel)
+{
+    return kernel->record.form == GYRE_FORM_LANE && kernel->record.request->size <= GYRE_SLOT_SMALL_PAYLOAD &&
+           kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
+}
+
+/* What one message takes in a window: request and reply with their headers, in chunks of 16 bytes. */
+static uint64_t staged_size(const struct cuda_kernel *kernel)
+{
+    uint64_t reply = kernel->record.reply->size;
+    reply = reply > GYRE_SLOT_SMALL_PAYLOAD ? reply : GYRE_SLOT_SMALL_PAYLOAD;
+    return align_up(kernel->record.request->size + GYRE_SLOT_HEADER_SIZE, 16) +
+           align_up(reply + GYRE_SLOT_HEADER_SIZE, 16);
+}
+
+static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
+{
+    if (kernel->record.form == GYRE_FORM_BLOCK)
+        return lanes;
+    uint32_t threads =
+        kernel->record.form == GYRE_FORM_ACTOR ? ACTOR_THREADS : (uint32_t)align_up(lanes, WARP);
+    return threads < THREADS_MIN           ? THREADS_MIN
+           : threads > GYRE_CUDA_LANES_MAX ? GYRE_CUDA_LANES_MAX
+                                           : threads;
+}
+
+/*
+ * Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
+ * helpers. Shared memory holds scratch and the window of messages that are worked on, as far as it goes.
+ */
+void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes,
+                      uint32_t *threads_out, uint32_t *shared_size)
+{
+    uint32_t limit =
+        device->shared_size_max > kernel->shared_size ? device->shared_size_max - kernel->shared_size : 0;
+    uint32_t threads = choose_threads(kernel, lanes);
+    const uint32_t line_window = GYRE_CUDA_LOADS * 16; /* bytes for each thread */
+    if (uses_lines(kernel)) {
+        while (threads > THREADS_MIN && threads * line_window > limit)
+            threads -= WARP;
+        *shared_size = threads * line_window;
+    } else {
+        uint64_t scratch =
+            kernel->record.form == GYRE_FORM_BLOCK ? align_up(kernel->record.scratch_size, 16) : 0;
+        uint64_t wanted = kernel->record.form == GYRE_FORM_BLOCK   ? 1
+                          : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW
+                                                                   : threads;
+        uint64_t left = limit > scratch ? limit - scratch : 0, each = staged_size(kernel);
+        uint64_t window = left / each < wanted ? left / each : wanted;
+        *shared_size = (uint32_t)(scratch + window * each);
+    }
+    *threads_out = threads;
+}
+
+static uint32_t threads_of_unit(const gyre_device *device)
+{
+    if (device->major == 7 && device->minor == 5)
+        return 1024;
+    return device->major == 12 || (device->major == 8 && device->minor != 0) ? 1536 : 2048;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint32_t cuda_blocks_per_sm(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t threads,
+                            uint32_t shared_size)
+{
+    const uint32_t warps = (threads + WARP - 1) / WARP;
+    const uint64_t warp_registers = align_up((uint64_t)kernel->record.registers * WARP, REGISTER_UNIT);
+    const uint64_t shared =
+        (uint64_t)kernel->shared_size + shared_size + (device->major >= 8 ? SYSTEM_SHARED : 0);
+    if (!warps || !warp_registers || !shared)
+        return 0;
+    const uint64_t by_threads = threads_of_unit(device) / (warps * WARP);
+    const uint64_t by_registers = REGISTERS / warp_registers / warps;
+    return (uint32_t)least(least(by_threads, by_registers), device->shared_size_unit / shared);
+}
