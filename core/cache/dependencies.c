@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
@@ -29,26 +28,25 @@ static int64_t nanoseconds(const struct timespec *time)
     return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
+/* Read, not mapped: a file that somebody cuts meanwhile is a short read then, not a signal. */
 static bool hash_file(const char *path, struct fingerprint *fingerprint)
 {
     struct stat file;
+    XXH3_state_t state;
+    char bytes[16384];
+    ssize_t length = 0;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     bool fine = descriptor >= 0 && fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode);
-    void *bytes = NULL;
-    size_t size = fine ? (size_t)file.st_size : 0;
-    if (fine && size > 0) {
-        bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-        fine = bytes != MAP_FAILED;
-    }
+    XXH3_128bits_reset(&state);
+    while (fine && (length = read(descriptor, bytes, sizeof bytes)) > 0)
+        XXH3_128bits_update(&state, bytes, (size_t)length);
     if (descriptor >= 0)
         close(descriptor);
-    if (!fine)
+    if (!fine || length < 0)
         return false;
-    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    XXH128_hash_t hash = XXH3_128bits_digest(&state);
     fingerprint->hash_high = hash.high64;
     fingerprint->hash_low = hash.low64;
-    if (bytes)
-        munmap(bytes, size);
     return true;
 }
 
