@@ -24,6 +24,8 @@ bundle_make()
         fi
     done
     cp -r tests/conformance/kernels "$folder/tests/conformance"
+    mkdir "$folder/tests/stress"
+    cp tests/system/stress/*.gyre.c tests/system/stress/messages.h "$folder/tests/stress/"
     cp -r tests/kernels "$folder/tests/kernels"
     cp "$build"/tests/kernels/kernel_*.so "$folder/tests/kernels/"
     cp -r examples "$folder/examples"

@@ -5,7 +5,7 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LD_LIBRARY_PATH="$here/gyre/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-export GYRE_TEST_KERNELS="$here/tests/conformance"
+export GYRE_TEST_KERNELS="$here/tests/conformance" GYRE_TEST_STRESS="$here/tests/stress/stress.gyre.c"
 bin="$here/gyre/bin"
 limit="${LIMIT:-60}" # seconds a test may take: a kernel that hangs would hold the device
 
