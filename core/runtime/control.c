@@ -4,7 +4,6 @@
  *
  * Under kernel->lock, except the wait itself: it looks at atomics only, and `inside` keeps the kernel alive.
  */
-#include <string.h>
 #include <time.h>
 
 #include "core/base/error.h"
@@ -29,10 +28,20 @@ gyre_status gyre_control_create(gyre_kernel *kernel)
     return GYRE_OK;
 }
 
+/* Atomic, because threads may be asking for numbers or waiting in a call on a queue meanwhile. */
 void gyre_control_reset(gyre_kernel *kernel)
 {
-    memset(&kernel->control->device, 0, sizeof kernel->control->device);
-    memset(kernel->control + 1, 0, kernel->blocks * sizeof(gyre_control_block));
+    gyre_control_device *device = &kernel->control->device;
+    gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
+    __atomic_store_n(&device->parked, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&device->acknowledge_bell, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&device->lost, 0, __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        __atomic_store_n(&blocks[i].acknowledged, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].heartbeat, 0, __ATOMIC_RELAXED);
+    }
 }
 
 const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)

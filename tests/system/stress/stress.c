@@ -8,7 +8,7 @@
 
 enum { SETTINGS_MAX = 16 };
 
-static const struct stress_mode *const groups[] = {flow_modes, life_modes, end_modes};
+static const struct stress_mode *const groups[] = {flow_modes, life_modes, end_modes, chaos_modes};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 void require_(bool holds, const char *what, const char *file, int line)

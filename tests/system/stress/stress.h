@@ -24,7 +24,7 @@ struct stress_mode {
 };
 
 /** Ends with NULL. */
-extern const struct stress_mode flow_modes[], life_modes[], end_modes[];
+extern const struct stress_mode flow_modes[], life_modes[], end_modes[], chaos_modes[];
 
 void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)
