@@ -19,6 +19,10 @@
 
 #include "gyre/backend.h"
 
+#if CUDA_VERSION < 12040
+CUresult cuFuncLoad(CUfunction function); /* older headers have only the drivers' lazy loading, not this */
+#endif
+
 /* Functions without which nothing works, then those that may be NULL. */
 #define CUDA_DRIVER_FUNCTIONS(NEEDED, OPTIONAL)                                                              \
     NEEDED(cuInit)                                                                                           \
