@@ -145,15 +145,42 @@ static void closing_a_queue(const struct stuck *stuck)
     require(strstr(log_text, "the memory of its queue '' stays until the kernel is released"));
 }
 
+struct pause {
+    pthread_t thread;
+    gyre_kernel *kernel;
+    gyre_status status;
+};
+
+static void *deactivate(void *argument)
+{
+    struct pause *pause = argument;
+    pause->status = gyre_kernel_deactivate(pause->kernel, GYRE_FOREVER);
+    return NULL;
+}
+
+/* Returns when it waits for the handler. */
+static void begin_pause(struct pause *pause, gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    *pause = (struct pause){.kernel = kernel};
+    require(pthread_create(&pause->thread, NULL, deactivate, pause) == 0);
+    while (info.state != GYRE_KERNEL_INACTIVE)
+        must(gyre_kernel_info_get(kernel, &info));
+}
+
 static void releasing(const struct stuck *stuck)
 {
     struct caller callers[2];
+    struct pause pause;
     begin(callers, stuck->queue);
+    begin_pause(&pause, stuck->kernel);
     lifecycle_calls_time_out(stuck);
     uint64_t start = gyre_now_ns();
     gyre_kernel_release(stuck->kernel);
     require_quick(start);
     end(callers);
+    pthread_join(pause.thread, NULL);
+    require(pause.status == GYRE_CLOSED);
     require(strstr(log_text, "a handler does not return; its memory stays behind"));
 }
 
