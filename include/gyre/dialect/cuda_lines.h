@@ -103,6 +103,26 @@ GYRE_HELPER void gyre_serve_warp_(gyre_block_view *view, gyre_served *queue, gyr
     }
 }
 
+/* Words of the view that the polling warps share. */
+GYRE_HELPER gyre_u32 gyre_go_(gyre_block_view *view)
+{
+    return atomicAdd(&view->go, 0u);
+}
+
+/* Between polls: another order ends the polling, and counts that changed go to the host. By one lane of each
+ * warp. */
+GYRE_HELPER void gyre_look_up_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                               gyre_u64 *told)
+{
+    if (gyre_order_changed_(arguments, view))
+        atomicExch(&view->go, GYRE_GO_ORDER);
+    const gyre_u64 handled = atomicAdd(&view->handled, 0ull);
+    if (threadIdx.x == 0 && handled != *told) {
+        *told = handled;
+        gyre_count_served_(arguments, view);
+    }
+}
+
 /*
  * A polling warp: looks at the queues in turn, serves short runs, and returns when `view->go` says why. The
  * two warps share each queue's position; who advances it owns the run.
@@ -111,39 +131,33 @@ template <class K>
 GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                   const void *buffers, gyre_context *gyre)
 {
+    constexpr gyre_u32 full = 0x11111111u >> (32 - 4 * GYRE_CUDA_POLL_SLOTS);
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_u32 which = 0, polls = 0, streak = 0;
-    gyre_u64 told = view->handled;
+    gyre_u64 told = ~0ull;
     if (threadIdx.x >= 32) { /* out of phase: polls of one line queue up behind each other */
         const gyre_u64 start = (gyre_u64)clock64();
         while ((gyre_u64)clock64() - start < GYRE_CUDA_STAGGER)
             ;
     }
-    while (*(volatile gyre_u32 *)&view->go == 0) {
+    while (__shfl_sync(0xffffffffu, lane == 0 ? gyre_go_(view) : 0u, 0) == 0) {
         gyre_served *queue = &view->served[which];
-        const gyre_u64 first = *(volatile gyre_u64 *)&queue->next;
+        const gyre_u64 first = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(&queue->next, 0ull) : 0ull, 0);
         gyre_chunk mine = {0, 0};
         if (number < GYRE_CUDA_POLL_SLOTS)
             mine = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + number) + part);
         const gyre_u32 there = __ballot_sync(0xffffffffu, part == 0 && number < GYRE_CUDA_POLL_SLOTS &&
                                                               mine.x == first + number + 1);
-        const gyre_u32 count = (gyre_u32)(__ffs((int)~(there | ~0x11111111u)) - 1) >> 2;
+        if (++polls % GYRE_CUDA_POLLS_PER_ORDER == 0 && lane == 0)
+            gyre_look_up_(arguments, view, &told);
         if ((there & 1) == 0) {
             streak = 0;
             which = which + 1 < view->queue_count ? which + 1 : 0;
-            if (++polls % GYRE_CUDA_POLLS_PER_ORDER == 0) {
-                if (lane == 0 && gyre_order_changed_(arguments, view))
-                    *(volatile gyre_u32 *)&view->go = GYRE_GO_ORDER;
-                if (threadIdx.x == 0 && view->handled != told) {
-                    told = view->handled;
-                    gyre_count_served_(arguments, view);
-                }
-            }
             gyre_rest_(arguments.pause_ns);
             continue;
         }
         const gyre_u32 run =
-            there == 0x11111111u >> (32 - 4 * GYRE_CUDA_POLL_SLOTS) ? GYRE_CUDA_POLL_SLOTS : count;
+            there == full ? GYRE_CUDA_POLL_SLOTS : (gyre_u32)(__ffs((int)~(there | ~0x11111111u)) - 1) >> 2;
         gyre_u64 owner = 0;
         if (lane == 0)
             owner = atomicCAS(&queue->next, first, first + run);
@@ -224,6 +238,8 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
             view->handled += count;
             queue->next = first;
             gyre_count_served_(arguments, view);
+            if (order != view->order)
+                view->go = GYRE_GO_ORDER; /* however long the backlog is */
         }
         __syncthreads();
     }
@@ -242,10 +258,13 @@ GYRE_HELPER void gyre_serve_lines_(const gyre_resident_arguments &arguments, gyr
         if (threadIdx.x < 32 * GYRE_CUDA_POLL_WARPS)
             gyre_poll_lines_<K>(arguments, view, buffers, &gyre);
         __syncthreads();
+        const gyre_u32 backlog = view->go;
+        if (backlog != GYRE_GO_ORDER)
+            gyre_drain_lines_<K>(arguments, view, &view->served[backlog - 1], memory, buffers, &gyre);
         const gyre_u32 go = view->go;
+        __syncthreads();
         if (go == GYRE_GO_ORDER)
             return;
-        gyre_drain_lines_<K>(arguments, view, &view->served[go - 1], memory, buffers, &gyre);
         if (threadIdx.x == 0)
             view->go = 0;
         __syncthreads();
