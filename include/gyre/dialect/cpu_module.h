@@ -3,7 +3,8 @@
  * What a kernel file compiled for the CPU and the CPU backend tell each other. Included by dialect/c11.h (so
  * by every kernel compiled as C11), by backends/cpu, and by other backends that load such files.
  *
- * Stability: none between versions; both sides compare GYRE_CPU_MODULE_VERSION, which is part of the cache key.
+ * Stability: none between versions; both sides compare GYRE_CPU_MODULE_VERSION, which is part of the cache
+ * key.
  */
 #ifndef GYRE_DIALECT_CPU_MODULE_H
 #define GYRE_DIALECT_CPU_MODULE_H
