@@ -14,8 +14,10 @@
 #include "gyre/waiting.h"
 
 enum {
-    BATCH = 256,        /* messages of one queue before the next queue has its turn */
-    CLAIM_MAX = 64,     /* messages that a worker takes at once where several share a queue */
+    BATCH = 256,    /* messages of one queue before the next queue has its turn */
+    CLAIM_MAX = 64, /* messages that a worker takes at once where several share a queue */
+    TURNS_PER_YIELD =
+        128,            /* of adaptive idling: some microseconds, more than a round trip between two cores */
     YIELDS = 16,        /* of adaptive idling, between spinning and parking */
     STREAM_MIN = 8,     /* messages in one turn that tell a stream from a few calls */
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
@@ -164,11 +166,14 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
     return false;
 }
 
-static bool spin(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
+/* `polite`: lets others run now and then, because the client may be waiting for this very core. */
+static bool spin(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns, bool polite)
 {
-    for (uint64_t turn = 0; turn < turns; turn++) {
+    for (uint64_t turn = 1; turn <= turns; turn++) {
         if (has_work(worker, command))
             return true;
+        if (polite && turn % TURNS_PER_YIELD == 0)
+            sched_yield();
         gyre_spin_pause();
     }
     return false;
@@ -208,16 +213,16 @@ static void wait_for_work(const struct cpu_worker *worker, gyre_u64 command)
     }
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
-        spin(worker, command, UINT64_MAX);
+        spin(worker, command, UINT64_MAX, false);
         return;
     case GYRE_IDLE_YIELD:
         yield(worker, command, UINT64_MAX);
         return;
     case GYRE_IDLE_PARK:
-        found = spin(worker, command, PARK_TURNS);
+        found = spin(worker, command, PARK_TURNS, false);
         break;
     default:
-        found = spin(worker, command, resident->spin_turns) || yield(worker, command, YIELDS);
+        found = spin(worker, command, resident->spin_turns, true) || yield(worker, command, YIELDS);
     }
     if (!found)
         park(worker, command);

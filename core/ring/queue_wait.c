@@ -14,6 +14,8 @@
 #include "core/base/error.h"
 
 enum {
+    TURNS_PER_YIELD =
+        128, /* of an adaptive wait: some microseconds, more than a round trip between two cores */
     TURNS_PER_CLOCK = 64, /* a look at the clock costs as much as a few looks at the slot */
     YIELDS = 16,          /* between spinning and parking */
 };
@@ -82,15 +84,18 @@ static gyre_status look(const struct waiter *waiter)
     return __atomic_load_n(&waiter->queue->control->device.lost, __ATOMIC_ACQUIRE) ? GYRE_LOST : GYRE_AGAIN;
 }
 
-static gyre_status spin(const struct waiter *waiter, uint64_t turns)
+/* `polite`: lets others run now and then, because the worker may be waiting for this very core. */
+static gyre_status spin(const struct waiter *waiter, uint64_t turns, bool polite)
 {
     gyre_status status = GYRE_AGAIN;
-    for (uint64_t turn = 0; turn < turns; turn++) {
+    for (uint64_t turn = 1; turn <= turns; turn++) {
         status = look(waiter);
         if (status != GYRE_AGAIN)
             return status;
-        if (turn % TURNS_PER_CLOCK == TURNS_PER_CLOCK - 1 && gyre_clock_ns() >= waiter->deadline_ns)
+        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= waiter->deadline_ns)
             return GYRE_TIMEOUT;
+        if (polite && turn % TURNS_PER_YIELD == 0)
+            sched_yield();
         gyre_spin_pause();
     }
     return status;
@@ -146,13 +151,13 @@ static gyre_status wait_by_strategy(const struct waiter *waiter)
     gyre_status status = GYRE_AGAIN;
     switch (waiter->queue->idle) {
     case GYRE_WAIT_SPIN:
-        return spin(waiter, UINT64_MAX);
+        return spin(waiter, UINT64_MAX, false);
     case GYRE_WAIT_YIELD:
         return yield(waiter, UINT64_MAX);
     case GYRE_WAIT_PARK:
         break;
     default:
-        status = spin(waiter, waiter->queue->spin_turns);
+        status = spin(waiter, waiter->queue->spin_turns, true);
         if (status == GYRE_AGAIN)
             status = yield(waiter, YIELDS);
     }
