@@ -182,6 +182,10 @@ static gyre_status full(gyre_queue *queue, gyre_status status)
 {
     char label[96];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+        return gyre_error_set(
+            status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
+            gyre_queue_label(queue, label, sizeof label));
     return gyre_error_set(
         status, "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
         gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity);

@@ -357,6 +357,7 @@ START_TEST(reserve_and_commit_send_without_copies)
     uint64_t number = 1;
     ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_NO_WAIT),
                      GYRE_AGAIN); /* the room is reserved */
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "has a reservation that was not committed yet"));
     ck_assert_int_eq(gyre_commit(device.queue, 6), GYRE_INVALID);
     ck_assert_int_eq(gyre_commit(device.queue, 4), GYRE_OK);
     for (uint64_t i = 0; i < 4; i++)
