@@ -243,7 +243,8 @@ static void tell_crash(int signal_number)
 {
     static const char sentence[] =
         "gyre: a fault ended the program, most likely in the handler (invalid memory "
-        "access, or a division by zero); the same command under gdb shows where\n";
+        "access, a division by zero, or locals beyond backend.cpu lane_stack); the same command under gdb "
+        "shows where\n";
     (void)signal_number;
     ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
     (void)ignored;
@@ -252,7 +253,7 @@ static void tell_crash(int signal_number)
 static void watch_for_crashes(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         struct sigaction before;
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) /* not a sanitizer's */

@@ -34,6 +34,7 @@ static void free_resident(gyre_resident *resident)
     for (uint32_t i = 0; resident->workers && i < resident->blocks; i++) {
         cpu_lanes_destroy(resident->workers[i].lanes);
         free(resident->workers[i].scratch);
+        free(resident->workers[i].signal_stack);
     }
     free(resident->workers);
     free(resident->bindings);
@@ -49,6 +50,7 @@ static bool prepare_lanes(struct cpu_worker *worker)
         kernel->scratch_alignment > GYRE_LINE_SIZE ? kernel->scratch_alignment : GYRE_LINE_SIZE;
     if (kernel->form != GYRE_FORM_BLOCK)
         return true;
+    worker->signal_stack = malloc(CPU_SIGNAL_STACK_SIZE); /* nice to have: without it a fault has no words */
     worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
     if (posix_memalign(&worker->scratch, alignment, kernel->scratch_size) != 0)
         worker->scratch = NULL;

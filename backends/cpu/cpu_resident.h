@@ -8,6 +8,8 @@
 #include "cpu_backend.h"
 #include "cpu_lane.h"
 
+enum { CPU_SIGNAL_STACK_SIZE = 65536 };
+
 /** A worker's view of one entry of the queue table. */
 struct cpu_queue {
     gyre_queue_region *region; /* NULL: no queue */
@@ -27,6 +29,7 @@ struct cpu_worker {
     uint32_t queue_count;
     struct cpu_lanes *lanes; /* of block kernels */
     void *scratch;
+    void *signal_stack; /* where a program's handler of faults runs when a lane's own stack is used up */
     gyre_context context;
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };

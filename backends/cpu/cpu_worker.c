@@ -8,6 +8,7 @@
  */
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 
 #include "cpu_resident.h"
 #include "gyre/kernel.h"
@@ -273,11 +274,20 @@ static bool is_last(gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
 }
 
+/* A lane that used up its stack leaves a program's handler of SIGSEGV nothing to run on. */
+static void take_signal_stack(const struct cpu_worker *worker)
+{
+    const stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = CPU_SIGNAL_STACK_SIZE};
+    if (worker->signal_stack)
+        sigaltstack(&stack, NULL);
+}
+
 void *cpu_worker_main(void *argument)
 {
     struct cpu_worker *worker = argument;
     struct gyre_resident *resident = worker->resident;
     gyre_u64 command = 0;
+    take_signal_stack(worker);
     while (!is_last(command)) {
         gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
         if (wanted != command) {

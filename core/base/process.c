@@ -97,25 +97,32 @@ static int redirect(posix_spawn_file_actions_t *actions, const struct gyre_proce
 }
 
 /*
- * The caller's environment without LD_PRELOAD, or NULL without memory: what is preloaded, such as the runtime
- * of a sanitizer, is meant for this program and would end a compiler that it finds fault with.
+ * The caller's environment, or NULL without memory. Without LD_PRELOAD when so told: what is preloaded, such
+ * as the runtime of a sanitizer, is meant for this program and would end a compiler that it finds fault with.
+ * With a PATH in any case: a compiler that was found without one would not find its linker.
  */
-static char **environment_without_preload(char **environment)
+static char **child_environment(char **environment, bool no_preload)
 {
+    static char usual_path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
     size_t count = 0, kept = 0;
+    bool has_path = false;
     while (environment[count])
         count++;
-    char **copy = calloc(count + 1, sizeof *copy);
-    for (size_t i = 0; copy && i < count; i++)
-        if (strncmp(environment[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0)
+    char **copy = calloc(count + 2, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        has_path = has_path || strncmp(environment[i], "PATH=", strlen("PATH=")) == 0;
+        if (!no_preload || strncmp(environment[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0)
             copy[kept++] = environment[i];
+    }
+    if (copy && !has_path)
+        copy[kept] = usual_path;
     return copy;
 }
 
 static int spawn(const struct gyre_process_desc *desc, struct child *child)
 {
     extern char **environ;
-    char **environment = desc->no_preload ? environment_without_preload(environ) : NULL;
+    char **environment = child_environment(environ, desc->no_preload);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t all, none;

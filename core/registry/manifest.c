@@ -99,6 +99,18 @@ static gyre_status read_parameters(const struct gyre_config *config, struct gyre
     return GYRE_OK;
 }
 
+/* The drop-in NAME.ini as a link to the null device: what disables a backend that came with a package. */
+static const char *null_drop_in(const struct gyre_config *config, const char *name)
+{
+    size_t count, length = strlen(name);
+    const struct gyre_config_manifest *files = gyre_config_manifests(config, &count);
+    for (size_t i = 0; i < count; i++)
+        if (files[i].state == GYRE_MANIFEST_DISABLED && strncmp(files[i].file, name, length) == 0 &&
+            strcmp(files[i].file + length, ".ini") == 0)
+            return files[i].path;
+    return NULL;
+}
+
 static gyre_status fill(const struct gyre_config *config, const char *name, const char *library,
                         struct gyre_manifest *manifest)
 {
@@ -113,7 +125,12 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
         return no_memory();
     manifest->priority = (int)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "priority");
     manifest->enabled = gyre_config_bool(config, GYRE_SECTION_BACKEND, name, "enabled");
-    return read_parameters(config, manifest, named);
+    gyre_status status = read_parameters(config, manifest, named);
+    if (status == GYRE_OK && strcmp(manifest->enabled_origin, "default") == 0)
+        manifest->disabled_by = null_drop_in(config, name); /* unless a section says `enabled` itself */
+    if (manifest->disabled_by)
+        manifest->enabled = false;
+    return status;
 }
 
 /* ---- all of them ---- */

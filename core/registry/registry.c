@@ -55,7 +55,10 @@ static bool judge_outside(struct entry *entry)
     const struct gyre_manifest *manifest = entry->manifest;
     struct gyre_verdict *verdict = &entry->verdict;
     memset(verdict, 0, sizeof *verdict);
-    if (!manifest->enabled)
+    if (manifest->disabled_by)
+        snprintf(verdict->reason, sizeof verdict->reason,
+                 "it is disabled: its drop-in '%s' is a link to the null device", manifest->disabled_by);
+    else if (!manifest->enabled)
         snprintf(verdict->reason, sizeof verdict->reason, "it is disabled by %s (enabled = false)",
                  manifest->enabled_origin);
     else if (access(manifest->library, F_OK) != 0)

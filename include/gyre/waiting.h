@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Waiting on shared memory: futexes, spinning, and the asymmetric barrier behind parking. For the core and
- * for backends whose workers are threads; header-only, Linux, C11 and C++17.
+ * for backends whose workers are threads; header-only, Linux, C11 and C++17 with _GNU_SOURCE defined.
  *
  * Parking without a fence on the fast path: the side that parks announces itself (a plain store), calls
  * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,

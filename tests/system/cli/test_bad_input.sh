@@ -98,6 +98,12 @@ if [[ "$backend" == cpu ]]; then
     checks=$((checks + 1))
     ((code != 0)) || fail "expected a failure"
     [[ "$code" != 136 ]] || says "gyre: a fault ended the program, most likely in the handler"
+    # a lane that needs more stack than it has
+    kernel deep $'GYRE_BLOCK_KERNEL(x, u32, u32, gyre_none)\n{\n    volatile u8 big[300000];\n    big[0] = 1;\n    gyre_barrier(gyre);\n    *reply = big[0];\n    return GYRE_REPLY;\n}'
+    call "$folder/deep.gyre.c" --lanes 4 1 2>/dev/null
+    checks=$((checks + 1))
+    ((code != 0)) || fail "expected a failure"
+    [[ "$code" != 139 ]] || says "locals beyond backend.cpu lane_stack"
 fi
 
 # queues
@@ -135,4 +141,16 @@ says "request 1: expected an integer from 0 to 65535 (u16), found 65536"
 call "$folder/good.gyre.c" '{"value":1}'
 exits 1
 says "request 1: expected an integer from 0 to 65535 (u16), found an object"
+
+# a backend that a link to the null device disables, and a program that was started without a PATH
+mkdir -p "$folder/dropins"
+ln -s /dev/null "$folder/dropins/cpu.ini"
+run call --set "gyre.dropin_dir=$folder/dropins" --backend cpu "$folder/good.gyre.c" 1 </dev/null
+exits 3
+says "it is disabled: its drop-in '$folder/dropins/cpu.ini' is a link to the null device"
+path="$PATH"
+unset PATH
+call "$folder/good.gyre.c" 1
+export PATH="$path"
+exits 0
 finish
