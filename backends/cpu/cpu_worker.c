@@ -274,11 +274,15 @@ static bool is_last(gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
 }
 
-/* A lane that used up its stack leaves a program's handler of SIGSEGV nothing to run on. */
+/*
+ * A lane that used up its stack leaves a program's handler of SIGSEGV nothing to run on. A sanitizer's
+ * runtime has given the thread such a stack already, and wants to find it at the end.
+ */
 static void take_signal_stack(const struct cpu_worker *worker)
 {
     const stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = CPU_SIGNAL_STACK_SIZE};
-    if (worker->signal_stack)
+    stack_t now;
+    if (worker->signal_stack && sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
         sigaltstack(&stack, NULL);
 }
 

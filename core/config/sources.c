@@ -90,7 +90,7 @@ static gyre_status read_named(struct gyre_settings *settings, const char *option
         return GYRE_OK;
     gyre_status status = gyre_sources_read_file(settings, GYRE_LAYER_FILE, path);
     if (status == GYRE_NOT_FOUND)
-        return gyre_error_set(GYRE_CONFIG, "'%s': there is no such file; it was named by %s", path,
+        return gyre_error_set(GYRE_CONFIG, "%s: there is no such file; it was named by %s", path,
                               option ? "--config" : "the environment's GYRE_CONFIG");
     return status;
 }

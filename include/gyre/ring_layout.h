@@ -55,6 +55,8 @@ typedef struct gyre_failure {
 /* Lanes of a block met different barriers, some left without meeting one, or the kernel has no blocks. */
 #define GYRE_FAILURE_BARRIER (-3)
 #define GYRE_FAILURE_MEMORY  (-4) /* the device had no memory to run the lanes of a block */
+#define GYRE_FAILURE_RESULT                                                                                  \
+    (-5) /* the handler returned neither GYRE_REPLY nor GYRE_NO_REPLY, and did not fail */
 
 /* ---- a queue's region -------------------------------------------------------------------------------------
  */

@@ -81,6 +81,17 @@ static void outcomes_reach_the_sender(struct conformance *test)
     require(strstr(completion[4].failure_text, "behave.gyre.c") != NULL);
 }
 
+static void a_handler_without_a_result_has_failed(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
+    behaviour request = {.what = BEHAVE_NONSENSE};
+    gyre_completion completion;
+    words_1 reply;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -5);
+    require(strstr(completion.failure_text, "no result") != NULL);
+}
+
 static void a_failed_call_returns_the_handlers_words(struct conformance *test)
 {
     gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
@@ -166,6 +177,7 @@ const struct conformance_case message_cases[] = {
     {"messages_of_1024_bytes", messages_of_1024_bytes},
     {"messages_of_65536_bytes", messages_of_65536_bytes},
     {"outcomes_reach_the_sender", outcomes_reach_the_sender},
+    {"a_handler_without_a_result_has_failed", a_handler_without_a_result_has_failed},
     {"a_failed_call_returns_the_handlers_words", a_failed_call_returns_the_handlers_words},
     {"handlers_log_to_the_host", handlers_log_to_the_host},
     {"a_call_that_is_too_late_says_so", a_call_that_is_too_late_says_so},

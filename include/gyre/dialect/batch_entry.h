@@ -64,9 +64,11 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
                 continue;                                                                                    \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
                 gyre.failed = 0;                                                                             \
-                const int result = gyre_handler_##name_(                                                     \
-                    (const GYRE_GLOBAL request_ *)(in + 1), (GYRE_GLOBAL reply_ *)(out + 1),                 \
-                    (GYRE_GLOBAL state_ *)state, (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre);          \
+                const int result = gyre_result_(                                                             \
+                    &gyre,                                                                                   \
+                    gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),                             \
+                                         (GYRE_GLOBAL reply_ *)(out + 1), (GYRE_GLOBAL state_ *)state,       \
+                                         (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre));                 \
                 failed += gyre_lane_end_(&gyre, out, result, gyre_size_##reply_);                            \
             }                                                                                                \
             out->sequence = index + 1;                                                                       \
@@ -98,9 +100,11 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
             const int todo = gyre_open_slot_(batch, index, in, out, gyre_size_##request_, gyre.lane == 0);   \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
                 gyre_block_begin_(&gyre);                                                                    \
-                const int result = gyre_handler_##name_(                                                     \
-                    (const GYRE_GLOBAL request_ *)(in + 1), (GYRE_GLOBAL reply_ *)(out + 1),                 \
-                    (GYRE_GLOBAL state_ *)state, scratch, &buffers_bound, &gyre);                            \
+                const int result =                                                                           \
+                    gyre_result_(&gyre, gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),         \
+                                                             (GYRE_GLOBAL reply_ *)(out + 1),                \
+                                                             (GYRE_GLOBAL state_ *)state, scratch,           \
+                                                             &buffers_bound, &gyre));                        \
                 failed = gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                            \
             }                                                                                                \
             gyre_together_();                                                                                \

@@ -147,8 +147,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
     static inline int gyre_handle_##name_(const void *request, void *reply, void *state, void *scratch,      \
                                           const gyre_binding *buffers, gyre_context *gyre)                   \
     {                                                                                                        \
-        return gyre_handler_##name_(request, reply, state, scratch, (const buffers_ *)(const void *)buffers, \
-                                    gyre);                                                                   \
+        const buffers_ *typed = (const buffers_ *)(const void *)buffers;                                     \
+        return gyre_result_(gyre, gyre_handler_##name_(request, reply, state, scratch, typed, gyre));        \
     }
 
 #define GYRE_RUNNER_(name_, request_, reply_)                                                                \

@@ -20,6 +20,14 @@ GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char
     return GYRE_FAILED;
 }
 
+/* What a handler returns that is none of its results is a failure, not a silent "no reply". */
+GYRE_INLINE_ gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
+{
+    if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
+        return gyre_fail(gyre, GYRE_FAILURE_RESULT, "the handler returned no result");
+    return result;
+}
+
 /* `text` starts with a path of `path_length` bytes: its folders are left out, a failure's text is short. */
 GYRE_INLINE_ int gyre_assert_(gyre_context *gyre, int holds, const char *text, gyre_u64 path_length)
 {

@@ -311,8 +311,9 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
         static __device__ __forceinline__ int handle(const void *request, void *reply, void *state,          \
                                                      void *scratch, const void *buffers, gyre_context *gyre) \
         {                                                                                                    \
-            return gyre_handler_##name_((const request_ *)request, (reply_ *)reply, (state_ *)state,         \
-                                        (scratch_ *)scratch, (const buffers_ *)buffers, gyre);               \
+            return gyre_result_(gyre, gyre_handler_##name_((const request_ *)request, (reply_ *)reply,       \
+                                                           (state_ *)state, (scratch_ *)scratch,             \
+                                                           (const buffers_ *)buffers, gyre));                \
         }                                                                                                    \
         /* A request that lies in registers; the reply takes its place. Copies, so that types are not        \
          * punned. */                                                                                        \

@@ -16,6 +16,8 @@ GYRE_HELPER gyre_result do_as_told(const GYRE_GLOBAL behaviour *request, GYRE_GL
         if (!gyre_assert(gyre, request->number < 10))
             return GYRE_FAILED;
         break;
+    case BEHAVE_NONSENSE:
+        return 77;
     case BEHAVE_LOG:
         gyre_log(gyre, "number is", (i64)request->number);
         break;

@@ -25,7 +25,8 @@ enum {
     BEHAVE_FAIL = 2,
     BEHAVE_ASSERT = 3,
     BEHAVE_LOG = 4,
-    BEHAVE_WAIT = 5
+    BEHAVE_WAIT = 5,
+    BEHAVE_NONSENSE = 6
 };
 
 #define TALLY(FIELD) FIELD(u64, count) FIELD(u64, sum)
