@@ -130,16 +130,20 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
 
 /* ---- declaring kernels ---- */
 
-/* Parameters that a form does not have get another name, so that handlers may use theirs for their own. */
-#define GYRE_HANDLER_NAMED_(name_, request_, reply_, scratch_, state_, buffers_, the_scratch_, the_state_,   \
-                            the_buffers_)                                                                    \
+/*
+ * Parameters that a form does not have get another name, so that handlers may use theirs for their own. The
+ * reply is restrict where one lane has it to itself. The lanes of a block share it: there, restrict would let
+ * the compiler read before a barrier what another lane writes before it (NVIDIA's OpenCL compiler does).
+ */
+#define GYRE_HANDLER_NAMED_(restrict_, name_, request_, reply_, scratch_, state_, buffers_, the_scratch_,    \
+                            the_state_, the_buffers_)                                                        \
     GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
         const GYRE_GLOBAL request_ *restrict request GYRE_UNUSED_,                                           \
-        GYRE_GLOBAL reply_ *restrict reply GYRE_UNUSED_, GYRE_GLOBAL state_ *the_state_ GYRE_UNUSED_,        \
+        GYRE_GLOBAL reply_ *restrict_ reply GYRE_UNUSED_, GYRE_GLOBAL state_ *the_state_ GYRE_UNUSED_,       \
         GYRE_SHARED scratch_ *the_scratch_ GYRE_UNUSED_, const buffers_ *the_buffers_ GYRE_UNUSED_,          \
         gyre_context *gyre GYRE_UNUSED_)
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
-    GYRE_HANDLER_NAMED_(name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
+    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
 /* The typed handler behind the untyped signature that the backend calls. */
 #define GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                    \
@@ -192,10 +196,11 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
 /* the numbers are gyre_form of backend.h, which kernels do not include */
 #define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
     GYRE_DECLARE_RUN_(1, name_, request_, reply_, gyre_none, state_, buffers_)                               \
-    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, state, buffers)
+    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_,       \
+                        state, buffers)
 #define GYRE_KERNEL(name_, request_, reply_)                                                                 \
     GYRE_DECLARE_RUN_(1, name_, request_, reply_, gyre_none, gyre_none, gyre_none)                           \
-    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, gyre_none, gyre_none, gyre_scratch_,             \
+    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, gyre_none, gyre_none, gyre_scratch_,   \
                         gyre_state_, gyre_buffers_)
 
 #define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
@@ -203,16 +208,17 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
 #define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
     GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, gyre_none, gyre_none)                          \
-    GYRE_HANDLER_NAMED_(name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,       \
+    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
                         gyre_buffers_)
 
 #define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
     GYRE_DECLARE_RUN_(3, name_, request_, reply_, gyre_none, state_, buffers_)                               \
-    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, state, buffers)
+    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_,       \
+                        state, buffers)
 #define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
     GYRE_DECLARE_RUN_(3, name_, request_, reply_, gyre_none, state_, gyre_none)                              \
-    GYRE_HANDLER_NAMED_(name_, request_, reply_, gyre_none, state_, gyre_none, gyre_scratch_, state,         \
-                        gyre_buffers_)
+    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, state_, gyre_none, gyre_scratch_,      \
+                        state, gyre_buffers_)
 
 /** Ends the generated unit: exports the kernels of the file. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \

@@ -26,7 +26,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 /* The generated unit ends with it; records and entries stand at each kernel here. */
 #define GYRE_EXPORT_KERNELS_
 
-#define GYRE_RECORD_(name_, ...) extern "C" __device__ gyre_device_kernel gyre_kernel_##name_ = __VA_ARGS__;
+#define GYRE_RECORD_(name_) extern "C" __device__ gyre_device_kernel gyre_kernel_##name_
+#define GYRE_DESCRIBE_(name_)
 
 #define GYRE_BATCH_ENTRY_(name_)                                                                             \
     extern "C" __global__ void gyre_batch_##name_(                                                           \

@@ -45,9 +45,12 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 #include "gyre/dialect/opencl_functions.h"
 #include "gyre/dialect/opencl_atomics.h"
 
-/* Constants cannot be read by the host: a kernel copies the record out. */
-#define GYRE_RECORD_(name_, ...)                                                                             \
-    __constant gyre_device_kernel gyre_kernel_##name_ = __VA_ARGS__;                                         \
+/*
+ * Constants cannot be read by the host: a kernel copies the record out. No macro here takes a variable number
+ * of arguments: OpenCL C has none, and NVIDIA's compiler refuses them.
+ */
+#define GYRE_RECORD_(name_) __constant gyre_device_kernel gyre_kernel_##name_
+#define GYRE_DESCRIBE_(name_)                                                                                \
     __kernel void gyre_describe_##name_(__global gyre_device_kernel *record)                                 \
     {                                                                                                        \
         *record = gyre_kernel_##name_;                                                                       \
