@@ -85,6 +85,17 @@ static void check_foreign(struct checker *checker, const char *name, const struc
         name);
 }
 
+/* A failure's code that is known now and below 0; others become GYRE_FAILURE_CODE when they happen. */
+static void check_fail_code(struct checker *checker, CXCursor call, const struct place *place)
+{
+    CXEvalResult code = clang_Cursor_Evaluate(clang_Cursor_getArgument(call, 1));
+    if (code && clang_EvalResult_getKind(code) == CXEval_Int && clang_EvalResult_getAsInt(code) < 0)
+        report_refuse(&checker->report, "check", place,
+                      "gyre_fail with the code %d: codes below 0 are Gyre's; a handler's own are 0 and up",
+                      clang_EvalResult_getAsInt(code));
+    clang_EvalResult_dispose(code);
+}
+
 /* ---- the user's functions ---- */
 
 size_t find_function(struct checker *checker, CXCursor cursor, bool add)
@@ -137,9 +148,12 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     enum owner owner = owner_of_use(checker, clang_getCursorLocation(target));
     take_string(clang_getCursorSpelling(target), name, sizeof name);
     if (strncmp(name, "__builtin_", 10) == 0)
-        owner = OWNER_NOBODY; /* it seems declared where it was used first, which may be in Gyre's headers */
-    if (owner == OWNER_GYRE)
-        return; /* its functions, and the members that its macros call through */
+        owner = OWNER_NOBODY;  /* it seems declared where it was used first, which may be in Gyre's headers */
+    if (owner == OWNER_GYRE) { /* its functions, and the members that its macros call through */
+        if (strcmp(name, "gyre_fail") == 0)
+            check_fail_code(checker, call, &place);
+        return;
+    }
     if (clang_getCursorKind(target) != CXCursor_FunctionDecl) {
         report_refuse(
             &checker->report, "check", &place,

@@ -73,7 +73,7 @@ typedef int gyre_result;
 /*
  * Every dialect offers:
  *
- *   gyre_result gyre_fail(gyre, i32 code, "text")    the request failed; code and text reach the sender
+ *   gyre_result gyre_fail(gyre, i32 code, "text")    the request failed; code (0 and up) and text reach the sender
  *   int gyre_assert(gyre, condition)                 the condition; when false the request is failed with its text
  *   void gyre_log(gyre, "text", i64 value)           a line in the host's log
  *   u64 gyre_time_ns(gyre)                           a clock that does not go backwards

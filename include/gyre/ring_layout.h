@@ -57,6 +57,8 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_MEMORY  (-4) /* the device had no memory to run the lanes of a block */
 #define GYRE_FAILURE_RESULT                                                                                  \
     (-5) /* the handler returned neither GYRE_REPLY nor GYRE_NO_REPLY, and did not fail */
+#define GYRE_FAILURE_CODE      (-6) /* gyre_fail was given a code below 0, which are these */
+#define GYRE_FAILURE_CODE_TEXT "gyre_fail: own codes are 0 and up"
 
 /* ---- a queue's region -------------------------------------------------------------------------------------
  */

@@ -2,6 +2,7 @@
 /* The runner of the conformance suite: one case a process. */
 #include "conformance.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,16 +82,29 @@ uint64_t soon(void)
  * thread. */
 static atomic_int violations;
 
+static pthread_mutex_t log_lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of the case's log; backends log from any thread */
+
 static void keep_log(void *context, int level, const char *text)
 {
     struct conformance *test = context;
-    size_t used = strlen(test->log);
     (void)level;
     if (strncmp(text, "contract:", 9) == 0) {
         atomic_fetch_add(&violations, 1);
         fprintf(stderr, "%s\n", text);
     }
+    pthread_mutex_lock(&log_lock);
+    size_t used = strlen(test->log);
     snprintf(test->log + used, sizeof test->log - used, "%s\n", text);
+    pthread_mutex_unlock(&log_lock);
+}
+
+bool has_logged(struct conformance *test, const char *text)
+{
+    pthread_mutex_lock(&log_lock);
+    bool found = strstr(test->log, text) != NULL;
+    pthread_mutex_unlock(&log_lock);
+    return found;
 }
 
 static int list_cases(void)

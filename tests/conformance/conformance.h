@@ -19,7 +19,7 @@
 struct conformance {
     gyre_runtime *runtime;
     const char *backend;
-    char log[4096]; /* what the runtime logged, lines joined by \n */
+    char log[4096]; /* what the runtime logged, lines joined by \n; read it with has_logged */
 };
 
 struct conformance_case {
@@ -49,6 +49,8 @@ gyre_kernel_info info_of(gyre_kernel *kernel);
 gyre_queue_stats stats_of(gyre_queue *queue);
 /** One call of a words_1 -> words_1 kernel; must succeed. */
 uint64_t call_word(gyre_queue *queue, uint64_t word);
+/** Whether the runtime has logged this. */
+bool has_logged(struct conformance *test, const char *text);
 /** A generous deadline for what must happen. */
 uint64_t soon(void);
 

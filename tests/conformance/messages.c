@@ -92,6 +92,20 @@ static void a_handler_without_a_result_has_failed(struct conformance *test)
     require(strstr(completion.failure_text, "no result") != NULL);
 }
 
+static void a_failure_code_below_0_is_refused(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
+    static const int codes[] = {-1, -2, -5, -6, INT32_MIN};
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        behaviour request = {.what = BEHAVE_FAIL, .number = (uint64_t)codes[i]};
+        gyre_completion completion;
+        words_1 reply;
+        must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -6);
+        require(!strcmp(completion.failure_text, "gyre_fail: own codes are 0 and up"));
+    }
+}
+
 static void a_failed_call_returns_the_handlers_words(struct conformance *test)
 {
     gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
@@ -110,9 +124,9 @@ static void handlers_log_to_the_host(struct conformance *test)
     words_1 reply;
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
     uint64_t deadline = soon();
-    while (!strstr(test->log, "number is 4711") && gyre_now_ns() < deadline)
+    while (!has_logged(test, "number is 4711") && gyre_now_ns() < deadline)
         ;
-    require(strstr(test->log, "number is 4711") != NULL);
+    require(has_logged(test, "number is 4711"));
 }
 
 static void a_call_that_is_too_late_says_so(struct conformance *test)
@@ -178,6 +192,7 @@ const struct conformance_case message_cases[] = {
     {"messages_of_65536_bytes", messages_of_65536_bytes},
     {"outcomes_reach_the_sender", outcomes_reach_the_sender},
     {"a_handler_without_a_result_has_failed", a_handler_without_a_result_has_failed},
+    {"a_failure_code_below_0_is_refused", a_failure_code_below_0_is_refused},
     {"a_failed_call_returns_the_handlers_words", a_failed_call_returns_the_handlers_words},
     {"handlers_log_to_the_host", handlers_log_to_the_host},
     {"a_call_that_is_too_late_says_so", a_call_that_is_too_late_says_so},

@@ -10,7 +10,7 @@
 
 /* ---- results, log, time, place in the launch ---- */
 
-GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
+GYRE_INLINE_ gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, const char *text)
 {
     if (!gyre->failed) {
         gyre->failed = 1;
@@ -20,11 +20,19 @@ GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char
     return GYRE_FAILED;
 }
 
+/* The handler's own failure; what it may not say is a failure that says so. */
+GYRE_INLINE_ gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, const char *text)
+{
+    if (code < 0)
+        return gyre_fail_(gyre, GYRE_FAILURE_CODE, GYRE_FAILURE_CODE_TEXT);
+    return gyre_fail_(gyre, code, text);
+}
+
 /* What a handler returns that is none of its results is a failure, not a silent "no reply". */
 GYRE_INLINE_ gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
-        return gyre_fail(gyre, GYRE_FAILURE_RESULT, "the handler returned no result");
+        return gyre_fail_(gyre, GYRE_FAILURE_RESULT, "the handler returned no result");
     return result;
 }
 
@@ -34,7 +42,7 @@ GYRE_INLINE_ int gyre_assert_(gyre_context *gyre, int holds, const char *text, g
     if (__builtin_expect(!holds, 0)) {
         while (path_length > 0 && text[path_length - 1] != '/')
             path_length--;
-        gyre_fail(gyre, GYRE_FAILURE_ASSERT, text + path_length);
+        gyre_fail_(gyre, GYRE_FAILURE_ASSERT, text + path_length);
     }
     return holds;
 }

@@ -93,7 +93,7 @@ GYRE_HELPER void gyre_together_()
 GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
 {
     if (!gyre->in_block) {
-        gyre_fail(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
+        gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
         return 0;
     }
     volatile gyre_block_shared *shared = gyre->shared;
@@ -103,7 +103,7 @@ GYRE_HELPER int gyre_meet_(gyre_context *gyre, gyre_u32 place)
     gyre_together_();
     if (shared->first_return > turn && shared->place[turn & 1] == place)
         return 1;
-    gyre_fail(gyre, GYRE_FAILURE_BARRIER, "the lanes of a block met different barriers");
+    gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "the lanes of a block met different barriers");
     return 0;
 }
 

@@ -39,7 +39,7 @@ typedef struct gyre_context {
 /* ---- results, log, place in the launch ---- */
 
 /* A handler's own failure counts more than the barrier that it missed or made others miss. */
-GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
+GYRE_HELPER gyre_result gyre_fail_(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
 {
     if (!gyre->failed || (gyre->fail_code == GYRE_FAILURE_BARRIER && code != GYRE_FAILURE_BARRIER)) {
         gyre->failed = 1;
@@ -49,11 +49,19 @@ GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERA
     return GYRE_FAILED;
 }
 
+/* The handler's own failure; what it may not say is a failure that says so. */
+GYRE_HELPER gyre_result gyre_fail(gyre_context *gyre, gyre_i32 code, GYRE_LITERAL_ const char *text)
+{
+    if (code < 0)
+        return gyre_fail_(gyre, GYRE_FAILURE_CODE, GYRE_FAILURE_CODE_TEXT);
+    return gyre_fail_(gyre, code, text);
+}
+
 /* What a handler returns that is none of its results is a failure, not a silent "no reply". */
 GYRE_HELPER gyre_result gyre_result_(gyre_context *gyre, gyre_result result)
 {
     if (result != GYRE_REPLY && result != GYRE_NO_REPLY && !gyre->failed)
-        return gyre_fail(gyre, GYRE_FAILURE_RESULT, "the handler returned no result");
+        return gyre_fail_(gyre, GYRE_FAILURE_RESULT, "the handler returned no result");
     return result;
 }
 
@@ -64,7 +72,7 @@ GYRE_HELPER int gyre_assert_(gyre_context *gyre, int holds, GYRE_LITERAL_ const 
     if (!holds) {
         while (path_length > 0 && text[path_length - 1] != '/')
             path_length--;
-        gyre_fail(gyre, GYRE_FAILURE_ASSERT, text + path_length);
+        gyre_fail_(gyre, GYRE_FAILURE_ASSERT, text + path_length);
     }
     return holds;
 }

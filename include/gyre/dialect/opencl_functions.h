@@ -80,7 +80,7 @@ GYRE_HELPER void gyre_barrier(gyre_context *gyre)
 {
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!gyre->in_block)
-        gyre_fail(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
+        gyre_fail_(gyre, GYRE_FAILURE_BARRIER, "barriers are for block kernels");
 }
 
 GYRE_HELPER void gyre_together_(void)

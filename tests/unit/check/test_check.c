@@ -98,6 +98,8 @@ static const struct case_of_rule broken[] = {
     {NULL, "const f32 *x = request->a; reply->a[0] = x[0];", BODY, "GYRE_GLOBAL"},
     {NULL, "const u32 *x = (const u32 *)request->a; reply->n = x[0];", BODY,
      "this cast drops or changes GYRE_GLOBAL"},
+    {NULL, "return gyre_fail(gyre, -3, \"no\");", BODY, "gyre_fail with the code -3: codes below 0"},
+    {"enum { BROKEN = 1 - 2 };", "return gyre_fail(gyre, (i32)BROKEN, \"no\");", BODY, "the code -1"},
     {NULL, "__asm__(\"nop\");", BODY, "assembler"},
     {"__asm__(\".globl x\");", NULL, HELPERS, "assembler"},
     {NULL, "void *x = &&there; goto *x; there:;", BODY, "computed goto"},
@@ -150,6 +152,8 @@ static const struct case_of_rule kept[] = {
     {NULL,
      "gyre_log(gyre, \"n\", request->n); if (!gyre_assert(gyre, request->n)) return gyre_fail(gyre, 1, "
      "\"no\");",
+     0, ""},
+    {NULL, "if (request->n > 7) return gyre_fail(gyre, (i32)request->n, \"no\"); gyre_fail(gyre, 0, \"no\");",
      0, ""},
     {NULL, "u64 t = gyre_time_ns(gyre); reply->n = (u32)t + gyre_lane(gyre) + gyre_popcount_u32(request->n);",
      0, ""},
