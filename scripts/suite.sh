@@ -145,7 +145,8 @@ suite_run()
     stage dev "everything, warnings are errors" -- -j "$(nproc)"
     stage asan "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
         -- -j "$(nproc)" -R '^(unit|plugins|stress|conformance/cpu)/'
-    stage tsan "unit and stress tests under ThreadSanitizer" "${compiler[@]}" -- -R '^(unit|stress)/'
+    stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
+        -- -R '^(unit|stress|conformance/(cpu|checked))/'
     stage_fuzz
     stage_lint
     apply_requirements
