@@ -270,6 +270,20 @@ static int save_outputs(call_run *call)
     return code == CLI_OK ? call_buffers_save(&call->buffers, &call->output_specs) : code;
 }
 
+/* What is configured inactive would leave every request unanswered: it is said before one is sent. */
+static int refuse_inactive(const call_run *call)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    int code = cli_fail_unless_ok(gyre_kernel_info_get(call->kernel, &info));
+    if (code != CLI_OK || info.state != GYRE_KERNEL_INACTIVE)
+        return code;
+    return cli_error(
+        CLI_CONFIG,
+        "kernel '%s' is configured inactive (kernel.%s.active = false) and would answer nothing; "
+        "add --set kernel.%s.active=true, or change the configuration",
+        info.name, info.name, info.name);
+}
+
 static int run_opened(call_run *call)
 {
     watch_for_crashes();
@@ -279,6 +293,8 @@ static int run_opened(call_run *call)
         code = call_buffers_check_outputs(&call->buffers, call->cli, &call->output_specs);
     if (code == CLI_OK)
         code = call->state ? launch_with_state(call) : told(call, launch(call, false));
+    if (code == CLI_OK)
+        code = refuse_inactive(call);
     if (code != CLI_OK)
         return code;
     code = stream(call);

@@ -15,5 +15,6 @@ install(EXPORT gyreTargets NAMESPACE gyre:: DESTINATION ${package_dir})
 
 # Relative to itself, so that it is right wherever the tree is installed or moved.
 file(RELATIVE_PATH GYRE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" GYRE_PC_TO_PREFIX "${GYRE_PC_TO_PREFIX}")
 configure_file(cmake/gyre.pc.in gyre.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

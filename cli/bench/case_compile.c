@@ -5,6 +5,7 @@
  */
 #include "cli/bench/bench.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +17,15 @@
 #include "core/pipeline/internal.h"
 #include "gyre/waiting.h"
 
+enum { FOLDER_SIZE = 256, PATH_SIZE = FOLDER_SIZE + 32 };
+
 struct compile {
     const bench_case *self;
     const bench_options *options;
     bench_row *row;
-    char folder[64];    /* of everything below */
-    char cache[96];     /* the setting that names the cache */
-    gyre_runtime *warm; /* with a full cache; NULL for the cold case */
+    char folder[FOLDER_SIZE]; /* of everything below */
+    char cache[PATH_SIZE];    /* the setting that names the cache */
+    gyre_runtime *warm;       /* with a full cache; NULL for the cold case */
     uint64_t number;
 };
 
@@ -30,10 +33,16 @@ struct compile {
 
 static gyre_status make_folder(struct compile *compile)
 {
-    snprintf(compile->folder, sizeof compile->folder, "/tmp/gyre-bench-XXXXXX");
-    if (!mkdtemp(compile->folder)) {
+    const char *parent = getenv("TMPDIR");
+    if (!parent || parent[0] != '/')
+        parent = "/tmp";
+    int length = snprintf(compile->folder, sizeof compile->folder, "%s/gyre-bench-XXXXXX", parent);
+    if ((size_t)length >= sizeof compile->folder || !mkdtemp(compile->folder)) {
+        int reason = (size_t)length >= sizeof compile->folder ? ENAMETOOLONG : errno;
         compile->folder[0] = '\0';
-        return gyre_error_set(GYRE_EXHAUSTED, "no folder can be made in /tmp");
+        return gyre_error_set(GYRE_EXHAUSTED,
+                              "no temporary folder can be made in '%s' (%s): TMPDIR may name another", parent,
+                              strerror(reason));
     }
     snprintf(compile->cache, sizeof compile->cache, "gyre.cache_dir=%s/cache", compile->folder);
     return GYRE_OK;
@@ -51,7 +60,7 @@ static void remove_folder(const char *folder)
 
 static void empty_cache(const struct compile *compile)
 {
-    char path[96];
+    char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/cache", compile->folder);
     remove_folder(path);
 }
@@ -74,7 +83,7 @@ static gyre_status write_unit(const struct compile *compile, char *path, size_t 
 
 static gyre_status compile_by_hand(const struct compile *compile, uint64_t *duration_ns)
 {
-    char unit[96], object[96], headers[PATH_MAX + 2], said[512];
+    char unit[PATH_SIZE], object[PATH_SIZE], headers[PATH_MAX + 2], said[512];
     struct gyre_process_end end = {0};
     gyre_status status = write_unit(compile, unit, sizeof unit);
     if (status != GYRE_OK)

@@ -21,6 +21,23 @@ static bool is_identifier(const char *text)
     return !*text;
 }
 
+/* What follows the colon is no identifier: a mistake when a file lies before it, else part of a file's name.
+ */
+static gyre_status check_kernel_name(const char *name, const char *colon)
+{
+    char file[PATH_MAX];
+    snprintf(file, sizeof file, "%.*s", (int)(colon - name), name);
+    if (access(file, F_OK) != 0)
+        return GYRE_OK;
+    if (!colon[1])
+        return gyre_error_set(GYRE_INVALID,
+                              "'%s' names no kernel behind the colon; expected '%s', or '%s:KERNEL'", name,
+                              file, file);
+    return gyre_error_set(GYRE_INVALID,
+                          "'%s' is no kernel's name: expected a C identifier, as in '%s:KERNEL'", colon + 1,
+                          file);
+}
+
 /* "FILE:KERNEL" when FILE:KERNEL itself is no file; file names may hold colons. */
 static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel[GYRE_KERNEL_NAME_SIZE])
 {
@@ -31,8 +48,10 @@ static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel
         return gyre_error_set(GYRE_INVALID, "the kernel file's path is %zu bytes long; %d are the limit",
                               length, PATH_MAX - 1);
     memcpy(path, name, length + 1);
-    if (!colon || colon == name || access(name, F_OK) == 0 || !is_identifier(colon + 1))
+    if (!colon || colon == name || access(name, F_OK) == 0)
         return GYRE_OK;
+    if (!is_identifier(colon + 1))
+        return check_kernel_name(name, colon);
     if (strlen(colon + 1) >= GYRE_KERNEL_NAME_SIZE)
         return gyre_error_set(GYRE_INVALID, "the kernel's name '%s' is longer than %d bytes", colon + 1,
                               GYRE_KERNEL_NAME_SIZE - 1);

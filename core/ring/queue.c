@@ -109,7 +109,7 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     }
     write_shape(&shape, options);
     char label[96];
-    snprintf(label, sizeof label, "gyre queue '%s'", options->name);
+    snprintf(label, sizeof label, "queue '%s'", options->name);
     status = gyre_region_create(label, shape.region_size, &queue->region);
     if (status != GYRE_OK)
         goto done;

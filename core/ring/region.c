@@ -41,6 +41,7 @@ static gyre_status exhausted(const char *name, size_t size, const char *call)
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out)
 {
     struct gyre_region region = GYRE_REGION_NONE;
+    char label[128];
     gyre_status status = GYRE_OK;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint64_t available = memory_available();
@@ -52,7 +53,8 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
             "%s needs %zu bytes of shared memory, the machine has %llu available; use a smaller "
             "capacity or smaller messages",
             name, size, (unsigned long long)available);
-    region.descriptor = memfd_create(name, MFD_CLOEXEC);
+    snprintf(label, sizeof label, "gyre %s", name); /* as /proc/PID/maps shows it */
+    region.descriptor = memfd_create(label, MFD_CLOEXEC);
     if (region.descriptor < 0)
         return exhausted(name, size, "memfd_create");
     if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||

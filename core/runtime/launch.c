@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/runtime/runtime.h"
 
 /* ---- names and sources ---- */
@@ -40,6 +41,18 @@ static gyre_status name_taken(const gyre_kernel *kernel)
                           kernel->name);
 }
 
+static gyre_status no_source(const gyre_kernel *kernel)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(kernel->runtime->config, GYRE_SECTION_KERNEL, &count);
+    const char *nearest = gyre_text_nearest(kernel->name, names, count);
+    return gyre_error_set(
+        GYRE_INVALID,
+        "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s%s%s",
+        kernel->name, kernel->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+        nearest ? "'?" : "");
+}
+
 /* ---- building ---- */
 
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
@@ -50,9 +63,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to build a kernel");
     if (!source[0]) {
         free(report);
-        return gyre_error_set(
-            GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]",
-            kernel->name, kernel->name);
+        return no_source(kernel);
     }
     struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
                                           .device = kernel->dispatch,
@@ -161,6 +172,29 @@ static gyre_status bind_one(gyre_kernel *kernel, const gyre_launch_desc *desc, c
     return GYRE_OK;
 }
 
+/* The names that a kernel declares, as "a, b"; cut where they do not fit. */
+static const char *list_buffers(const gyre_buffer_list *list, char *text, size_t size)
+{
+    size_t used = 0;
+    snprintf(text, size, "no buffer");
+    for (uint32_t i = 0; i < list->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", list->slots[i].name);
+    return text;
+}
+
+static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_list *list, const char *name)
+{
+    char declared[256];
+    const char **names = calloc((size_t)list->count + 1, sizeof *names);
+    for (uint32_t i = 0; names && i < list->count; i++)
+        names[i] = list->slots[i].name;
+    const char *nearest = names ? gyre_text_nearest(name, names, list->count) : NULL;
+    free(names);
+    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no buffer '%s'; it declares %s%s%s%s", kernel->name,
+                          name, list_buffers(list, declared, sizeof declared),
+                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
 /* Every name that was given is one of the kernel's. */
 static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_launch_desc *desc,
                                        const gyre_buffer_list *list)
@@ -171,9 +205,7 @@ static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_lau
         while (slot < list->count && strcmp(list->slots[slot].name, name) != 0)
             slot++;
         if (slot == list->count)
-            return gyre_error_set(GYRE_INVALID, "kernel '%s' has no buffer '%s'; it declares: %s",
-                                  kernel->name, name,
-                                  kernel->record->buffers[0] ? kernel->record->buffers : "none");
+            return no_such_buffer(kernel, list, name);
     }
     return GYRE_OK;
 }

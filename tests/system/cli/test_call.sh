@@ -109,6 +109,8 @@ prints " 1 0 6"
 call "$kinds:count" --buffer weights="$folder/weights" '{"value":0}' <"$nothing"
 exits 1
 says "buffer 'counts'"
+call "$kinds:count" --buffer weight="$folder/weights" --buffer counts=zeros:12 '{"value":0}' <"$nothing"
+refuses 1 "kernel 'count' has no buffer 'weight'; it declares weights, counts; did you mean 'weights'?"
 printf 'abcde' >"$folder/odd"
 call "$kinds:count" --buffer weights="$folder/odd" --buffer counts=zeros:12 '{"value":0}' <"$nothing"
 exits 1
@@ -184,6 +186,10 @@ says "there is no C compiler"
 call "$kinds" '{}' <"$nothing"
 exits 1
 says "same"
+call "$kinds:" '{}' <"$nothing"
+refuses 1 "discover: '$kinds:' names no kernel behind the colon; expected '$kinds', or '$kinds:KERNEL'"
+call "$kinds:1st" '{}' <"$nothing"
+refuses 1 "discover: '1st' is no kernel's name: expected a C identifier, as in '$kinds:KERNEL'"
 call "$kinds:outcome" '{}' <"$nothing"
 exits 1
 says "outcomes"
@@ -222,7 +228,12 @@ run call --config "$folder/named.ini" outcomes '{"value":1}' <"$nothing"
 exits 0
 run call --config "$folder/named.ini" outcome '{"value":1}' <"$nothing"
 exits 1
-says "kernel 'outcome' has no source: name a file, or set source in the section [kernel.outcome]"
+says "kernel 'outcome' has no source: name a file, or set source in the section [kernel.outcome]; did you mean 'outcomes'?"
+printf '[kernel.default]\nactive = false\n' >"$folder/inactive.ini"
+run call --config "$folder/inactive.ini" --backend "$backend" "$kinds:outcomes" '{"value":1}' <"$nothing"
+refuses 4 "kernel 'outcomes' is configured inactive (kernel.outcomes.active = false) and would answer nothing; add --set kernel.outcomes.active=true, or change the configuration"
+run call --config "$folder/inactive.ini" --backend "$backend" --set kernel.outcomes.active=true "$kinds:outcomes" '{"value":1}' <"$nothing"
+exits 0
 
 # the examples of the help text, as they stand there
 "$GYRE" help call | sed -n '/^Examples/,$p' | sed '1d' | sed "s,build/bin/gyre,\"\$GYRE\",g" >"$folder/examples.sh"

@@ -52,6 +52,7 @@ check_pkg_config()
 {
     [[ "$(pc --modversion)" == "$version" ]] || fail "gyre.pc says version $(pc --modversion), not $version"
     [[ -d "$(pc --variable=plugindir)" ]] || fail "plugindir of gyre.pc is no folder"
+    [[ "$(pc --variable=plugindir) $(pc --cflags --libs)" != *//* ]] || fail "a path of gyre.pc has a double slash"
     [[ -d "$(pc --variable=dropindir)" ]] || fail "dropindir of gyre.pc is no folder"
 }
 
