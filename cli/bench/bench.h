@@ -73,6 +73,8 @@ typedef gyre_status (*bench_round)(void *context, uint64_t duration_ns, bench_sa
 gyre_status bench_rounds(const bench_case *self, const bench_options *options, bench_round round,
                          void *context, bench_row *row);
 
+/** Gives the row the targets of its backend: the case's own are those of the CPU. */
+void bench_row_aim(const bench_case *self, bench_row *row);
 /** Sets `found` of the row's targets from its figures, by their names. */
 void bench_row_judge(bench_row *row);
 bool bench_target_met(const bench_target *target);
@@ -126,6 +128,7 @@ gyre_status bench_run_floor(const bench_case *self, const bench_options *options
 gyre_status bench_run_call(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_burst(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_pair(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_terminate(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_deactivate(const bench_case *self, const bench_options *options, bench_row *row);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of cases, in the order in which they run. Targets are those of the CPU backend on two cores. */
+/*
+ * The table of cases, in the order in which they run. Targets are the CPU backend's on two cores; targets.c
+ * has the others'.
+ */
 #include "cli/bench/bench.h"
 
 /* kind, slots, window, burst, producers. Large messages get fewer slots, so that rings stay in the caches. */
@@ -43,6 +46,26 @@
 #define BURSTS    bench_floor_slots_burst, "slot ring, bursts"
 #define NO_FLOOR  NULL, NULL
 
+/* Two threads a ring, in place. Long rings: the other side of a bus is far away. */
+#define PAIR_48(rings)                                                                                       \
+    {                                                                                                        \
+        BENCH_48, 65536, 65536, 256, rings                                                                   \
+    }
+#define PAIR_ADD                                                                                             \
+    {                                                                                                        \
+        BENCH_VECTOR_ADD, 16384, 16384, 64, 1                                                                \
+    }
+#define PAIR_4096                                                                                            \
+    {                                                                                                        \
+        BENCH_4096, 1024, 1024, 8, 1                                                                         \
+    }
+#define PAIR_65536(rings)                                                                                    \
+    {                                                                                                        \
+        BENCH_65536, 64, 64, 1, rings                                                                        \
+    }
+
+static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
+static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
 const bench_case bench_cases[] = {
@@ -92,6 +115,11 @@ const bench_case bench_cases[] = {
      {BENCH_48, 1024, 1024, 1, 3},
      NULL,
      {{"rate", "msg/s", true, 12e6, 0}}},
+    {"pair/48", bench_run_pair, NO_FLOOR, PAIR_48(1), NULL, {{0}}},
+    {"pair/48/six", bench_run_pair, NO_FLOOR, PAIR_48(6), six_blocks, {{0}}},
+    {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, NULL, {{0}}},
+    {"pair/65536/four", bench_run_pair, NO_FLOOR, PAIR_65536(4), many_blocks, {{0}}},
+    {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
 
     {"launch", bench_run_launch, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 3e6, 0}}},
     {"terminate", bench_run_terminate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 1e6, 0}}},

@@ -58,6 +58,7 @@ const char *bench_kernel_name(enum bench_kind kind)
 {
     static const char *const names[] = {[BENCH_48] = "words_48",
                                         [BENCH_1024] = "words_1024",
+                                        [BENCH_4096] = "words_4096",
                                         [BENCH_65536] = "words_65536",
                                         [BENCH_VECTOR_ADD] = "vector_add"};
     return names[kind];

@@ -17,7 +17,7 @@
 
 #define BENCH_INLINE static inline __attribute__((always_inline))
 
-enum bench_kind { BENCH_48, BENCH_1024, BENCH_65536, BENCH_VECTOR_ADD };
+enum bench_kind { BENCH_48, BENCH_1024, BENCH_4096, BENCH_65536, BENCH_VECTOR_ADD };
 
 BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 {
@@ -26,6 +26,8 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
         return sizeof(words_48);
     case BENCH_1024:
         return sizeof(words_1024);
+    case BENCH_4096:
+        return sizeof(words_4096);
     case BENCH_65536:
         return sizeof(words_65536);
     default:
@@ -100,6 +102,11 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
     }                                                                                                        \
     case BENCH_1024: {                                                                                       \
         const enum bench_kind KIND = BENCH_1024;                                                             \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_4096: {                                                                                       \
+        const enum bench_kind KIND = BENCH_4096;                                                             \
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \

@@ -18,6 +18,13 @@ GYRE_KERNEL(words_1024, words_1024, words_1024)
     return GYRE_REPLY;
 }
 
+GYRE_KERNEL(words_4096, words_4096, words_4096)
+{
+    for (u32 i = 0; i < 512; i++)
+        reply->word[i] = request->word[i] * 3 + i;
+    return GYRE_REPLY;
+}
+
 GYRE_KERNEL(words_65536, words_65536, words_65536)
 {
     for (u32 i = 0; i < 8192; i++)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each backend should reach. The table of cases holds the CPU's figures, on two cores; a backend that
+ * stands here has its own, and none for a case that is not named.
+ */
+#include <string.h>
+
+#include "cli/bench/bench.h"
+
+struct backend_targets {
+    const char *backend, *name;
+    bench_target targets[BENCH_TARGETS_MAX];
+};
+
+/* One NVIDIA H200 behind PCIe 5.0 x16. Bytes a second as messages a second: 13 GB/s, 30 GB/s. */
+static const struct backend_targets others[] = {
+    {"cuda", "call/48", {{"p50", "ns", false, 2200, 0}, {"p99", "ns", false, 2900, 0}}},
+    {"cuda", "call/1024", {{"p50", "ns", false, 5000, 0}}},
+    {"cuda", "pair/48", {{"rate", "msg/s", true, 190e6, 0}}},
+    {"cuda", "pair/48/six", {{"rate", "msg/s", true, 560e6, 0}}},
+    {"cuda", "pair/4096", {{"rate", "msg/s", true, 13e9 / 4096, 0}}},
+    {"cuda", "pair/65536/four", {{"rate", "msg/s", true, 30e9 / 65536, 0}}},
+    {"cuda", "pair/vector_add", {{"rate", "msg/s", true, 40e6, 0}}},
+    {"cuda", "deactivate", {{"p99", "ns", false, 0.5e6, 0}}},
+    {"cuda", "terminate", {{"p99", "ns", false, 0.5e6, 0}}},
+    {"cuda", "compile_cold", {{"p50", "ns", false, 80e6, 0}}},
+    {"cuda", "compile_cached", {{"p50", "ns", false, 10e6, 0}}},
+    {"cuda", "idle/park", {{"cpu", "cores", false, 0.01, 0}}},
+};
+enum { OTHERS = sizeof others / sizeof others[0] };
+
+/* The case's own targets, another backend's, or none. */
+static const bench_target *find_targets(const bench_case *self, const bench_row *row)
+{
+    bool known = false;
+    for (size_t i = 0; i < OTHERS; i++) {
+        if (strcmp(others[i].backend, row->backend) != 0)
+            continue;
+        known = true;
+        if (strcmp(others[i].name, self->name) == 0)
+            return others[i].targets;
+    }
+    return known ? NULL : self->targets;
+}
+
+void bench_row_aim(const bench_case *self, bench_row *row)
+{
+    const bench_target *targets = find_targets(self, row);
+    for (size_t i = 0; targets && i < BENCH_TARGETS_MAX && targets[i].what; i++)
+        row->targets[row->target_count++] = targets[i];
+}
