@@ -65,6 +65,7 @@ void cpu_queue_release(gyre_queue_memory *memory);
 gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void cpu_memory_release(gyre_memory *memory);
 gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status cpu_memory_address(gyre_memory *memory, uint64_t *address);
 
 /* cpu_launch.c */
 gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);

@@ -72,7 +72,8 @@ static gyre_status prepare_workers(gyre_resident *resident)
             .block = i,
             .block_count = resident->blocks,
             .services = resident->kernel->form == GYRE_FORM_BLOCK ? &block_services : &lane_services,
-            .owner = worker};
+            .owner = worker,
+            .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
         complete = prepare_lanes(worker);
     }
     if (complete)

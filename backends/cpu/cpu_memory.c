@@ -65,3 +65,9 @@ gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     }
     return device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
 }
+
+gyre_status cpu_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    *address = (uint64_t)(uintptr_t)memory->data;
+    return GYRE_OK;
+}

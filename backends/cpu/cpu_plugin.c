@@ -131,6 +131,7 @@ static const gyre_backend_ops cpu_ops = {
     .launch = cpu_launch,
     .wait = cpu_wait,
     .release = cpu_release,
+    .memory_address = cpu_memory_address,
 };
 
 #define TEXT_(number) #number

@@ -128,6 +128,7 @@ void cuda_queue_release(gyre_queue_memory *memory);
 gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void cuda_memory_release(gyre_memory *memory);
 gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address);
 
 /* ---- cuda_launch.c ---- */
 

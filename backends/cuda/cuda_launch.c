@@ -142,12 +142,12 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
         .cursors = (gyre_cuda_cursor *)(uintptr_t)resident->memory,
         .arrived = (gyre_u64 *)(uintptr_t)(resident->memory + resident->arrived_offset),
         .stage = (gyre_u8 *)(uintptr_t)(resident->memory + resident->stage_offset),
-        .state = desc->state ? (void *)(uintptr_t)cuda_memory_address(desc->state) : NULL,
+        .state = desc->state ? (void *)(uintptr_t)cuda_memory_place(desc->state) : NULL,
         .log = (gyre_device_log *)(uintptr_t)(resident->memory + resident->log_offset),
         .pause_ns = device->settings.pause_ns};
     for (uint32_t i = 0; i < desc->binding_count; i++) {
         arguments->bindings[i].address =
-            cuda_memory_address(desc->bindings[i].memory) + desc->bindings[i].offset;
+            cuda_memory_place(desc->bindings[i].memory) + desc->bindings[i].offset;
         arguments->bindings[i].count = desc->bindings[i].element_count;
     }
     return GYRE_OK;

@@ -125,7 +125,13 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     return status;
 }
 
-uint64_t cuda_memory_address(const gyre_memory *memory)
+gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    *address = memory->address;
+    return GYRE_OK;
+}
+
+uint64_t cuda_memory_place(const gyre_memory *memory)
 {
     return memory->address;
 }

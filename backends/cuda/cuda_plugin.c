@@ -174,6 +174,7 @@ static const gyre_backend_ops cuda_ops = {
     .wait = cuda_wait,
     .notify = cuda_notify,
     .release = cuda_release,
+    .memory_address = cuda_memory_address,
 };
 
 #define TEXT_(number) #number

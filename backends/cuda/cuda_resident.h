@@ -64,7 +64,7 @@ gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
 void cuda_resident_order(gyre_resident *resident, bool leaving);
 
 /** Where a buffer lies on the device. */
-uint64_t cuda_memory_address(const gyre_memory *memory);
+uint64_t cuda_memory_place(const gyre_memory *memory);
 
 /** Passes on what handlers logged since the last time. Under residents->lock, context current. */
 void cuda_log_drain(gyre_resident *resident);

@@ -362,3 +362,15 @@ gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const ch
         *out = NULL;
     return status;
 }
+
+gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
+                                         uint64_t *address)
+{
+    *address = 0;
+    if (!HAS(dispatch->ops, memory_address))
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "messages cannot name buffers of backend '%s': bind them at the launch",
+                              dispatch->name);
+    gyre_error_clear();
+    return settle(dispatch->name, "memory_address", dispatch->ops->memory_address(memory, address));
+}

@@ -64,5 +64,8 @@ void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *reside
 /** UNIMPLEMENTED where the backend has no such operation, or no such extension. */
 gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const char *name, uint32_t version,
                                         const void **out);
+/** UNIMPLEMENTED where messages cannot name buffers. */
+gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
+                                         uint64_t *address);
 
 #endif

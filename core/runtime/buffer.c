@@ -47,6 +47,17 @@ gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32
     return GYRE_OK;
 }
 
+static void unlist(gyre_buffer *buffer)
+{
+    gyre_runtime *runtime = buffer->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    struct gyre_buffer **link = &runtime->buffers;
+    while (*link != buffer)
+        link = &(*link)->next;
+    *link = buffer->next;
+    pthread_mutex_unlock(&runtime->lock);
+}
+
 gyre_status gyre_buffer_free(gyre_buffer *buffer)
 {
     if (!buffer)
@@ -54,15 +65,14 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
     gyre_runtime *runtime = buffer->runtime;
     pthread_mutex_lock(&runtime->lock);
     uint32_t bound = buffer->bound;
-    struct gyre_buffer **link = &runtime->buffers;
-    while (!bound && *link != buffer)
-        link = &(*link)->next;
-    if (!bound)
-        *link = buffer->next;
     pthread_mutex_unlock(&runtime->lock);
     if (bound)
         return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernels; terminate them first",
                               bound);
+    gyre_status status = gyre_handles_withdraw(buffer);
+    if (status != GYRE_OK)
+        return status;
+    unlist(buffer);
     gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
     free(buffer);
     return GYRE_OK;

@@ -69,6 +69,7 @@ static void leave_behind(gyre_kernel *kernel)
                      "stays behind",
                      kernel->name);
     gyre_kernel_abandon_queues(kernel);
+    gyre_handles_keep(kernel);
     pthread_mutex_lock(&kernel->log_lock);
     kernel->log_ended = true;
     pthread_mutex_unlock(&kernel->log_lock);
@@ -79,7 +80,8 @@ void gyre_kernel_free(gyre_kernel *kernel)
     gyre_error_hold();
     pthread_mutex_lock(&kernel->lock);
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
-    while (kernel->inside || kernel->starting || kernel->ending)
+    while (kernel->inside || kernel->starting || kernel->ending ||
+           __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     pthread_mutex_unlock(&kernel->lock);
     gyre_error_let_go();

@@ -341,6 +341,8 @@ static gyre_status list_kernel(gyre_kernel *kernel)
     if (!taken)
         *link = kernel;
     pthread_mutex_unlock(&runtime->lock);
+    if (!taken)
+        gyre_handles_refresh(kernel); /* from here on names reach it by themselves; these it missed */
     return taken ? name_taken(kernel) : GYRE_OK;
 }
 

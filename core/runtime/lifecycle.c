@@ -70,6 +70,27 @@ gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns)
     return status;
 }
 
+gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
+{
+    gyre_status status = GYRE_OK;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_kernel_await_turn(kernel);
+    if (kernel->resident) {
+        uint64_t limit =
+            gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
+        gyre_control_order(kernel, gyre_control_verb(kernel));
+        status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_clock_ns() + limit);
+    }
+    if (status == GYRE_CLOSED) { /* it is being terminated: that ends at a message boundary too */
+        gyre_kernel_await_turn(kernel);
+        status = kernel->resident
+                     ? gyre_error_set(GYRE_TIMEOUT, "a handler of kernel '%s' does not return", kernel->name)
+                     : GYRE_OK;
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    return status == GYRE_LOST ? GYRE_OK : status;
+}
+
 /* ---- ending ---- */
 
 static bool work_is_left(const gyre_kernel *kernel)

@@ -68,8 +68,9 @@ struct gyre_kernel {
     gyre_kernel_state kernel_state; /* atomic: written under the lock, read without */
     bool starting, ending;          /* a thread is taking the device side up, or down */
     uint32_t inside;                /* threads that wait for the kernel with the lock given up */
-    uint64_t drain_deadline_ns;     /* while ending: the earliest that anybody asked for */
-    gyre_status end_status;         /* of the last end, and how many requests it left unanswered */
+    uint32_t visitors;          /* atomic: threads that hold it without a lock; grows while it is listed */
+    uint64_t drain_deadline_ns; /* while ending: the earliest that anybody asked for */
+    gyre_status end_status;     /* of the last end, and how many requests it left unanswered */
     uint64_t end_unhandled;
     uint64_t epoch;
     gyre_queue *queues;     /* by `next` */
@@ -87,7 +88,11 @@ struct gyre_buffer {
     struct gyre_dispatch *dispatch;
     gyre_memory *memory;
     uint64_t size;
-    uint32_t bound; /* kernels that are not terminated and use it; under runtime->lock */
+    /* under runtime->lock */
+    uint32_t bound;   /* kernels that are not terminated and use it */
+    uint64_t handle;  /* how messages name it, 0: not at all */
+    uint64_t address; /* of a buffer with a name, as the backend told it */
+    bool named;       /* it had a name: a handler may still use it */
 };
 
 /** Formats a line for the application's log, unless the configured level hides it. */
@@ -163,6 +168,21 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
 void gyre_kernel_free(gyre_kernel *kernel);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);
+
+/**
+ * Waits until no handler of the kernel runs that ran before the call. Takes the lock. TIMEOUT when one does
+ * not come back within stop_timeout_ms.
+ */
+gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel);
+
+/* handles.c: buffers that messages name. */
+
+/** Writes the table of a kernel anew: before others can see it, and after addresses changed. */
+void gyre_handles_refresh(gyre_kernel *kernel);
+/** Takes a buffer's name back and waits until no handler uses it: TIMEOUT when one may. */
+gyre_status gyre_handles_withdraw(gyre_buffer *buffer);
+/** A handler of this kernel does not return: no buffer that it may have by name is ever freed. */
+void gyre_handles_keep(const gyre_kernel *kernel);
 
 /* buffer.c */
 

@@ -81,6 +81,7 @@ void solo_queue_release(gyre_queue_memory *memory);
 gyre_status solo_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void solo_memory_release(gyre_memory *memory);
 gyre_status solo_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status solo_memory_address(gyre_memory *memory, uint64_t *address);
 
 /* solo_resident.c */
 gyre_status solo_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);

@@ -117,6 +117,7 @@ static const gyre_backend_ops solo_ops = {
     .launch = solo_launch,
     .wait = solo_wait,
     .release = solo_release,
+    .memory_address = solo_memory_address,
 };
 
 /* What the core reads and judges before it calls anything. The name is the one of [backend.solo]. */

@@ -57,7 +57,8 @@ static gyre_status start(gyre_resident *resident)
     resident->context = (gyre_context){.lane_count = 1,
                                        .block_count = resident->blocks,
                                        .services = solo_services(resident->kernel),
-                                       .owner = resident};
+                                       .owner = resident,
+                                       .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
     int error = pthread_create(&resident->thread, NULL, solo_main, resident);
     if (error)
         return resident->device->host->error(GYRE_EXHAUSTED, "no thread for kernel '%s': %s",

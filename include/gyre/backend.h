@@ -34,7 +34,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 1
-#define GYRE_ABI_MINOR 0
+#define GYRE_ABI_MINOR 1
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -321,6 +321,13 @@ typedef struct gyre_backend_ops {
      * A named table of further operations, or UNIMPLEMENTED. Absent: UNIMPLEMENTED.
      */
     gyre_status (*get_extension)(gyre_device *device, const char *name, uint32_t version, const void **out);
+
+    /*
+     * optional since 1.1   threads: any   blocks: no
+     * Where the device finds the first byte of a buffer, as its dialect's gyre_open understands it: messages
+     * may then name the buffer. Constant while the memory is there. Absent: messages name no buffers here.
+     */
+    gyre_status (*memory_address)(gyre_memory *memory, uint64_t *address);
 } gyre_backend_ops;
 
 /** The exported constant. The first five members never move, in any version. */

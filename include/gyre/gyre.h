@@ -342,7 +342,12 @@ GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_st
  */
 GYRE_API gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device,
                                        uint64_t size, gyre_buffer **out);
-/** INVALID (and nothing happens) while a kernel that is not terminated has it bound. Accepts NULL. */
+/**
+ * INVALID (and nothing happens) while a kernel that is not terminated has it bound. When messages may name it
+ * (gyre_buffer_handle), those that are handled from now on fail, and the call waits for the handlers of the
+ * device to come to a message boundary: TIMEOUT when one does not within its stop_timeout_ms; the buffer is
+ * then still there, and to be freed later. Accepts NULL.
+ */
 GYRE_API gyre_status gyre_buffer_free(gyre_buffer *buffer);
 GYRE_API gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source,
                                         uint64_t size);
@@ -350,6 +355,14 @@ GYRE_API gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t of
                                           uint64_t size);
 GYRE_API gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size);
 GYRE_API uint64_t gyre_buffer_size(const gyre_buffer *buffer);
+/**
+ * Makes the name of a part of the buffer (size 0: all from `offset` on) for a field of type gyre_handle: any
+ * kernel on the buffer's device may then reach it through a message (gyre_open in kernel.h), and only there.
+ * INVALID when the part does not lie in the buffer; EXHAUSTED when 1024 buffers of the device have names;
+ * UNIMPLEMENTED on a backend whose buffers messages cannot name.
+ */
+GYRE_API gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t size,
+                                        gyre_handle *out);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,15 @@
  *
  * declares at most 8 device buffers that the host binds by name: `buffers->weights[i]`, `buffers->weights_count`.
  *
+ * A message with a field of type gyre_handle names a device buffer of the host's choice:
+ *
+ *     u64 count;
+ *     const GYRE_GLOBAL f32 *values = gyre_open(gyre, f32, &request->values, &count);
+ *
+ * gives the address and the number of elements that the handle covers; NULL and 0, with the message failed, when
+ * the buffer was freed, is another device's, or does not hold what the handle says. The address is valid until the
+ * handler returns.
+ *
  * Pointers: what `request`, `reply`, `state` and `buffers` point to is GYRE_GLOBAL, what `scratch` points to
  * is GYRE_SHARED; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL
  * f32 *x)`). Constant tables are GYRE_CONSTANT. Helper functions are GYRE_HELPER.
@@ -85,6 +94,10 @@ typedef int gyre_result;
  *   T gyre_block_sum_T(gyre, T value), gyre_block_min_T, gyre_block_max_T    T of u32 i32 u64 i64 f32 f64; folded
  *                                                    neighbours first, then pairs of pairs, on every backend
  *   T gyre_block_broadcast_T(gyre, T value, u32 from_lane)
+ *
+ * On buffers that messages name (gyre_handle):
+ *
+ *   T *gyre_open(gyre, T, const gyre_handle *handle, u64 *count)     GYRE_GLOBAL; in every form
  *
  * On state, buffers and scratch (relaxed; each returns the old value; T of u32 i32 u64 i64, chosen by the pointer):
  *

@@ -8,7 +8,8 @@
  * declares `typedef struct add_request { f32 a[25]; f32 b[25]; } add_request;` and, on the host and in
  * kernels compiled for the CPU, a `gyre_type` that describes it: GYRE_TYPE(add_request). A field's type is
  * one of i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 or the name of a message declared before. Array lengths are
- * integer literals or macros that expand to them, in one or more dimensions. Fields keep C's natural
+ * integer literals or macros that expand to them, in one or more dimensions. A field of type gyre_handle
+ * names a device buffer (gyre_buffer_handle in gyre.h, gyre_open in kernel.h). Fields keep C's natural
  * alignment; layouts are equal on all compilers, and every backend reports the sizes that its compiler saw,
  * which the core compares at launch.
  *
@@ -40,6 +41,16 @@ typedef gyre_f64 f64;
 #define GYRE_FIELD_TEXT_(type, declarator)    GYRE_TEXT_(type declarator;)
 #define GYRE_FIELD_DECLARE_(type, declarator) type declarator;
 #define GYRE_FIELD_TYPE_(type, declarator)    &gyre_type_##type,
+
+/**
+ * A device buffer, or a part of one, named inside a message: filled in by gyre_buffer_handle, resolved and
+ * checked by gyre_open in the handler. A message of its own kind: its fields show up in layouts.
+ */
+typedef struct gyre_handle {
+    gyre_u64 id;           /* 0: none */
+    gyre_u64 offset, size; /* bytes */
+} gyre_handle;
+#define GYRE_HANDLE_TEXT_ "u64 id;u64 offset;u64 size;"
 
 #if defined(GYRE_DIALECT_C)
 
@@ -85,6 +96,12 @@ GYRE_SCALAR_(f64)
     static const gyre_type gyre_type_##name_ GYRE_UNUSED_ = {#name_, LIST_(GYRE_FIELD_TEXT_), sizeof(name_), \
                                                              GYRE_ALIGNOF_(name_), gyre_fields_##name_};
 
+static const gyre_type *const gyre_fields_gyre_handle[] GYRE_UNUSED_ = {&gyre_type_u64, &gyre_type_u64,
+                                                                        &gyre_type_u64, 0};
+static const gyre_type gyre_type_gyre_handle GYRE_UNUSED_ = {"gyre_handle", GYRE_HANDLE_TEXT_,
+                                                             sizeof(gyre_handle), GYRE_ALIGNOF_(gyre_handle),
+                                                             gyre_fields_gyre_handle};
+
 /** "Nothing": a kernel without replies, state, scratch memory or buffers names this type there. */
 typedef struct gyre_none {
     gyre_u8 nothing;
@@ -116,11 +133,15 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
     GYRE_EXPORTED_LAYOUT_(name_)                                                                             \
     GYRE_EXPORTED_TEXT_(gyre_text_##name_, LIST_(GYRE_FIELD_TEXT_))
 
+GYRE_EXPORTED_LAYOUT_(gyre_handle)
+GYRE_EXPORTED_TEXT_(gyre_text_gyre_handle, GYRE_HANDLE_TEXT_)
+
 typedef struct gyre_none {
     gyre_u8 nothing;
 } gyre_none;
 enum gyre_scalar_sizes_ {
     gyre_size_gyre_none = 0,
+    gyre_size_gyre_handle = sizeof(gyre_handle),
     gyre_size_i8 = 1,
     gyre_size_i16 = 2,
     gyre_size_i32 = 4,

@@ -25,7 +25,8 @@
 #define GYRE_SLOT_HEADER_SIZE   16
 #define GYRE_SLOT_SMALL_PAYLOAD 48 /* what shares the line with the sequence: one transfer each way */
 #define GYRE_PAYLOAD_MAX        65536
-#define GYRE_QUEUES_MAX         64 /* queues of one kernel */
+#define GYRE_QUEUES_MAX         64   /* queues of one kernel */
+#define GYRE_HANDLES_MAX        1024 /* buffers of one device that messages may name, a power of two */
 
 /** The header of a slot; the payload follows it. Written last: `sequence`. */
 typedef struct gyre_slot {
@@ -59,6 +60,8 @@ typedef struct gyre_failure {
     (-5) /* the handler returned neither GYRE_REPLY nor GYRE_NO_REPLY, and did not fail */
 #define GYRE_FAILURE_CODE      (-6) /* gyre_fail was given a code below 0, which are these */
 #define GYRE_FAILURE_CODE_TEXT "gyre_fail: own codes are 0 and up"
+#define GYRE_FAILURE_BUFFER                                                                                  \
+    (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
 
 /* ---- a queue's region -------------------------------------------------------------------------------------
  */
@@ -162,10 +165,27 @@ typedef struct gyre_control_region {
     gyre_control_device device;
     gyre_u64 reserved[8];
     gyre_control_queue queues[GYRE_QUEUES_MAX];
-    /* then one gyre_control_block for each block */
+    /* then one gyre_control_block for each block, then GYRE_HANDLES_MAX times gyre_control_handle */
 } gyre_control_region;
 
-#define GYRE_CONTROL_SIZE(blocks) (sizeof(gyre_control_region) + (blocks) * sizeof(gyre_control_block))
+/**
+ * A buffer that messages may name, written by the host; entry `id` % GYRE_HANDLES_MAX. `id` is stored last,
+ * and cleared first: before the buffer's memory is given back, a new command is announced, which every block
+ * acknowledges between two messages.
+ */
+typedef struct gyre_control_handle {
+    gyre_u64 id;      /* of the gyre_handle that names it; 0: no buffer here */
+    gyre_u64 address; /* of its first byte, as the backend told it */
+    gyre_u64 size;    /* bytes */
+    gyre_u64 reserved;
+} gyre_control_handle;
+
+#define GYRE_CONTROL_SIZE(blocks)                                                                            \
+    (sizeof(gyre_control_region) + (blocks) * sizeof(gyre_control_block) +                                   \
+     GYRE_HANDLES_MAX * sizeof(gyre_control_handle))
+/** The table of buffers of a kernel with so many blocks, from its control region's address. */
+#define GYRE_CONTROL_HANDLES(control, blocks)                                                                \
+    ((gyre_control_handle *)((gyre_control_block *)((control) + 1) + (blocks)))
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_slot) == GYRE_SLOT_HEADER_SIZE, "slot header");
@@ -175,6 +195,7 @@ _Static_assert(sizeof(gyre_queue_device) == 64 && sizeof(gyre_queue_claim) == 64
 _Static_assert(sizeof(gyre_control_command) == 64 && sizeof(gyre_control_doorbell) == 64, "one line each");
 _Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 64, "one line each");
 _Static_assert(sizeof(gyre_control_block) == 64, "one line each");
+_Static_assert(sizeof(gyre_control_handle) == 32, "two a line");
 _Static_assert(sizeof(gyre_control_region) == 256 + 64 * GYRE_QUEUES_MAX, "control region");
 #endif
 

@@ -307,6 +307,13 @@ static void checking_release(gyre_resident *resident)
     leave(device);
 }
 
+static gyre_status checking_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    gyre_device *device = ((struct object *)memory)->device;
+    void *inner = unwrap(memory, KIND_MEMORY, "memory_address");
+    return device->ops->memory_address(inner, address);
+}
+
 static const gyre_backend_ops checking_ops = {
     .size = sizeof(gyre_backend_ops),
     .probe = checking_probe,
@@ -326,6 +333,7 @@ static const gyre_backend_ops checking_ops = {
     .wait = checking_wait,
     .notify = checking_notify,
     .release = checking_release,
+    .memory_address = checking_memory_address,
 };
 
 WRAPPER_PLUGIN("checking", checking_ops);

@@ -133,6 +133,11 @@ static void fail_nth_release(gyre_resident *resident)
     wrapped.ops->release(resident);
 }
 
+static gyre_status fail_nth_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    return is_turn() ? fail(GYRE_LOST, "memory_address") : wrapped.ops->memory_address(memory, address);
+}
+
 static const gyre_backend_ops fail_nth_ops = {
     .size = sizeof(gyre_backend_ops),
     .probe = fail_nth_probe,
@@ -152,6 +157,7 @@ static const gyre_backend_ops fail_nth_ops = {
     .wait = fail_nth_wait,
     .notify = fail_nth_notify,
     .release = fail_nth_release,
+    .memory_address = fail_nth_memory_address,
 };
 
 WRAPPER_PLUGIN("fail-nth", fail_nth_ops);

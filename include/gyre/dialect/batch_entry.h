@@ -41,6 +41,7 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
     gyre->time_ns = batch->time_ns;
     gyre->log = log;
     gyre->shared = shared;
+    gyre->handles = 0;
 }
 
 /* A lane kernel's message i goes to lane i of the launch, an actor's all to the first. */

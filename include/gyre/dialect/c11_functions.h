@@ -80,6 +80,27 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
     return gyre->block_count;
 }
 
+/* ---- buffers that messages name ---- */
+
+#define GYRE_LITERAL_
+#define GYRE_HANDLES_INLINE_ GYRE_INLINE_
+#include "gyre/dialect/handles.h"
+
+/* Pairs with the core's release of the entry's id; the request that holds the handle was sent after it. */
+GYRE_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
+{
+    gyre_control_handle none = {0, 0, 0, 0};
+    if (__atomic_load_n(&gyre->handles[slot].id, __ATOMIC_ACQUIRE) == 0)
+        return none;
+    return gyre->handles[slot];
+}
+
+GYRE_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address)
+{
+    (void)gyre;
+    return (GYRE_GLOBAL void *)(uintptr_t)address;
+}
+
 /* ---- bits ---- */
 
 GYRE_INLINE_ gyre_u32 gyre_popcount_u32(gyre_u32 x)

@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 1
+#define GYRE_CPU_MODULE_VERSION 2
 
 struct gyre_context;
 
@@ -33,7 +33,8 @@ typedef struct gyre_context {
     gyre_u32 failed;
     const char *fail_text;
     const gyre_cpu_services *services;
-    void *owner; /* the backend's */
+    void *owner;                        /* the backend's */
+    const gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */

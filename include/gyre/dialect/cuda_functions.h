@@ -21,6 +21,24 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
     gyre->block_count = gridDim.x;
 }
 
+/* ---- buffers that messages name ---- */
+
+/* The table is host memory: read past the caches, id first. */
+GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
+{
+    const volatile gyre_control_handle *there = gyre->handles + slot;
+    gyre_control_handle entry;
+    entry.id = there->id;
+    entry.address = there->address;
+    entry.size = there->size;
+    return entry;
+}
+
+GYRE_HELPER void *gyre_handle_at_(const gyre_context *, gyre_u64 address)
+{
+    return (void *)address;
+}
+
 /* ---- bits ---- */
 
 GYRE_HELPER gyre_u32 gyre_popcount_u32(gyre_u32 x)

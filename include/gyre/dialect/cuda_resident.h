@@ -246,6 +246,7 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_resident_argu
     gyre->time_ns = 0;
     gyre->log = arguments.log;
     gyre->shared = shared;
+    gyre->handles = GYRE_CONTROL_HANDLES(arguments.control, gridDim.x);
 }
 
 #include "gyre/dialect/cuda_lines.h"

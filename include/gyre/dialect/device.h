@@ -34,6 +34,7 @@ typedef struct gyre_context {
     GYRE_LITERAL_ const char *fail_text;
     GYRE_GLOBAL gyre_device_log *log;
     GYRE_SHARED gyre_block_shared *shared;
+    const GYRE_GLOBAL gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
 } gyre_context;
 
 /* ---- results, log, place in the launch ---- */
@@ -172,6 +173,9 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
     (void)buffers;
     (void)bound;
 }
+
+#define GYRE_HANDLES_INLINE_ GYRE_HELPER
+#include "gyre/dialect/handles.h"
 
 /* ---- completing a request ---- */
 

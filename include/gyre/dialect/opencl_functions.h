@@ -18,6 +18,19 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
     gyre->block_count = (gyre_u32)get_num_groups(0);
 }
 
+/* ---- buffers that messages name ---- */
+
+GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
+{
+    return gyre->handles[slot];
+}
+
+GYRE_HELPER __global void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address)
+{
+    (void)gyre;
+    return (__global void *)(size_t)address;
+}
+
 /* ---- bits ---- */
 
 GYRE_HELPER gyre_u32 gyre_popcount_u32(gyre_u32 x)

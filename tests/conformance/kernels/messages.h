@@ -36,4 +36,9 @@ GYRE_MESSAGE(tally, TALLY)
     FIELD(u64, sum) FIELD(u32, lanes) FIELD(u32, highest) FIELD(u32, first) FIELD(u32, blocks)
 GYRE_MESSAGE(lane_report, LANE_REPORT)
 
+/* Sums, or overwrites with its place plus `add`, the words of a named buffer. */
+#define NAMED_WORDS(FIELD)                                                                                   \
+    FIELD(gyre_handle, words) FIELD(u32, writes) FIELD(u32, microseconds) FIELD(u64, add)
+GYRE_MESSAGE(named_words, NAMED_WORDS)
+
 #endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre_open: from the name of a buffer in a message to its address, checked. One text for all dialects;
+ * included where gyre_context and gyre_fail are known. The dialect defines before it
+ *
+ *   GYRE_HANDLES_INLINE_   how functions are declared
+ *   GYRE_LITERAL_          the address space of string literals
+ *
+ * and after it, with `gyre->handles` not NULL,
+ *
+ *   gyre_handle_entry_(gyre, slot)    an entry of the table, read anew
+ *   gyre_handle_at_(gyre, address)    what lies there
+ *
+ * Always checked, not only in tests: it costs one entry of the table for each handle, and none for each
+ * element.
+ */
+#ifndef GYRE_DIALECT_HANDLES_H
+#define GYRE_DIALECT_HANDLES_H
+
+GYRE_HANDLES_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot);
+GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address);
+
+/* Elements are aligned to the largest power of two that divides their size, and to no more than this. */
+#define GYRE_HANDLE_ALIGNMENT_ 16
+
+/* What is wrong with a handle; NULL when nothing is. */
+GYRE_HANDLES_INLINE_ GYRE_LITERAL_ const char *
+gyre_handle_fault_(gyre_handle asked, gyre_control_handle there, gyre_u64 element_size)
+{
+    const gyre_u64 power = element_size & (0 - element_size);
+    const gyre_u64 alignment = power < GYRE_HANDLE_ALIGNMENT_ ? power : GYRE_HANDLE_ALIGNMENT_;
+    if (asked.id == 0)
+        return "the message names no buffer";
+    if (there.id != asked.id)
+        return "the buffer was freed or lies elsewhere";
+    if (asked.offset > there.size || asked.size > there.size - asked.offset)
+        return "the handle reaches beyond its buffer";
+    if (asked.offset % alignment || asked.size % element_size)
+        return "the handle holds no whole elements";
+    return 0;
+}
+
+GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_open_(gyre_context *gyre, const GYRE_GLOBAL gyre_handle *handle,
+                                                  gyre_u64 element_size, gyre_u64 *count)
+{
+    gyre_handle asked = *handle;
+    gyre_control_handle there = {0, 0, 0, 0};
+    GYRE_LITERAL_ const char *fault = "messages name no buffers on this backend";
+    if (gyre->handles) {
+        if (asked.id)
+            there = gyre_handle_entry_(gyre, (gyre_u32)(asked.id % GYRE_HANDLES_MAX));
+        fault = gyre_handle_fault_(asked, there, element_size);
+    }
+    *count = 0;
+    if (fault) {
+        gyre_fail_(gyre, GYRE_FAILURE_BUFFER, fault);
+        return 0;
+    }
+    *count = asked.size / element_size;
+    return gyre_handle_at_(gyre, there.address + asked.offset);
+}
+
+#define gyre_open(gyre, type, handle, count)                                                                 \
+    ((GYRE_GLOBAL type *)gyre_open_((gyre), (handle), sizeof(type), (count)))
+
+#endif
