@@ -94,6 +94,56 @@ START_TEST(barriers_keep_lanes_in_step)
 }
 END_TEST
 
+/* Fills the registers that a callee preserves, of both kinds, with what differs from lane to lane. */
+GYRE_BLOCK_KERNEL(full_registers, count_request, count_reply, lane_scratch)
+{
+    const u32 lane = gyre_lane(gyre);
+    u64 a = lane + 1, b = a * 3, c = a * 5, d = a * 7, e = a * 11, f = a * 13, g = a * 17, h = a * 19;
+    f64 p = lane + 0.5, q = p * 3, r = p * 5, s = p * 7, t = p * 11, u = p * 13, v = p * 17, w = p * 19;
+    for (u32 i = 0; i < request->a; i++) {
+        gyre_barrier(gyre);
+        a += b, b += c, c += d, d += e, e += f, f += g, g += h, h += lane;
+        p += q, q += r, r += s, s += t, t += u, u += v, v += w, w += lane;
+    }
+    const f64 sum = p + q + r + s + t + u + v + w;
+    scratch->cell[lane] = a + b + c + d + e + f + g + h + (u64)(sum * 2);
+    gyre_barrier(gyre);
+    for (u32 i = 0; lane == 0 && i < gyre_lane_count(gyre); i++)
+        reply->value = (i ? reply->value * 31 : 0) + scratch->cell[i];
+    return GYRE_REPLY;
+}
+
+static u64 full_registers_expected(u32 lanes, u32 turns)
+{
+    static const u64 factors[8] = {1, 3, 5, 7, 11, 13, 17, 19};
+    u64 value = 0;
+    for (u32 lane = 0; lane < lanes; lane++) {
+        u64 whole[9], twice[9], sum = 0; /* the last of each is what is added to the one before it */
+        for (int k = 0; k < 8; k++) {
+            whole[k] = (lane + 1) * factors[k];
+            twice[k] = (2 * lane + 1) * factors[k];
+        }
+        whole[8] = lane;
+        twice[8] = 2 * lane;
+        for (u32 i = 0; i < turns; i++)
+            for (int k = 0; k < 8; k++) {
+                whole[k] += whole[k + 1];
+                twice[k] += twice[k + 1];
+            }
+        for (int k = 0; k < 8; k++)
+            sum += whole[k] + twice[k];
+        value = value * 31 + sum;
+    }
+    return value;
+}
+
+START_TEST(a_lane_finds_its_registers_again_behind_a_barrier)
+{
+    ck_assert_int_eq(run(lane_counts[_i], gyre_kernel_full_registers.handle, 20, 0), GYRE_OUTCOME_REPLY);
+    ck_assert_uint_eq(reply_bytes.value, full_registers_expected(lane_counts[_i], 20));
+}
+END_TEST
+
 GYRE_BLOCK_KERNEL(collective, count_request, count_reply, lane_scratch)
 {
     const u32 lane = gyre_lane(gyre), count = gyre_lane_count(gyre);
@@ -361,6 +411,7 @@ int main(void)
     TCase *tcase = tcase_create("cpu_lane");
     tcase_add_loop_test(tcase, every_lane_runs_once_and_in_order, 0, LANE_COUNTS);
     tcase_add_loop_test(tcase, barriers_keep_lanes_in_step, 0, LANE_COUNTS);
+    tcase_add_loop_test(tcase, a_lane_finds_its_registers_again_behind_a_barrier, 0, LANE_COUNTS);
     tcase_add_loop_test(tcase, every_lane_gets_the_result_of_block_functions, 0, LANE_COUNTS);
     tcase_add_loop_test(tcase, a_lane_that_leaves_before_a_barrier_fails_the_message, 0, 4);
     tcase_add_test(tcase, lanes_at_different_barriers_fail_the_message);
