@@ -2,23 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 # The static checks of ./dev lint and of the end of ./dev test. Sourced; runs nothing by itself.
 
-# The formatting differs between versions of clang-format; this is the one of Debian 12.
-readonly CLANG_FORMAT_VERSION=14
+# What these tools say differs between their versions; these are the ones of Debian 12.
+readonly CLANG_TOOLS_VERSION=14
+readonly CPPCHECK_VERSION=2.10
 
 c_files()
 {
     git ls-files '*.c' '*.h'
 }
 
-clang_format_command()
+# clang_tool NAME: prints what clang-format or clang-tidy of that version is called here, or nothing.
+clang_tool()
 {
     local command
-    for command in "clang-format-$CLANG_FORMAT_VERSION" clang-format; do
-        if have "$command" && "$command" --version | grep -q "version $CLANG_FORMAT_VERSION\."; then
+    for command in "$1-$CLANG_TOOLS_VERSION" "$1"; do
+        if have "$command" && "$command" --version | grep -q "version $CLANG_TOOLS_VERSION\."; then
             echo "$command"
             return
         fi
     done
+}
+
+cppcheck_tool()
+{
+    if have cppcheck && [[ "$(cppcheck --version)" == "Cppcheck $CPPCHECK_VERSION"* ]]; then
+        echo cppcheck
+    fi
 }
 
 # The compiled files of the dev preset; generated files and fuzz targets have no say.
@@ -33,12 +42,12 @@ tidy_files()
 
 lint_format()
 {
-    c_files | xargs "$(clang_format_command)" --dry-run -Werror
+    c_files | xargs "$(clang_tool clang-format)" --dry-run -Werror
 }
 
 lint_tidy()
 {
-    tidy_files | xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
+    tidy_files | timeout 600 xargs -P "$(nproc)" -n 4 "$(clang_tool clang-tidy)" -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
 }
 
 lint_cppcheck()
@@ -68,8 +77,10 @@ lint_one()
 stage_lint()
 {
     say "== static checks"
-    lint_one clang-format "$(clang_format_command)" lint_format
+    lint_one clang-format "$(clang_tool clang-format)" lint_format
     lint_one shellcheck shellcheck lint_shell
+    lint_one cppcheck "$(cppcheck_tool)" lint_cppcheck
+    lint_one clang-tidy "$(clang_tool clang-tidy)" lint_tidy
 }
 
 lint_run()

@@ -136,7 +136,7 @@ print_results()
 suite_run()
 {
     local compiler=()
-    need_packages build test clang
+    need_packages build test clang lint
     mkdir -p build
     : >"$RESULTS"
     if have clang; then

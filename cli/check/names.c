@@ -35,7 +35,7 @@ static bool is_vector_type(const char *name)
     static const char elements[] = " char uchar short ushort int uint long ulong float double half ";
     char element[16];
     size_t length = 0;
-    while (isalpha((unsigned char)name[length]) && length < sizeof element - 1) {
+    while (length < sizeof element - 1 && isalpha((unsigned char)name[length])) {
         element[length] = name[length];
         length++;
     }

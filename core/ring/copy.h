@@ -32,7 +32,8 @@ static inline void gyre_payload_copy(void *to, const void *from, size_t size)
     unsigned char *target = to;
     const unsigned char *source = from;
     if (size < GYRE_SLOT_SMALL_PAYLOAD) {
-        memcpy(target, source, size);
+        if (size > 0) /* else either may be NULL */
+            memcpy(target, source, size);
         return;
     }
     if (size <= GYRE_COPY_LINES_MAX)

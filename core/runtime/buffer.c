@@ -58,6 +58,12 @@ static void unlist(gyre_buffer *buffer)
     pthread_mutex_unlock(&runtime->lock);
 }
 
+static void destroy(gyre_buffer *buffer)
+{
+    gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
+    free(buffer);
+}
+
 gyre_status gyre_buffer_free(gyre_buffer *buffer)
 {
     if (!buffer)
@@ -73,19 +79,18 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
     if (status != GYRE_OK)
         return status;
     unlist(buffer);
-    gyre_dispatch_memory_release(buffer->dispatch, buffer->memory);
-    free(buffer);
+    destroy(buffer);
     return GYRE_OK;
 }
 
+/* Nobody else uses the runtime now. What a handler that never returned may still touch stays. */
 void gyre_buffers_close(gyre_runtime *runtime)
 {
     while (runtime->buffers) {
         gyre_buffer *buffer = runtime->buffers;
-        if (buffer->bound)
-            runtime->buffers = buffer->next;
-        else
-            gyre_buffer_free(buffer);
+        runtime->buffers = buffer->next;
+        if (!buffer->bound)
+            destroy(buffer);
     }
 }
 

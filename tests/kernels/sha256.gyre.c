@@ -57,7 +57,7 @@ GYRE_KERNEL(sha256, sha256_request, sha256_reply)
 {
     u32 h[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-    u32 w[64];
+    u32 w[64] = {0};
     if (!gyre_assert(gyre, request->length <= 119))
         return GYRE_FAILED;
     const u32 total = (request->length + 9 + 63) / 64 * 64;

@@ -37,16 +37,16 @@ GYRE_API void *malloc(size_t size)
     return __libc_malloc(size);
 }
 
-GYRE_API void *calloc(size_t number, size_t size)
+GYRE_API void *calloc(size_t nmemb, size_t size)
 {
     count();
-    return __libc_calloc(number, size);
+    return __libc_calloc(nmemb, size);
 }
 
-GYRE_API void *realloc(void *memory, size_t size)
+GYRE_API void *realloc(void *ptr, size_t size)
 {
     count();
-    return __libc_realloc(memory, size);
+    return __libc_realloc(ptr, size);
 }
 
 GYRE_API void *aligned_alloc(size_t alignment, size_t size)
@@ -55,10 +55,10 @@ GYRE_API void *aligned_alloc(size_t alignment, size_t size)
     return __libc_memalign(alignment, size);
 }
 
-GYRE_API void free(void *memory)
+GYRE_API void free(void *ptr)
 {
     count();
-    __libc_free(memory);
+    __libc_free(ptr);
 }
 
 /* ---- ways to send and receive ------------------------------------------------------------------------- */

@@ -11,10 +11,8 @@ enum { SETTINGS_MAX = 16 };
 static const struct stress_mode *const groups[] = {flow_modes, life_modes, end_modes, chaos_modes};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
-void require_(bool holds, const char *what, const char *file, int line)
+_Noreturn void require_(const char *what, const char *file, int line)
 {
-    if (holds)
-        return;
     fprintf(stderr, "%s:%d: required: %s\n  last error: %s\n", file, line, what, gyre_error_text());
     exit(EXIT_FAILURE);
 }

@@ -26,9 +26,9 @@ struct stress_mode {
 /** Ends with NULL. */
 extern const struct stress_mode flow_modes[], life_modes[], end_modes[], chaos_modes[];
 
-void require_(bool holds, const char *what, const char *file, int line);
-#define require(condition) require_((condition), #condition, __FILE__, __LINE__)
-#define must(call)         require_((call) == GYRE_OK, #call, __FILE__, __LINE__)
+_Noreturn void require_(const char *what, const char *file, int line);
+#define require(condition) ((condition) ? (void)0 : require_(#condition, __FILE__, __LINE__))
+#define must(call)         ((call) == GYRE_OK ? (void)0 : require_(#call, __FILE__, __LINE__))
 
 /** `small` in a short run, `large` in a long one. Sanitizers take many times as long for a message. */
 static inline uint64_t scaled(const struct stress *stress, uint64_t small, uint64_t large)

@@ -15,10 +15,8 @@ static char log_text[65536]; /* error lines */
 static uint32_t lines;       /* atomic: lines of any level */
 static uint32_t is_closed;   /* atomic: the runtime is gone, and its log must be silent */
 
-void require_(bool holds, const char *what, const char *file, int line)
+_Noreturn void require_(const char *what, const char *file, int line)
 {
-    if (holds)
-        return;
     fprintf(stderr, "%s:%d: required: %s\n  last error: %s\n  log: %s\n", file, line, what, gyre_error_text(),
             log_text);
     _Exit(EXIT_FAILURE);
