@@ -91,7 +91,8 @@ static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t de
     errno = 0;
     uint64_t size = strtoull(digits, &end, 10);
     if (!*digits || strspn(digits, "0123456789") != strlen(digits) || errno || size == 0)
-        return cli_usage_error(cli, "--buffer: expected NAME=zeros:BYTES, found '%s'", spec);
+        return cli_usage_error(cli, "--buffer: expected NAME=zeros:BYTES with at least 1 byte, found '%s'",
+                               spec);
     return allocate(runtime, cli, device, size, out);
 }
 

@@ -34,6 +34,7 @@ static const char HELP[] =
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its "
     "source.\n"
     "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
+    "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
     "Options:\n"
     "  --lanes N, --blocks N    how many lanes a block and blocks; default: as configured\n"
@@ -316,7 +317,7 @@ static int run(cli_context *cli)
         {0},
     };
     if (cli_parse(cli, options)) {
-        if (cli->operands.count == 0)
+        if (cli->operands.count == 0 || !cli->operands.items[0][0])
             cli->exit_code = cli_usage_error(cli, "expected a kernel file");
         else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &call.runtime))) == CLI_OK)
             cli->exit_code = run_opened(&call);

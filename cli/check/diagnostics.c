@@ -58,6 +58,38 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
             text);
 }
 
+static const char field_prefix[] = "use of undeclared identifier 'gyre_type_";
+static const char form_prefix[] = "use of undeclared identifier '";
+
+static void refuse_field_type(struct checker *checker, const struct place *place, const char *text)
+{
+    const char *name = text + sizeof field_prefix - 1;
+    report_refuse(
+        &checker->report, "check", place,
+        "'%.*s' is no type of a message: fields are i8 i16 i32 i64 u8 u16 u32 u64 f32 f64, or messages "
+        "declared before with GYRE_MESSAGE",
+        (int)strcspn(name, "'"), name);
+}
+
+/* `state`, `scratch` or `buffers` in a kernel whose form has none of them. */
+static bool is_absent_parameter(const char *text)
+{
+    const char *name = text + sizeof form_prefix - 1;
+    return strncmp(text, form_prefix, sizeof form_prefix - 1) == 0 &&
+           (!strncmp(name, "state'", 6) || !strncmp(name, "scratch'", 8) || !strncmp(name, "buffers'", 8));
+}
+
+static void refuse_absent_parameter(struct checker *checker, const struct place *place, const char *text)
+{
+    const char *name = text + sizeof form_prefix - 1;
+    bool scratch = name[1] == 'c';
+    report_refuse(&checker->report, "check", place,
+                  "this kernel or helper has no '%.*s': kernels declared with %s have, helpers take it as a "
+                  "parameter",
+                  (int)strcspn(name, "'"), name,
+                  scratch ? "GYRE_BLOCK_KERNEL" : "GYRE_KERNEL_WITH and the like");
+}
+
 static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
 {
     char text[512], name[256];
@@ -77,6 +109,10 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         return; /* check_include refuses it */
     else if (strncmp(text, handler_prefix, sizeof handler_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
+    else if (strncmp(text, field_prefix, sizeof field_prefix - 1) == 0)
+        refuse_field_type(checker, &place, text);
+    else if (is_absent_parameter(text))
+        refuse_absent_parameter(checker, &place, text);
     else if (strstr(text, "address space"))
         refuse_address_space(checker, &place, text);
     else

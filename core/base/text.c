@@ -2,6 +2,7 @@
 /* Status names and typo hints. Pure functions. */
 #include "core/base/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "gyre/gyre.h" /* what it declares is visible to applications */
@@ -23,7 +24,12 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Edit distance with adjacent transpositions; both lengths are at most LONGEST. */
+static size_t differ(char a, char b)
+{
+    return tolower((unsigned char)a) != tolower((unsigned char)b);
+}
+
+/* Edit distance with adjacent transpositions, whatever the case; both lengths are at most LONGEST. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][LONGEST + 1];
@@ -34,7 +40,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
         const size_t *before = rows[(i + 2) % 3], *earlier = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            now[j] = smaller(smaller(before[j], now[j - 1]) + 1, before[j - 1] + (a[i - 1] != b[j - 1]));
+            now[j] = smaller(smaller(before[j], now[j - 1]) + 1, before[j - 1] + differ(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 now[j] = smaller(now[j], earlier[j - 2] + 1);
         }

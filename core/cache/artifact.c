@@ -210,12 +210,16 @@ gyre_status gyre_artifact_write(const char *path, const void *image, size_t imag
 {
     static atomic_uint counter;
     char temporary[PATH_MAX];
+    struct stat there; /* a file is put in the place of what is there, which must be nobody's device */
     size_t size = 0;
     gyre_status status = GYRE_OK;
     int length = snprintf(temporary, sizeof temporary, "%s.%ld.%u.tmp", path, (long)getpid(),
                           atomic_fetch_add(&counter, 1));
     if (length < 0 || (size_t)length >= sizeof temporary)
         return gyre_error_set(GYRE_INVALID, "the path '%s' is too long", path);
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return gyre_error_set(GYRE_INVALID, "'%s' is %s; expected a file, or a name that is free", path,
+                              S_ISDIR(there.st_mode) ? "a folder" : "no regular file");
     unsigned char *bytes = assemble(image, image_size, note, &size);
     if (!bytes)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiled kernel of %zu bytes", image_size);

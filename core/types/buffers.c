@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "gyre/dialect/device_module.h"
 
-enum { BUFFERS_MAX = 256 };
+enum { BUFFERS_MAX = GYRE_BINDINGS_MAX }; /* what every dialect has room for */
 
 static gyre_status slot_error(gyre_span text, const char *what)
 {
@@ -65,7 +66,10 @@ gyre_status gyre_buffer_list_init(gyre_buffer_list *list, const char *text, cons
         return gyre_error_set(GYRE_INVALID, "a kernel has no buffer declaration or no list of its types");
     uint32_t count = count_slots(text);
     if (count > BUFFERS_MAX)
-        return gyre_error_set(GYRE_INVALID, "a kernel declares more than %d buffers", BUFFERS_MAX);
+        return gyre_error_set(GYRE_INVALID,
+                              "a kernel declares more than %d device buffers, which is the most; put "
+                              "arrays together in one, or in a message that is its element",
+                              BUFFERS_MAX);
     gyre_buffer_slot *slots = gyre_arena_alloc(builder.arena, (count + 1) * sizeof *slots);
     if (!slots)
         return gyre_types_out_of_memory();

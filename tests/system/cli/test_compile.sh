@@ -66,6 +66,14 @@ says "there is no kernel 'frist'"
 says "did you mean 'first'?"
 run compile --backend cpu "$folder/none.gyre.c"
 refuses 1 "discover: kernel file '$folder/none.gyre.c' cannot be opened: No such file or directory"
+mkfifo "$folder/pipe"
+run compile --backend cpu -o "$folder/pipe" "$folder/pair.gyre.c"
+exits 1
+says "'$folder/pipe' is no regular file; expected a file, or a name that is free"
+[[ -p "$folder/pipe" ]] || fail "the pipe was replaced"
+run compile --backend cpu -o "$folder" "$folder/pair.gyre.c"
+exits 1
+says "'$folder' is a folder"
 run compile --backend cpu -o /nowhere/x "$folder/pair.gyre.c"
 exits 1
 says "output: '/nowhere/x' cannot be written"

@@ -41,6 +41,7 @@ START_TEST(nearest_name_finds_typos_and_refuses_strangers)
     const char *const names[] = {"backends", "bench", "cache", "call", "compile", "config"};
     ck_assert_str_eq(gyre_text_nearest("bakends", names, 6), "backends");
     ck_assert_str_eq(gyre_text_nearest("cofnig", names, 6), "config");
+    ck_assert_str_eq(gyre_text_nearest("CONFIG", names, 6), "config");
     ck_assert_ptr_null(gyre_text_nearest("zebra", names, 6));
 }
 END_TEST

@@ -306,6 +306,24 @@ START_TEST(malformed_buffer_declarations_are_refused)
 }
 END_TEST
 
+START_TEST(a_kernel_has_at_most_8_buffers)
+{
+    const gyre_type *types[9];
+    gyre_buffer_list list;
+    for (int i = 0; i < 9; i++)
+        types[i] = GYRE_TYPE(u8);
+    const char text[] = "in u8 a;in u8 b;in u8 c;in u8 d;in u8 e;in u8 f;in u8 g;in u8 h;in u8 i;";
+    ck_assert_int_eq(gyre_buffer_list_init(&list, text, types), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "more than 8 device buffers"));
+    gyre_buffer_list_finish(&list);
+    char eight[sizeof text] = "";
+    memcpy(eight, text, strlen(text) - strlen("in u8 i;"));
+    ck_assert_int_eq(gyre_buffer_list_init(&list, eight, types), GYRE_OK);
+    ck_assert_uint_eq(list.count, 8);
+    gyre_buffer_list_finish(&list);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("types");
@@ -325,6 +343,7 @@ int main(void)
     tcase_add_test(tcase, the_first_difference_is_named_with_offsets_and_hashes);
     tcase_add_test(tcase, buffer_declarations_are_read_in_order);
     tcase_add_test(tcase, malformed_buffer_declarations_are_refused);
+    tcase_add_test(tcase, a_kernel_has_at_most_8_buffers);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
