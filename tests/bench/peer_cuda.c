@@ -87,6 +87,7 @@ struct batch {
     uint64_t *requests, *replies; /* pinned */
     uint64_t first;               /* number of its first message */
     size_t count;                 /* messages under way; 0: idle */
+    uint64_t begun_ns;
 };
 
 struct client {
@@ -95,12 +96,18 @@ struct client {
     uint32_t words; /* of a message */
     size_t count;   /* messages of a batch */
     double seconds;
-    uint64_t messages, errors;
+    uint64_t messages, errors, batches_done, under_way_ns;
 };
 
 struct row {
     uint64_t messages, errors, p50, p99, max;
-    double rate;
+    double rate, batch_ns; /* from the first byte filled to the last reply checked, on average */
+};
+
+enum { SWEEP_MAX = 20 };
+struct sweep {
+    struct row rows[SWEEP_MAX]; /* of 1, 2, 4, ... messages a batch */
+    int count, best;
 };
 
 static CUcontext context;
@@ -213,6 +220,7 @@ static void begin(struct batch *batch, uint32_t words, uint64_t first, size_t co
 {
     batch->first = first;
     batch->count = count;
+    batch->begun_ns = now_ns();
     fill(batch, words);
 }
 
@@ -223,6 +231,8 @@ static void finish(struct batch *batch, struct client *client)
     CALL(cuStreamSynchronize, batch->stream);
     client->errors += count_wrong(batch, client->words);
     client->messages += batch->count;
+    client->batches_done++;
+    client->under_way_ns += now_ns() - batch->begun_ns;
     batch->count = 0;
 }
 
@@ -302,13 +312,14 @@ static void *client_main(void *argument)
 static struct row measure_batches(uint32_t words, int threads, size_t count, double seconds)
 {
     struct row row = {0};
+    uint64_t batches = 0, under_way_ns = 0;
     const uint64_t begun = now_ns();
     for (int i = 0; i < threads; i++) {
         struct client *client = &clients[i];
         client->words = words;
         client->count = count;
         client->seconds = seconds;
-        client->messages = client->errors = 0;
+        client->messages = client->errors = client->batches_done = client->under_way_ns = 0;
         if (pthread_create(&client->thread, NULL, client_main, client) != 0) {
             fprintf(stderr, "peer_cuda: no thread could be started\n");
             exit(1);
@@ -318,31 +329,41 @@ static struct row measure_batches(uint32_t words, int threads, size_t count, dou
         pthread_join(clients[i].thread, NULL);
         row.messages += clients[i].messages;
         row.errors += clients[i].errors;
+        batches += clients[i].batches_done;
+        under_way_ns += clients[i].under_way_ns;
     }
+    row.batch_ns = batches > 0 ? (double)under_way_ns / (double)batches : 0;
     row.rate = (double)row.messages * 1e9 / (double)(now_ns() - begun);
     return row;
 }
 
-static size_t best_batch(uint32_t words, int threads, double seconds)
+static struct sweep sweep_batches(uint32_t words, int threads, double seconds)
 {
     const size_t most = BATCH_BYTES_MAX / (words * sizeof(uint64_t));
-    size_t best = 1;
-    double best_rate = 0;
-    for (size_t count = 1; count <= most; count *= 2) {
-        const double rate = measure_batches(words, threads, count, seconds).rate;
-        if (rate > best_rate) {
-            best_rate = rate;
-            best = count;
-        }
+    struct sweep sweep = {.count = 0};
+    for (; sweep.count < SWEEP_MAX && (size_t)1 << sweep.count <= most; sweep.count++) {
+        sweep.rows[sweep.count] = measure_batches(words, threads, (size_t)1 << sweep.count, seconds);
+        if (sweep.rows[sweep.count].rate > sweep.rows[sweep.best].rate)
+            sweep.best = sweep.count;
     }
-    return best;
+    return sweep;
 }
 
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
 static uint64_t errors_seen;
 
-static void print_row(const char *name, uint32_t words, int threads, size_t batch, const struct row *row)
+static void print_sweep(const struct sweep *sweep)
+{
+    printf(", \"sweep\": [");
+    for (int i = 0; i < sweep->count; i++)
+        printf("%s{\"batch\": %zu, \"msgs_per_s\": %.0f, \"batch_ns\": %.0f}", i > 0 ? ", " : "",
+               (size_t)1 << i, sweep->rows[i].rate, sweep->rows[i].batch_ns);
+    printf("]");
+}
+
+static void print_row(const char *name, uint32_t words, int threads, const struct sweep *sweep,
+                      const struct row *row)
 {
     static const char *separator = "";
     const size_t bytes = words * sizeof(uint64_t);
@@ -350,11 +371,16 @@ static void print_row(const char *name, uint32_t words, int threads, size_t batc
         "%s    {\"case\": \"%s\", \"backend\": \"plain CUDA\", \"device\": \"%s\", \"message_bytes\": %zu, "
         "\"threads\": %d, \"batch\": %zu, \"messages\": %llu, \"errors\": %llu, \"msgs_per_s\": %.0f, "
         "\"bytes_per_s\": %.0f",
-        separator, name, device_name, bytes, threads, batch, (unsigned long long)row->messages,
-        (unsigned long long)row->errors, row->rate, row->rate * (double)bytes);
+        separator, name, device_name, bytes, threads, sweep ? (size_t)1 << sweep->best : 1,
+        (unsigned long long)row->messages, (unsigned long long)row->errors, row->rate,
+        row->rate * (double)bytes);
     if (row->p50 > 0)
         printf(", \"rtt_ns\": {\"p50\": %llu, \"p99\": %llu, \"max\": %llu}", (unsigned long long)row->p50,
                (unsigned long long)row->p99, (unsigned long long)row->max);
+    if (sweep) {
+        printf(", \"batch_ns\": %.0f", row->batch_ns);
+        print_sweep(sweep);
+    }
     printf("}");
     separator = ",\n";
     errors_seen += row->errors;
@@ -367,15 +393,15 @@ static void print_size(uint32_t words, double seconds)
     char name[64];
     struct row row = measure_turns(words, false, seconds);
     snprintf(name, sizeof name, "launch/%zu", bytes);
-    print_row(name, words, 1, 1, &row);
+    print_row(name, words, 1, NULL, &row);
     row = measure_turns(words, true, seconds);
     snprintf(name, sizeof name, "graph/%zu", bytes);
-    print_row(name, words, 1, 1, &row);
+    print_row(name, words, 1, NULL, &row);
     for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
-        const size_t batch = best_batch(words, threads[i], seconds / 8);
-        row = measure_batches(words, threads[i], batch, seconds);
+        const struct sweep sweep = sweep_batches(words, threads[i], seconds / 8);
+        row = measure_batches(words, threads[i], (size_t)1 << sweep.best, seconds);
         snprintf(name, sizeof name, "batched/%zu/%d", bytes, threads[i]);
-        print_row(name, words, threads[i], batch, &row);
+        print_row(name, words, threads[i], &sweep, &row);
     }
 }
 
