@@ -4,9 +4,11 @@
  * (each word * 3 + its place) and every reply checked.
  *   launch/BYTES         copy in, launch, copy out, synchronise: once for each message
  *   graph/BYTES          the same three as one CUDA graph, launched once for each message
- *   batched/BYTES/T      T host threads, each with three streams: fill a batch, copy it in, launch, copy it
- * out, check it; at the best batch size of a sweep Prints one JSON document; exits 77, with the reason, where
- * there is no driver or device.
+ *   batched/BYTES/T      T host threads with three streams each: fill a batch, copy in, launch, copy out,
+ * check
+ *
+ * Batches are of the best size of a sweep, which the row shows. Prints one JSON document; exits 77, with the
+ * reason, where there is no driver or device.
  *
  * usage: peer_cuda [SECONDS]      SECONDS for each row
  */
