@@ -190,6 +190,8 @@ static void check_any_kernel(struct checker *checker, const char *path)
             "GYRE_ACTOR");
 }
 
+enum { FIXED_OPTIONS = 9, OPTIONS_MAX = 64 };
+
 static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char *path, const char *text,
                               size_t text_size)
 {
@@ -197,11 +199,14 @@ static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char
     const char *slash = strrchr(path, '/');
     struct CXUnsavedFile replaced = {path, text, text_size};
     snprintf(folder, sizeof folder, "-I%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    const char *arguments[] = {
+    const char *arguments[FIXED_OPTIONS + OPTIONS_MAX] = {
         "-x",   "c",        "-std=gnu11",    "-DGYRE_CHECK=1", "-w", "-ferror-limit=20",
         folder, "-isystem", checker->headers};
+    int count = FIXED_OPTIONS;
+    for (size_t i = 0; i < checker->option_count && i < OPTIONS_MAX; i++)
+        arguments[count++] = checker->options[i];
     return clang_parseTranslationUnit2(
-        index, path, arguments, sizeof arguments / sizeof arguments[0], &replaced, text ? 1 : 0,
+        index, path, arguments, count, &replaced, text ? 1 : 0,
         CXTranslationUnit_DetailedPreprocessingRecord | CXTranslationUnit_KeepGoing, &checker->unit);
 }
 

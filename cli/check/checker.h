@@ -36,6 +36,8 @@ struct user_call {
 };
 
 struct checker {
+    const char *const *options; /* of the preprocessor: -D, -U, -I; set by who wants some */
+    size_t option_count;
     CXTranslationUnit unit;
     const char *headers; /* the folder that holds gyre/kernel.h */
     struct report report;

@@ -30,13 +30,17 @@ static void limit_resources(void)
 int main(int argc, char **argv)
 {
     static struct checker checker;
-    if (argc != 4 || strcmp(argv[1], "--headers") != 0) {
-        fputs("usage: gyre-check --headers FOLDER FILE\n"
-              "Checks a kernel file against the rules of the dialect; FOLDER holds gyre/kernel.h.\n",
+    if (argc < 4 || strcmp(argv[1], "--headers") != 0) {
+        fputs("usage: gyre-check --headers FOLDER FILE [OPTION...]\n"
+              "Checks a kernel file against the rules of the dialect; FOLDER holds gyre/kernel.h, OPTIONs "
+              "are the\n"
+              "preprocessor's: -D, -U, -I.\n",
               stderr);
         return 2;
     }
     limit_resources();
+    checker.options = (const char *const *)argv + 4;
+    checker.option_count = (size_t)argc - 4;
     checker_run(&checker, argv[3], NULL, 0, argv[2]);
     report_write(&checker.report, stdout);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

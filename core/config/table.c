@@ -108,7 +108,9 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",
-     .doc = "Further compiler options for every kernel compiled for this backend, separated by spaces."},
+     .doc = "Further compiler options for every kernel compiled for this backend, separated by spaces. -D, "
+            "-U and "
+            "-I hold for the check too."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .backend = "cpu",
@@ -175,7 +177,8 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",
-     .doc = "Further compiler options for this kernel, separated by spaces."},
+     .doc = "Further compiler options for this kernel, separated by spaces. -D, -U and -I hold for the check "
+            "too."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "lanes",

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REPORT_SIZE = 128 * 1024, FIELDS_MAX = 6 };
+enum { REPORT_SIZE = 128 * 1024, FIELDS_MAX = 6, ARGUMENTS_MAX = 64, OPTIONS_SIZE = 4096 };
 
 bool gyre_check_installed(char path[PATH_MAX])
 {
@@ -99,10 +99,31 @@ void gyre_check_read(struct gyre_check *check, char *text)
 
 /* ---- running it ---- */
 
+/*
+ * Appends the options that change what a file means: -D, -U and -I, also with a space behind them. Their
+ * texts are words of `words`, which is cut up. Those that find no room are left out: the compiler has the
+ * last word.
+ */
+static void add_options(const char **arguments, size_t count, char *words)
+{
+    char *rest = NULL;
+    bool wanted = false; /* the word belongs to the one before it */
+    for (char *word = strtok_r(words, " ", &rest); word && count < ARGUMENTS_MAX - 1;
+         word = strtok_r(NULL, " ", &rest)) {
+        bool named = word[0] == '-' && word[1] && strchr("DUI", word[1]);
+        if (named || wanted)
+            arguments[count++] = word;
+        wanted = named && !word[2];
+    }
+}
+
 static void run_program(struct gyre_check *check, const char *program, char *report, char *errors,
                         size_t errors_size)
 {
-    const char *arguments[] = {program, "--headers", check->headers, check->source->path, NULL};
+    const char *arguments[ARGUMENTS_MAX] = {program, "--headers", check->headers, check->source->path};
+    char words[OPTIONS_SIZE];
+    snprintf(words, sizeof words, "%s", check->options ? check->options : "");
+    add_options(arguments, 4, words);
     struct gyre_process_desc desc = {.arguments = arguments,
                                      .no_preload = true,
                                      .deadline_ns = check->deadline_ns,

@@ -80,6 +80,8 @@ enum gyre_check_verdict {
 struct gyre_check {
     const struct gyre_source *source;
     const char *headers;
+    const char
+        *options; /* the compiler's, separated by spaces: those of the preprocessor are the check's too */
     uint64_t deadline_ns;
     bool running;
     pthread_t thread;

@@ -81,6 +81,47 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     return status;
 }
 
+/* Opens the device and builds as the section of the kernel's present name says. */
+static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    const char *backend = desc->backend ? desc->backend : kernel_text(kernel, "backend");
+    gyre_status status = gyre_runtime_device(kernel->runtime, backend, desc->device, &kernel->dispatch);
+    return status == GYRE_OK ? build_kernel(kernel, desc) : status;
+}
+
+/* Whether the sections of two names say the same about how to build. */
+static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc, const char *one,
+                        const char *other)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    const char *key = "backend";
+    if (!desc->backend && strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
+                                 gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) != 0)
+        return false;
+    key = "options";
+    return strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
+                  gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) == 0;
+}
+
+/* A file tells the name of its only kernel when it was built; where that name's section says so, it is built
+ * again. */
+static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    char guessed[GYRE_NAME_MAX];
+    guess_name(desc, guessed, sizeof guessed);
+    memcpy(kernel->name, guessed, sizeof guessed);
+    gyre_status status = build_as_configured(kernel, desc);
+    if (status != GYRE_OK || desc->name)
+        return status;
+    snprintf(kernel->name, sizeof kernel->name, "%s", kernel->record->name);
+    if (built_alike(kernel, desc, guessed, kernel->name))
+        return GYRE_OK;
+    gyre_build_release(kernel->build);
+    kernel->build = NULL;
+    kernel->record = NULL;
+    return build_as_configured(kernel, desc);
+}
+
 /* ---- the shape ---- */
 
 static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
@@ -351,15 +392,7 @@ static gyre_status list_kernel(gyre_kernel *kernel)
 
 static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
-    char hint[GYRE_NAME_MAX];
-    guess_name(desc, hint, sizeof hint);
-    memcpy(kernel->name, hint, sizeof hint);
-    const char *backend = desc->backend ? desc->backend : kernel_text(kernel, "backend");
-    gyre_status status = gyre_runtime_device(kernel->runtime, backend, desc->device, &kernel->dispatch);
-    if (status == GYRE_OK)
-        status = build_kernel(kernel, desc);
-    if (status == GYRE_OK && !desc->name)
-        snprintf(kernel->name, sizeof kernel->name, "%s", kernel->record->name);
+    gyre_status status = build_by_name(kernel, desc);
     if (status == GYRE_OK && gyre_kernel_find(kernel->runtime, kernel->name))
         status = name_taken(kernel);
     if (status == GYRE_OK)

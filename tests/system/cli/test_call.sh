@@ -234,6 +234,15 @@ exits 0
 run call --config "$folder/named.ini" outcome '{"value":1}' <"$nothing"
 exits 1
 says "kernel 'outcome' has no source: name a file, or set source in the section [kernel.outcome]; did you mean 'outcomes'?"
+printf '#include <gyre/kernel.h>\nGYRE_KERNEL(answer, u32, u32) { *reply = ANSWER; return GYRE_REPLY; }\n' >"$folder/other.gyre.c"
+printf '[kernel.answer]\noptions = -DANSWER=42\nbackend = %s\n[kernel.other]\noptions = -DANSWER=41\n' "$backend" >"$folder/answer.ini"
+run call --config "$folder/answer.ini" "$folder/other.gyre.c" 1 <"$nothing"
+exits 0
+prints 42
+printf '[kernel.answer]\nbackend = nowhere\n[kernel.default]\noptions = -DANSWER=1\n' >"$folder/answer.ini"
+run call --config "$folder/answer.ini" "$folder/other.gyre.c" 1 <"$nothing"
+exits 1
+says "there is no backend 'nowhere'"
 printf '[kernel.default]\nactive = false\n' >"$folder/inactive.ini"
 run call --config "$folder/inactive.ini" --backend "$backend" "$kinds:outcomes" '{"value":1}' <"$nothing"
 refuses 4 "kernel 'outcomes' is configured inactive (kernel.outcomes.active = false) and would answer nothing; add --set kernel.outcomes.active=true, or change the configuration"
