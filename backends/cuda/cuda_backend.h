@@ -19,8 +19,9 @@
 
 /** The keys of [backend.cuda], parsed. */
 struct cuda_settings {
-    uint32_t sms;      /* multiprocessors that kernels may use together; 0: all */
-    uint32_t pause_ns; /* between two polls of an idle block */
+    uint32_t sms;          /* multiprocessors that kernels may use together; 0: all */
+    uint32_t pause_ns;     /* between two polls of an idle block */
+    uint32_t residency_ms; /* how long a kernel stays at a stretch; 0: unbounded; CUDA_RESIDENCY_AUTO */
     char devices[512]; /* "0,1" or UUIDs: which of the driver\'s devices are 0, 1, ... here; "": all, in its
                           order */
     char compile_for[32]; /* "sm_90": a device that only compiles; "" for one of the driver */
@@ -31,7 +32,8 @@ struct cuda_settings {
 gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                struct cuda_settings *settings);
 
-enum { CUDA_LANES_DEFAULT = 512 }; /* of a launch that does not say */
+enum { CUDA_LANES_DEFAULT = 512 };     /* of a launch that does not say */
+#define CUDA_RESIDENCY_AUTO UINT32_MAX /* as the device and the process need it */
 
 struct cuda_residents; /* cuda_launch.c and cuda_yield.c */
 
@@ -49,7 +51,10 @@ struct gyre_device {
     uint32_t shared_size_max;  /* bytes of shared memory of a block, opted in */
     uint32_t shared_size_unit; /* bytes of shared memory of a multiprocessor */
     bool cooperative, can_map, pools;
-    pthread_mutex_t lock; /* context-wide work: makes residents leave, loads, unloads, unregisters */
+    bool watchdog;         /* the driver ends kernels that run for seconds: the device drives a display */
+    bool wsl;              /* under Windows, which does the same */
+    uint32_t residency_ms; /* the bound in force; 0: none */
+    pthread_mutex_t lock;  /* context-wide work: makes residents leave, loads, unloads, unregisters */
     struct cuda_residents *residents;
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. */
     pthread_mutex_t lost_lock;
@@ -150,5 +155,16 @@ void cuda_residents_close(gyre_device *device); /* accepts a device whose reside
  */
 gyre_status cuda_quiet_begin(gyre_device *device);
 gyre_status cuda_quiet_end(gyre_device *device);
+
+/**
+ * Around other work with the driver. Makes the context current; where launches serialise (cuda_serial.c), a
+ * call into the driver may wait for resident kernels too, so it is made in a quiet moment. `quiet` is handed
+ * from the one to the other.
+ */
+gyre_status cuda_work_begin(gyre_device *device, bool *quiet);
+void cuda_work_end(gyre_device *device, bool quiet);
+/** The same with residents->lock held between the two in either case. */
+gyre_status cuda_hold_begin(gyre_device *device, bool *quiet);
+void cuda_hold_end(gyre_device *device, bool quiet);
 
 #endif

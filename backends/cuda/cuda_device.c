@@ -11,8 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
-enum { CAPABILITY_MIN = 7 }; /* the first with system-scope loads and stores that are ordered */
+enum {
+    CAPABILITY_MIN = 7, /* the first with system-scope loads and stores that are ordered */
+    RESIDENCY_WATCHED_MS = 500
+};
+#define WSL_DEVICE "/dev/dxg"
 
 /* Bytes of shared memory that one block can have, by compute capability: for devices that only compile. */
 static uint32_t shared_size_of(int major, int minor)
@@ -37,9 +42,18 @@ static gyre_status attribute(gyre_device *device, CUdevice_attribute which, uint
     return status;
 }
 
+/* A watchdog ends kernels after some two seconds: a handler may take most of them once it was told to leave.
+ */
+static uint32_t choose_residency(const gyre_device *device)
+{
+    if (device->settings.residency_ms != CUDA_RESIDENCY_AUTO)
+        return device->settings.residency_ms;
+    return device->watchdog || device->wsl ? RESIDENCY_WATCHED_MS : 0;
+}
+
 static gyre_status read_attributes(gyre_device *device)
 {
-    uint32_t major = 0, minor = 0, cooperative = 0, can_map = 0, pools = 0;
+    uint32_t major = 0, minor = 0, cooperative = 0, can_map = 0, pools = 0, watchdog = 0;
     const struct {
         CUdevice_attribute which;
         uint32_t *value;
@@ -52,6 +66,7 @@ static gyre_status read_attributes(gyre_device *device)
         {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, &cooperative},
         {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, &can_map},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &pools},
+        {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, &watchdog},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         gyre_status status = attribute(device, wanted[i].which, wanted[i].value);
@@ -63,6 +78,9 @@ static gyre_status read_attributes(gyre_device *device)
     device->cooperative = cooperative != 0;
     device->can_map = can_map != 0;
     device->pools = pools != 0;
+    device->watchdog = watchdog != 0;
+    device->wsl = access(WSL_DEVICE, F_OK) == 0;
+    device->residency_ms = choose_residency(device);
     snprintf(device->architecture, sizeof device->architecture, "sm_%u%u", major, minor);
     return GYRE_OK;
 }
@@ -211,6 +229,22 @@ static gyre_status open_context(gyre_device *device)
     return status == GYRE_OK ? cuda_residents_open(device) : status;
 }
 
+/* Kernels that leave by themselves show up as gaps: the log says why. */
+static void tell_bound(const gyre_device *device)
+{
+    char text[512];
+    if (!device->residency_ms)
+        return;
+    snprintf(text, sizeof text,
+             "device %u '%s'%s: its kernels leave and come back every %u ms (residency_ms)", device->ordinal,
+             device->name,
+             device->watchdog ? " drives a display, whose watchdog ends kernels that stay"
+             : device->wsl    ? " is Windows' device, whose watchdog ends kernels that stay"
+                              : "",
+             device->residency_ms);
+    device->host->log(device->host->context, GYRE_LOG_INFO, text);
+}
+
 static gyre_status open_driver_device(gyre_device *device)
 {
     gyre_status status = cuda_driver_open(device->host, &device->driver);
@@ -220,6 +254,8 @@ static gyre_status open_driver_device(gyre_device *device)
         status = open_context(device);
     if (status == GYRE_OK && device->settings.sms > 0 && device->settings.sms < device->sm_count)
         device->sm_count = device->settings.sms;
+    if (status == GYRE_OK)
+        tell_bound(device);
     return status;
 }
 

@@ -188,11 +188,16 @@ static void free_resident(gyre_resident *resident)
         cuda_check(device, driver->cuMemHostUnregister(resident->control), "cuMemHostUnregister");
         cuda_quiet_end(device);
     }
-    if (resident->memory)
-        cuda_check(device, driver->cuMemFreeAsync(resident->memory, device->residents->service),
-                   "cuMemFreeAsync");
-    if (resident->stream)
-        driver->cuStreamDestroy(resident->stream);
+    bool quiet = false;
+    if ((resident->memory || resident->stream) && cuda_work_begin(device, &quiet) == GYRE_OK) {
+        if (resident->memory)
+            cuda_check(device, driver->cuMemFreeAsync(resident->memory, device->residents->service),
+                       "cuMemFreeAsync");
+        if (resident->stream)
+            driver->cuStreamDestroy(resident->stream);
+        cuda_work_end(device, quiet);
+    }
+    cuda_launcher_destroy(resident);
     if (resident->line < CUDA_RESIDENTS_MAX) {
         pthread_mutex_lock(&device->residents->lock);
         device->residents->taken &= ~(UINT64_C(1) << resident->line);
@@ -208,9 +213,6 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     *out = NULL;
     if (!device->driver)
         return cuda_compile_only(device, "launching a kernel");
-    gyre_status status = cuda_enter(device);
-    if (status != GYRE_OK)
-        return status;
     gyre_resident *resident = calloc(1, sizeof *resident);
     if (!resident)
         return device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
@@ -220,16 +222,20 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     resident->line = CUDA_RESIDENTS_MAX;
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
+    resident->residency_ns = (uint64_t)device->residency_ms * 1000000u;
     pthread_mutex_init(&resident->order_lock, NULL);
-    pthread_mutex_lock(&device->residents->lock);
-    status = prepare(resident, module, desc);
-    if (status == GYRE_OK)
-        status = cuda_resident_start(resident);
+    bool quiet = false;
+    gyre_status status = cuda_hold_begin(device, &quiet);
     if (status == GYRE_OK) {
-        resident->next = device->residents->first;
-        device->residents->first = resident;
+        status = prepare(resident, module, desc);
+        if (status == GYRE_OK)
+            status = cuda_resident_start(resident);
+        if (status == GYRE_OK) {
+            resident->next = device->residents->first;
+            device->residents->first = resident;
+        }
+        cuda_hold_end(device, quiet);
     }
-    pthread_mutex_unlock(&device->residents->lock);
     if (status != GYRE_OK) {
         free_resident(resident);
         return status;
@@ -246,6 +252,8 @@ gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)
         /* while others are made to leave, nobody mistakes that for the end */
         pthread_mutex_lock(&device->residents->lock);
         status = cuda_resident_await(resident, gyre_clock_ns());
+        if (status == GYRE_OK && resident->leaving) /* for a moment only */
+            status = cuda_resident_return(resident) == GYRE_OK ? GYRE_TIMEOUT : cuda_lost(device);
         pthread_mutex_unlock(&device->residents->lock);
         if (status != GYRE_TIMEOUT)
             return status;
@@ -262,14 +270,19 @@ void cuda_release(gyre_resident *resident)
     if (!resident)
         return;
     gyre_device *device = resident->device;
-    if (cuda_enter(device) == GYRE_OK) {
-        pthread_mutex_lock(&device->residents->lock);
+    bool quiet = false;
+    const bool works = cuda_hold_begin(device, &quiet) == GYRE_OK;
+    if (works)
         cuda_log_drain(resident);
-        gyre_resident **link = &device->residents->first;
-        while (*link != resident)
-            link = &(*link)->next;
-        *link = resident->next;
+    else
+        pthread_mutex_lock(&device->residents->lock);
+    gyre_resident **link = &device->residents->first;
+    while (*link != resident)
+        link = &(*link)->next;
+    *link = resident->next;
+    if (works)
+        cuda_hold_end(device, quiet);
+    else
         pthread_mutex_unlock(&device->residents->lock);
-    }
     free_resident(resident);
 }

@@ -25,12 +25,15 @@ gyre_status cuda_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *
 {
     CUdeviceptr address = 0;
     *out = NULL;
-    gyre_status status = cuda_enter(device);
-    if (status != GYRE_OK)
-        return status;
     gyre_queue_memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a queue");
+    bool quiet = false;
+    gyre_status status = cuda_work_begin(device, &quiet);
+    if (status != GYRE_OK) {
+        free(memory);
+        return status;
+    }
     status = cuda_check(
         device,
         device->driver->cuMemHostRegister(desc->address, desc->region_size,
@@ -39,6 +42,7 @@ gyre_status cuda_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *
     if (status == GYRE_OK)
         status = cuda_check(device, device->driver->cuMemHostGetDevicePointer(&address, desc->address, 0),
                             "cuMemHostGetDevicePointer");
+    cuda_work_end(device, quiet);
     if (status != GYRE_OK) {
         free(memory);
         return status;
@@ -65,18 +69,22 @@ void cuda_queue_release(gyre_queue_memory *memory)
 gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
 {
     *out = NULL;
-    gyre_status status = cuda_enter(device);
-    if (status != GYRE_OK)
-        return status;
     gyre_memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer's handle");
+    bool quiet = false;
+    gyre_status status = cuda_work_begin(device, &quiet);
+    if (status != GYRE_OK) {
+        free(memory);
+        return status;
+    }
     memory->device = device;
     CUstream service = device->residents->service;
     status = cuda_check(device, device->driver->cuMemAllocAsync(&memory->address, byte_count, service),
                         "cuMemAllocAsync");
     if (status == GYRE_OK)
         status = cuda_check(device, device->driver->cuStreamSynchronize(service), "cuStreamSynchronize");
+    cuda_work_end(device, quiet);
     if (status != GYRE_OK) {
         free(memory);
         return status;
@@ -90,9 +98,12 @@ void cuda_memory_release(gyre_memory *memory)
     if (!memory)
         return;
     gyre_device *device = memory->device;
-    if (cuda_enter(device) == GYRE_OK)
+    bool quiet = false;
+    if (cuda_work_begin(device, &quiet) == GYRE_OK) {
         cuda_check(device, device->driver->cuMemFreeAsync(memory->address, device->residents->service),
                    "cuMemFreeAsync");
+        cuda_work_end(device, quiet);
+    }
     free(memory);
 }
 
@@ -101,7 +112,8 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     const struct cuda_driver *driver = device->driver;
     CUstream service = device->residents->service;
     CUdeviceptr place = desc->memory->address + desc->offset;
-    gyre_status status = cuda_enter(device);
+    bool quiet = false;
+    gyre_status status = cuda_work_begin(device, &quiet);
     if (status != GYRE_OK)
         return status;
     switch (desc->kind) {
@@ -122,6 +134,7 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     }
     if (status == GYRE_OK)
         status = cuda_check(device, driver->cuStreamSynchronize(service), "cuStreamSynchronize");
+    cuda_work_end(device, quiet);
     return status;
 }
 

@@ -22,7 +22,9 @@ struct cuda_residents {
     CUstream service;         /* transfers, allocations; never a kernel */
     gyre_cuda_orders *orders; /* pinned; one line a resident */
     CUdeviceptr device_orders;
-    uint64_t taken; /* which lines are in use */
+    uint64_t taken;      /* which lines are in use */
+    bool serial;         /* a launch returns only once its kernel has left (cuda_serial.c) */
+    bool launches_known; /* one returned while its kernel stayed: the others will too */
     pthread_t monitor;
     bool monitor_started;
     uint32_t leave; /* atomic: the monitor is to end */
@@ -43,7 +45,10 @@ struct gyre_resident {
 
     pthread_mutex_t order_lock;
     uint64_t order_count;
-    bool leaving; /* under order_lock: orders tell it to yield */
+    bool leaving;                    /* under order_lock: orders tell it to yield; it comes back */
+    uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
+    uint64_t residency_ns;           /* how long it stays at most; 0: unbounded */
+    struct cuda_launcher *launcher;  /* launches it in a thread of its own; NULL: it never needed one */
 
     bool on_device;       /* under residents->lock: launched, and nobody saw it end */
     uint64_t log_handled; /* of the monitor: messages handled when it last looked at the log */
@@ -55,6 +60,10 @@ struct gyre_resident {
 /** Puts it onto the device; its positions are in its memory. Under residents->lock, context current. */
 gyre_status cuda_resident_start(gyre_resident *resident);
 
+/** For one that left because it was told to, and was not told to stop: back onto the device, or, where
+ * launches serialise, in its turn. */
+gyre_status cuda_resident_return(gyre_resident *resident);
+
 /** OK: it is not on the device; TIMEOUT: it still is at the deadline; LOST. Under residents->lock, context
  * current. */
 gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
@@ -62,6 +71,19 @@ gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
 /** Tells the device that there is something new to obey: the control word, or (leaving) to yield. Any thread.
  */
 void cuda_resident_order(gyre_resident *resident, bool leaving);
+
+/* ---- cuda_serial.c ---- */
+
+/** Whether the environment says that launches wait for their kernels; with a sentence for the log. */
+bool cuda_serial_expected(const gyre_host *host);
+/** Puts the kernel onto the stream: whatever a launch consists of. Context current. */
+CUresult cuda_serial_launch(gyre_resident *resident);
+/** As cuda_serial_launch, in the resident's own thread; does not wait for it. Under residents->lock. */
+gyre_status cuda_launcher_start(gyre_resident *resident);
+/** Waits for the call to return: AGAIN when it has not after so long, else what became of it. */
+gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns);
+/** Ends the thread; its kernel has left. Accepts a resident without one. */
+void cuda_launcher_destroy(gyre_resident *resident);
 
 /** Where a buffer lies on the device. */
 uint64_t cuda_memory_place(const gyre_memory *memory);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMS_MAX = 65536, PAUSE_MAX_NS = 1000000 };
+enum { SMS_MAX = 65536, PAUSE_MAX_NS = 1000000, RESIDENCY_MAX_MS = 3600000 };
 
 static gyre_status refuse(const gyre_host *host, const gyre_parameter *parameter, const char *expected)
 {
@@ -70,6 +70,15 @@ static gyre_status read_devices(const gyre_host *host, const gyre_parameter *par
     return GYRE_OK;
 }
 
+static gyre_status read_residency(const gyre_host *host, const gyre_parameter *parameter, uint32_t *out)
+{
+    *out = CUDA_RESIDENCY_AUTO;
+    if (strcmp(parameter->value, "auto") == 0)
+        return GYRE_OK;
+    return read_number(host, parameter, RESIDENCY_MAX_MS,
+                       "auto, or a number of milliseconds from 0 (unbounded) to 3600000", out);
+}
+
 static gyre_status read_path(const gyre_host *host, const gyre_parameter *parameter, char *out, size_t size)
 {
     const char *value = strcmp(parameter->value, "auto") == 0 ? "" : parameter->value;
@@ -88,6 +97,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
     if (!strcmp(key, "pause_ns"))
         return read_number(host, parameter, PAUSE_MAX_NS, "a number of nanoseconds from 0 to 1000000",
                            &settings->pause_ns);
+    if (!strcmp(key, "residency_ms"))
+        return read_residency(host, parameter, &settings->residency_ms);
     if (!strcmp(key, "device"))
         return read_devices(host, parameter, settings->devices, sizeof settings->devices);
     if (!strcmp(key, "compile_for"))
@@ -100,7 +111,7 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
 gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                struct cuda_settings *settings)
 {
-    *settings = (struct cuda_settings){.sms = 0};
+    *settings = (struct cuda_settings){.residency_ms = CUDA_RESIDENCY_AUTO};
     for (size_t i = 0; i < count; i++) {
         gyre_status status = read_one(host, &parameters[i], settings);
         if (status != GYRE_OK)

@@ -17,16 +17,25 @@
 #define LEAVE_LIMIT_NS                                                                                       \
     UINT64_C(10000000000) /* a handler that does not come back for so long keeps everybody waiting */
 #define MONITOR_PAUSE_NS 20000000
+#define MONITOR_LEAST_NS 250000
 #define EAGER_NS                                                                                             \
     UINT64_C(200000) /* a kernel that leaves takes some 10 us: look without sleeping at first                \
                       */
 #define POLL_NS 20000
+
+#define PATIENCE_NS                                                                                          \
+    UINT64_C(100000000) /* a launch returns after some 10 us, unless it waits for its kernel */
+#define PATIENCE_ROUNDS 100
+#define SERIAL_STAY_NS  UINT64_C(50000000) /* of a kernel that keeps calls into the driver waiting */
+#define SERIAL_TURN_NS  UINT64_C(5000000)  /* ... and other kernels */
 
 /* ---- orders ---- */
 
 void cuda_resident_order(gyre_resident *resident, bool leaving)
 {
     pthread_mutex_lock(&resident->order_lock);
+    if (leaving && !resident->leaving)
+        resident->ordered_ns = gyre_clock_ns();
     resident->leaving = leaving;
     uint64_t order = ++resident->order_count << 1 | (leaving ? GYRE_ORDER_LEAVE : 0);
     __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
@@ -44,24 +53,68 @@ gyre_status cuda_notify(gyre_resident *resident)
 
 /* ---- starting and awaiting ---- */
 
+/* Whether it runs: it obeyed the first command, whatever the call that launched it does. */
+static bool has_obeyed(const gyre_resident *resident)
+{
+    const gyre_control_block *blocks = (const gyre_control_block *)(resident->control + 1);
+    return __atomic_load_n(&blocks[0].acknowledged, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* The first launch on this device, which shows how launches are here. AGAIN: they wait for their kernel. */
+static gyre_status start_first(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    gyre_status status = cuda_launcher_start(resident);
+    if (status != GYRE_OK)
+        return status;
+    status = GYRE_AGAIN;
+    for (int round = 0; round < PATIENCE_ROUNDS && status == GYRE_AGAIN && !has_obeyed(resident); round++)
+        status = cuda_launcher_await(resident, PATIENCE_NS);
+    if (status == GYRE_AGAIN) /* it runs: the call has a moment more to return */
+        status = cuda_launcher_await(resident, PATIENCE_NS);
+    device->residents->serial = status == GYRE_AGAIN;
+    device->residents->launches_known = status == GYRE_OK;
+    if (status == GYRE_OK)
+        cuda_launcher_destroy(resident);
+    if (status == GYRE_AGAIN)
+        device->host->log(
+            device->host->context, GYRE_LOG_WARNING,
+            "something makes each launch wait for its kernel to end (a profiler or a debugger?): "
+            "kernels leave and come back every few milliseconds; run without it for speed");
+    return status;
+}
+
+/* A return is the end of an absence. */
+static void note_absence(gyre_resident *resident)
+{
+    gyre_control_absences *absences = &resident->control->absences;
+    uint64_t away_ns = resident->started_ns - resident->ordered_ns;
+    if (!resident->ordered_ns)
+        return;
+    resident->ordered_ns = 0;
+    /* relaxed, and no read-modify-write: this line has one writer, under residents->lock */
+    __atomic_store_n(&absences->total_ns, absences->total_ns + away_ns, __ATOMIC_RELAXED);
+    if (away_ns > absences->longest_ns)
+        __atomic_store_n(&absences->longest_ns, away_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&absences->count, absences->count + 1, __ATOMIC_RELAXED);
+}
+
 gyre_status cuda_resident_start(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
-    const struct cuda_driver *driver = device->driver;
-    void *parameters[] = {&resident->arguments};
-    size_t arrived_size = resident->blocks * sizeof(gyre_u64);
+    gyre_status status;
     cuda_resident_order(resident, false);
-    gyre_status status = cuda_check(device,
-                                    driver->cuMemsetD8Async(resident->memory + resident->arrived_offset, 0,
-                                                            arrived_size, resident->stream),
-                                    "cuMemsetD8Async");
-    if (status == GYRE_OK)
-        status = cuda_check(device,
-                            driver->cuLaunchCooperativeKernel(resident->function, resident->blocks, 1, 1,
-                                                              resident->threads, 1, 1, resident->shared_size,
-                                                              resident->stream, parameters),
-                            "cuLaunchCooperativeKernel");
+    if (device->residents->serial)
+        status = cuda_launcher_start(resident);
+    else if (!device->residents->launches_known)
+        status = start_first(resident);
+    else
+        status = cuda_check(device, cuda_serial_launch(resident), "cuLaunchCooperativeKernel");
+    if (status == GYRE_AGAIN)
+        status = GYRE_OK;
     resident->on_device = status == GYRE_OK;
+    resident->started_ns = gyre_clock_ns();
+    note_absence(resident);
     return status;
 }
 
@@ -78,10 +131,15 @@ static gyre_status look(gyre_resident *resident)
     gyre_device *device = resident->device;
     if (!resident->on_device)
         return cuda_lost(device);
-    CUresult result = device->driver->cuStreamQuery(resident->stream);
-    if (result == CUDA_ERROR_NOT_READY)
+    gyre_status status = GYRE_OK;
+    if (resident->launcher) { /* no call into the driver: it might wait for another kernel */
+        status = cuda_launcher_await(resident, 0);
+    } else {
+        CUresult result = device->driver->cuStreamQuery(resident->stream);
+        status = result == CUDA_ERROR_NOT_READY ? GYRE_AGAIN : cuda_check(device, result, "cuStreamQuery");
+    }
+    if (status == GYRE_AGAIN)
         return GYRE_AGAIN;
-    gyre_status status = cuda_check(device, result, "cuStreamQuery");
     if (status != GYRE_OK)
         tell_lost(resident);
     resident->on_device = false;
@@ -105,22 +163,49 @@ gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns)
 
 /* ---- quiet ---- */
 
-/* Back onto the device with all that left it and have not been told to stop for good. */
+static bool is_away(const gyre_resident *resident)
+{
+    return resident->leaving && !resident->on_device;
+}
+
+/*
+ * Where launches serialise, one kernel has the device at a time: the one that was away longest comes back,
+ * once nobody has it. Under residents->lock, context current.
+ */
+static gyre_status give_turn(struct cuda_residents *residents)
+{
+    gyre_resident *next = NULL;
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
+        if (resident->on_device)
+            return GYRE_OK;
+        if (is_away(resident) && (!next || resident->started_ns < next->started_ns))
+            next = resident;
+    }
+    return next ? cuda_resident_start(next) : GYRE_OK;
+}
+
+/*
+ * Back onto the device with all that left it and have not been told to stop for good. One that did not leave
+ * in time, because a handler does not return, cannot be called back: some of its blocks are gone. The monitor
+ * brings it back when the last one is.
+ */
 static gyre_status bring_back(gyre_device *device)
 {
     gyre_status status = GYRE_OK;
+    if (device->residents->serial)
+        return give_turn(device->residents);
     for (gyre_resident *resident = device->residents->first; resident; resident = resident->next) {
-        if (!resident->leaving)
-            continue;
-        gyre_status one = GYRE_OK;
-        if (resident->on_device)
-            cuda_resident_order(resident, false); /* it did not leave in time: let it go on */
-        else
-            one = cuda_resident_start(resident);
-        resident->leaving = false;
+        gyre_status one = is_away(resident) ? cuda_resident_start(resident) : GYRE_OK;
         status = status == GYRE_OK ? one : status;
     }
     return status;
+}
+
+gyre_status cuda_resident_return(gyre_resident *resident)
+{
+    if (resident->device->residents->serial)
+        return give_turn(resident->device->residents);
+    return cuda_resident_start(resident);
 }
 
 gyre_status cuda_quiet_begin(gyre_device *device)
@@ -149,6 +234,34 @@ gyre_status cuda_quiet_end(gyre_device *device)
     gyre_status status = bring_back(device);
     pthread_mutex_unlock(&device->residents->lock);
     return status;
+}
+
+gyre_status cuda_work_begin(gyre_device *device, bool *quiet)
+{
+    *quiet = device->residents->serial;
+    return *quiet ? cuda_quiet_begin(device) : cuda_enter(device);
+}
+
+void cuda_work_end(gyre_device *device, bool quiet)
+{
+    if (quiet)
+        cuda_quiet_end(device);
+}
+
+gyre_status cuda_hold_begin(gyre_device *device, bool *quiet)
+{
+    gyre_status status = cuda_work_begin(device, quiet);
+    if (status == GYRE_OK && !*quiet)
+        pthread_mutex_lock(&device->residents->lock);
+    return status;
+}
+
+void cuda_hold_end(gyre_device *device, bool quiet)
+{
+    if (quiet)
+        cuda_quiet_end(device);
+    else
+        pthread_mutex_unlock(&device->residents->lock);
 }
 
 /* ---- the monitor ---- */
@@ -191,27 +304,86 @@ static uint64_t handled(const gyre_resident *resident)
     return sum;
 }
 
-/* A kernel that handled nothing has logged nothing: an idle one costs no call into the driver but a query. */
-static void watch(gyre_resident *resident)
+static void pass_on_log(gyre_resident *resident)
 {
     uint64_t now = handled(resident);
-    if (resident->on_device && look(resident) == GYRE_LOST)
-        return;
     if (now != resident->log_handled)
         cuda_log_drain(resident);
     resident->log_handled = now;
 }
 
+static uint64_t longest_stay_ns(const gyre_resident *resident)
+{
+    const struct cuda_residents *residents = resident->device->residents;
+    const bool alone = residents->first == resident && !resident->next;
+    if (residents->serial && !alone)
+        return SERIAL_TURN_NS;
+    if (resident->residency_ns)
+        return resident->residency_ns;
+    return residents->serial ? SERIAL_STAY_NS : UINT64_MAX;
+}
+
+/* A stay that has lasted long enough ends, for a moment. */
+static void bound_stay(gyre_resident *resident)
+{
+    if (!resident->leaving && gyre_clock_ns() - resident->started_ns < longest_stay_ns(resident))
+        return;
+    if (!resident->leaving)
+        cuda_resident_order(resident, true);
+    if (cuda_resident_await(resident, gyre_clock_ns() + EAGER_NS) == GYRE_OK &&
+        !resident->device->residents->serial)
+        cuda_resident_start(resident);
+}
+
+/* A kernel that handled nothing has logged nothing: an idle one costs no call into the driver but a query. */
+static void watch(gyre_resident *resident)
+{
+    if (resident->on_device && look(resident) == GYRE_LOST)
+        return;
+    if (resident->on_device || resident->leaving)
+        bound_stay(resident);
+    if (!resident->device->residents->serial)
+        pass_on_log(resident);
+}
+
+/* Between two turns no call into the driver waits for a kernel. */
+static void change_turns(struct cuda_residents *residents)
+{
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+        if (resident->on_device)
+            return;
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+        pass_on_log(resident);
+    give_turn(residents);
+}
+
+/* Stays of few milliseconds, and kernels on their way out, are looked at more often. */
+static long sooner(long pause_ns, const gyre_resident *resident)
+{
+    const uint64_t quarter = longest_stay_ns(resident) / 4;
+    if (resident->leaving)
+        return MONITOR_LEAST_NS;
+    if (quarter >= (uint64_t)pause_ns)
+        return pause_ns;
+    return quarter < MONITOR_LEAST_NS ? MONITOR_LEAST_NS : (long)quarter;
+}
+
 static void *monitor(void *argument)
 {
     struct cuda_residents *residents = argument;
+    long pause_ns = MONITOR_PAUSE_NS;
     while (!__atomic_load_n(&residents->leave, __ATOMIC_ACQUIRE)) {
-        nanosleep(&(struct timespec){0, MONITOR_PAUSE_NS}, NULL);
+        nanosleep(&(struct timespec){0, pause_ns}, NULL);
+        pause_ns = MONITOR_PAUSE_NS;
         if (pthread_mutex_trylock(&residents->lock) != 0)
             continue; /* quiet: whoever holds it looks at the streams himself */
-        for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+        for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
             if (cuda_enter(resident->device) == GYRE_OK)
                 watch(resident);
+            pause_ns = sooner(pause_ns, resident);
+        }
+        if (residents->serial)
+            change_turns(residents);
         pthread_mutex_unlock(&residents->lock);
     }
     return NULL;
@@ -259,6 +431,7 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
     struct cuda_residents *residents = calloc(1, sizeof *residents);
     if (!residents)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a device's kernels");
+    residents->serial = cuda_serial_expected(device->host);
     pthread_mutex_init(&residents->lock, NULL);
     void *orders = NULL;
     gyre_status status = cuda_check(

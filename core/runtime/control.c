@@ -36,6 +36,9 @@ void gyre_control_reset(gyre_kernel *kernel)
     __atomic_store_n(&device->parked, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&device->acknowledge_bell, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&device->lost, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.count, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.total_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.longest_ns, 0, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < kernel->blocks; i++) {
         __atomic_store_n(&blocks[i].acknowledged, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);

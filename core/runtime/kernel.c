@@ -109,6 +109,14 @@ void gyre_kernel_release(gyre_kernel *kernel)
     gyre_kernel_free(kernel);
 }
 
+static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
+{
+    const gyre_control_absences *absences = &kernel->control->absences;
+    info->absences = __atomic_load_n(&absences->count, __ATOMIC_RELAXED);
+    info->absent_ns = __atomic_load_n(&absences->total_ns, __ATOMIC_RELAXED);
+    info->longest_absence_ns = __atomic_load_n(&absences->longest_ns, __ATOMIC_RELAXED);
+}
+
 static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
@@ -144,6 +152,7 @@ gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *in
     now.reply = kernel->record->reply;
     now.state_type = kernel->record->state;
     count_messages(kernel, &now);
+    tell_absences(kernel, &now);
     pthread_mutex_unlock(lock);
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;

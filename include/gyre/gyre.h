@@ -177,6 +177,9 @@ typedef struct gyre_kernel_info {
     uint64_t launched_ns;     /* when, on the clock of deadlines */
     uint32_t cache_hit;       /* 1: the compiled kernel came from the disk cache */
     const gyre_type *request, *reply, *state_type; /* valid until the kernel is released */
+    /* How often it left its device for a moment since launch, and for how long: another kernel was loaded or
+     * freed there, or its stay is bounded. Messages wait meanwhile. */
+    uint64_t absences, absent_ns, longest_absence_ns;
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);

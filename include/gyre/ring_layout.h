@@ -159,11 +159,21 @@ typedef struct gyre_control_block {
     gyre_u64 reserved[4];
 } gyre_control_block;
 
+/**
+ * Line 3, written by the backend's host side: how often the kernel left its device for a while by itself
+ * (GYRE_VERB_YIELD, or the backend's own reasons) and how long it was away, from the order to the return.
+ */
+typedef struct gyre_control_absences {
+    gyre_u64 count;
+    gyre_u64 total_ns, longest_ns;
+    gyre_u64 reserved[5];
+} gyre_control_absences;
+
 typedef struct gyre_control_region {
     gyre_control_command command;
     gyre_control_doorbell doorbell;
     gyre_control_device device;
-    gyre_u64 reserved[8];
+    gyre_control_absences absences;
     gyre_control_queue queues[GYRE_QUEUES_MAX];
     /* then one gyre_control_block for each block, then GYRE_HANDLES_MAX times gyre_control_handle */
 } gyre_control_region;

@@ -177,11 +177,39 @@ static void queues_under_load(struct stress *stress)
     require(info_of(kernel).queues == 1);
 }
 
+/* Other kernels are loaded, launched, stopped and freed beside one under load, and buffers come and go. */
+static void neighbours_under_load(struct stress *stress)
+{
+    static const uint8_t bytes[4096];
+    gyre_kernel *kernel = launch(stress->runtime, "stamper", 1);
+    gyre_buffer *buffer = NULL;
+    struct load load;
+    begin_load(&load, gyre_kernel_queue(kernel));
+    for (uint64_t i = scaled(stress, 30, 1000); i > 0; i--) {
+        gyre_kernel *other = NULL;
+        gyre_launch_desc desc = {
+            .size = sizeof desc, .source = stress_kernels(), .kernel = "stamper", .name = "neighbour"};
+        must(gyre_launch(stress->runtime, &desc, &other));
+        stream(gyre_kernel_queue(other), i, 0, 50);
+        must(gyre_buffer_alloc(stress->runtime, NULL, 0, sizeof bytes, &buffer));
+        must(gyre_buffer_upload(buffer, 0, bytes, sizeof bytes));
+        must(gyre_kernel_terminate(other, GYRE_NO_WAIT, NULL));
+        gyre_kernel_release(other);
+        must(gyre_buffer_free(buffer));
+    }
+    end_load(&load);
+    gyre_kernel_info info = info_of(kernel);
+    require(info.absences == 0 || info.longest_absence_ns > 0);
+    printf("  absences %llu, longest %.3f ms\n", (unsigned long long)info.absences,
+           (double)info.longest_absence_ns / 1e6);
+}
+
 const struct stress_mode life_modes[] = {
     {"launches", "launch, pause, terminate, relaunch, release; flat memory, threads, descriptors",
      launch_cycles},
     {"runtimes", "the same with a runtime each", runtime_cycles},
     {"pauses", "deactivate and activate under load", pauses_under_load},
     {"queues", "queues opened and closed under load", queues_under_load},
+    {"neighbours", "other kernels launched, stopped and freed beside one under load", neighbours_under_load},
     {NULL, NULL, NULL},
 };

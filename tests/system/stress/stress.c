@@ -43,8 +43,7 @@ gyre_runtime *open_runtime(const struct stress *stress, const char *const *more)
     return runtime;
 }
 
-/* Where the handlers are; a bundle has moved them. */
-static const char *kernel_file(void)
+const char *stress_kernels(void)
 {
     const char *moved = getenv("GYRE_TEST_STRESS");
     return moved ? moved : STRESS_KERNELS;
@@ -54,7 +53,7 @@ gyre_kernel *launch(gyre_runtime *runtime, const char *kernel, uint32_t blocks)
 {
     gyre_kernel *launched = NULL;
     gyre_launch_desc desc = {
-        .size = sizeof desc, .source = kernel_file(), .kernel = kernel, .blocks = blocks};
+        .size = sizeof desc, .source = stress_kernels(), .kernel = kernel, .blocks = blocks};
     must(gyre_launch(runtime, &desc, &launched));
     return launched;
 }

@@ -41,6 +41,8 @@ uint64_t far_off(void);
 
 /** Opens a runtime with the settings of the command line and up to four more, ended by NULL. */
 gyre_runtime *open_runtime(const struct stress *stress, const char *const *more);
+/** Where the handlers are; a bundle has moved them. */
+const char *stress_kernels(void);
 gyre_kernel *launch(gyre_runtime *runtime, const char *kernel, uint32_t blocks);
 gyre_queue *open_queue(gyre_kernel *kernel, gyre_queue_desc desc);
 gyre_queue_stats stats_of(gyre_queue *queue);

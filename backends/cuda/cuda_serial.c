@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches that wait for their kernel: with CUDA_LAUNCH_BLOCKING=1, and under profilers and debuggers that
+ * run one kernel at a time, the launch of a kernel that stays does not return. Each kernel then has a thread
+ * that sits in the call, and its stay is bounded, so that others have their turn.
+ *
+ * Which way it is, the environment may say; else the first launch of the process on a device is made from
+ * such a thread, and whether it returns while its kernel stays decides it for all that follow.
+ *
+ * Lock: a launcher's own, innermost, not held during the launch. The thread calls nothing else of the driver.
+ */
+#include "cuda_resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct cuda_launcher {
+    gyre_resident *resident;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* on the clock of deadlines */
+    bool wanted, running, ending;
+    CUresult result; /* of the last launch that returned */
+};
+
+bool cuda_serial_expected(const gyre_host *host)
+{
+    const char *value = getenv("CUDA_LAUNCH_BLOCKING");
+    if (!value || !value[0] || strcmp(value, "0") == 0)
+        return false;
+    host->log(
+        host->context, GYRE_LOG_WARNING,
+        "CUDA_LAUNCH_BLOCKING is set, so a launch waits for its kernel to end: kernels leave and come "
+        "back every few milliseconds, and each call into the driver waits for that; unset it for speed");
+    return true;
+}
+
+CUresult cuda_serial_launch(gyre_resident *resident)
+{
+    const struct cuda_driver *driver = resident->device->driver;
+    void *parameters[] = {&resident->arguments};
+    CUresult result = driver->cuMemsetD8Async(resident->memory + resident->arrived_offset, 0,
+                                              resident->blocks * sizeof(gyre_u64), resident->stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    return driver->cuLaunchCooperativeKernel(resident->function, resident->blocks, 1, 1, resident->threads, 1,
+                                             1, resident->shared_size, resident->stream, parameters);
+}
+
+/* ---- the thread ---- */
+
+static void *launch_on_demand(void *argument)
+{
+    struct cuda_launcher *launcher = argument;
+    gyre_resident *resident = launcher->resident;
+    pthread_mutex_lock(&launcher->lock);
+    for (;;) {
+        while (!launcher->wanted && !launcher->ending)
+            pthread_cond_wait(&launcher->changed, &launcher->lock);
+        if (launcher->ending)
+            break;
+        launcher->wanted = false;
+        pthread_mutex_unlock(&launcher->lock);
+        CUresult result = resident->device->driver->cuCtxSetCurrent(resident->device->context);
+        if (result == CUDA_SUCCESS)
+            result = cuda_serial_launch(resident);
+        pthread_mutex_lock(&launcher->lock);
+        launcher->result = result;
+        launcher->running = false;
+        pthread_cond_broadcast(&launcher->changed);
+    }
+    pthread_mutex_unlock(&launcher->lock);
+    return NULL;
+}
+
+static gyre_status make_launcher(gyre_resident *resident)
+{
+    pthread_condattr_t clock;
+    struct cuda_launcher *launcher = calloc(1, sizeof *launcher);
+    if (!launcher)
+        return resident->device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
+    launcher->resident = resident;
+    pthread_mutex_init(&launcher->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&launcher->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    if (pthread_create(&launcher->thread, NULL, launch_on_demand, launcher) == 0) {
+        resident->launcher = launcher;
+        return GYRE_OK;
+    }
+    pthread_cond_destroy(&launcher->changed);
+    pthread_mutex_destroy(&launcher->lock);
+    free(launcher);
+    return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from");
+}
+
+/* What a call that returned came to. */
+static gyre_status judge(gyre_resident *resident)
+{
+    return cuda_check(resident->device, resident->launcher->result, "cuLaunchCooperativeKernel");
+}
+
+gyre_status cuda_launcher_start(gyre_resident *resident)
+{
+    gyre_status status = resident->launcher ? GYRE_OK : make_launcher(resident);
+    if (status != GYRE_OK)
+        return status;
+    struct cuda_launcher *launcher = resident->launcher;
+    pthread_mutex_lock(&launcher->lock);
+    launcher->wanted = launcher->running = true;
+    pthread_cond_broadcast(&launcher->changed);
+    pthread_mutex_unlock(&launcher->lock);
+    return GYRE_OK;
+}
+
+gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns)
+{
+    struct cuda_launcher *launcher = resident->launcher;
+    uint64_t until = resident->device->host->now_ns() + patience_ns;
+    struct timespec deadline = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+    int late = 0;
+    pthread_mutex_lock(&launcher->lock);
+    while (launcher->running && patience_ns && !late)
+        late = pthread_cond_timedwait(&launcher->changed, &launcher->lock, &deadline);
+    gyre_status status = launcher->running ? GYRE_AGAIN : judge(resident);
+    pthread_mutex_unlock(&launcher->lock);
+    return status;
+}
+
+void cuda_launcher_destroy(gyre_resident *resident)
+{
+    struct cuda_launcher *launcher = resident->launcher;
+    if (!launcher)
+        return;
+    pthread_mutex_lock(&launcher->lock);
+    launcher->ending = true;
+    pthread_cond_broadcast(&launcher->changed);
+    pthread_mutex_unlock(&launcher->lock);
+    pthread_join(launcher->thread, NULL);
+    pthread_cond_destroy(&launcher->changed);
+    pthread_mutex_destroy(&launcher->lock);
+    free(launcher);
+    resident->launcher = NULL;
+}

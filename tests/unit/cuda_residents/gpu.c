@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver's functions. Lock: `driver_lock`, which every call takes, and a launch that blocks keeps. A call
+ * that waits longer than WAIT_LIMIT_S for it ends the test: on a GPU it would hang.
+ */
+#include "gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "unit/unit.h"
+
+enum { WAIT_LIMIT_S = 5, TURN_NS = 50000 };
+
+bool gpu_blocks;
+uint32_t gpu_present, gpu_most;
+
+static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local CUcontext current;
+
+struct CUstream_st {
+    pthread_t thread;
+    bool started;
+    uint32_t busy; /* atomic */
+    uint32_t blocks;
+    gyre_resident_arguments arguments;
+};
+
+static void enter(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += WAIT_LIMIT_S;
+    if (pthread_mutex_timedlock(&driver_lock, &until) != 0) {
+        fprintf(stderr, "a call into the driver waits for a kernel that does not leave\n");
+        abort();
+    }
+}
+
+static CUresult leave(void)
+{
+    pthread_mutex_unlock(&driver_lock);
+    return CUDA_SUCCESS;
+}
+
+/* ---- a kernel ---- */
+
+static void note_presence(void)
+{
+    uint32_t now = __atomic_add_fetch(&gpu_present, 1, __ATOMIC_SEQ_CST);
+    if (now > __atomic_load_n(&gpu_most, __ATOMIC_SEQ_CST))
+        __atomic_store_n(&gpu_most, now, __ATOMIC_SEQ_CST);
+}
+
+/* As cuda_resident.h: an order to leave is obeyed first, and not acknowledged. */
+static void *reside(void *argument)
+{
+    CUstream stream = argument;
+    const gyre_resident_arguments *arguments = &stream->arguments;
+    gyre_control_block *blocks = (gyre_control_block *)(arguments->control + 1);
+    note_presence();
+    for (;;) {
+        if (__atomic_load_n(&arguments->orders->order, __ATOMIC_ACQUIRE) & GYRE_ORDER_LEAVE)
+            break;
+        gyre_u64 command = __atomic_load_n(&arguments->control->command.command, __ATOMIC_ACQUIRE);
+        for (uint32_t i = 0; i < stream->blocks; i++)
+            __atomic_store_n(&blocks[i].acknowledged, command, __ATOMIC_RELEASE);
+        __atomic_fetch_add(&blocks[0].handled, 1, __ATOMIC_RELAXED);
+        if (GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP)
+            break;
+        nanosleep(&(struct timespec){0, TURN_NS}, NULL);
+    }
+    __atomic_fetch_sub(&gpu_present, 1, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&stream->busy, 0, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, CUstream stream,
+                       void **parameters)
+{
+    (void)function, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared;
+    enter();
+    if (stream->started)
+        pthread_join(stream->thread, NULL);
+    memcpy(&stream->arguments, parameters[0], sizeof stream->arguments);
+    stream->blocks = grid_x;
+    stream->busy = 1;
+    stream->started = pthread_create(&stream->thread, NULL, reside, stream) == 0;
+    while (gpu_blocks && __atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE))
+        nanosleep(&(struct timespec){0, TURN_NS}, NULL);
+    return leave();
+}
+
+/* ---- the rest of a driver ---- */
+
+static CUresult get_current(CUcontext *context)
+{
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_current(CUcontext context)
+{
+    current = context;
+    return CUDA_SUCCESS;
+}
+
+static CUresult stream_create(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    enter();
+    *stream = calloc(1, sizeof **stream);
+    return leave();
+}
+
+static CUresult stream_destroy(CUstream stream)
+{
+    enter();
+    if (stream->started)
+        pthread_join(stream->thread, NULL);
+    free(stream);
+    return leave();
+}
+
+static CUresult stream_query(CUstream stream)
+{
+    enter();
+    leave();
+    return __atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+
+static CUresult stream_synchronize(CUstream stream)
+{
+    enter();
+    if (stream->started) {
+        pthread_join(stream->thread, NULL);
+        stream->started = false;
+    }
+    return leave();
+}
+
+static CUresult get_function(CUfunction *function, CUmodule module, const char *name)
+{
+    (void)module, (void)name;
+    enter();
+    *function = NULL;
+    return leave();
+}
+
+static CUresult set_attribute(CUfunction function, CUfunction_attribute which, int value)
+{
+    (void)function, (void)which, (void)value;
+    enter();
+    return leave();
+}
+
+static CUresult occupancy(int *blocks, CUfunction function, int threads, size_t shared)
+{
+    (void)function, (void)threads, (void)shared;
+    enter();
+    *blocks = 1;
+    return leave();
+}
+
+static CUresult memory_new(CUdeviceptr *address, size_t size, CUstream stream)
+{
+    (void)stream;
+    enter();
+    *address = (CUdeviceptr)(uintptr_t)malloc(size);
+    return leave();
+}
+
+static CUresult memory_free(CUdeviceptr address, CUstream stream)
+{
+    (void)stream;
+    enter();
+    free((void *)(uintptr_t)address);
+    return leave();
+}
+
+static CUresult fill(CUdeviceptr address, unsigned char byte, size_t size, CUstream stream)
+{
+    (void)stream;
+    enter();
+    memset((void *)(uintptr_t)address, byte, size);
+    return leave();
+}
+
+static CUresult upload(CUdeviceptr to, const void *from, size_t size, CUstream stream)
+{
+    (void)stream;
+    enter();
+    memcpy((void *)(uintptr_t)to, from, size);
+    return leave();
+}
+
+static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream stream)
+{
+    (void)stream;
+    enter();
+    memcpy(to, (const void *)(uintptr_t)from, size);
+    return leave();
+}
+
+static CUresult host_alloc(void **memory, size_t size, unsigned flags)
+{
+    (void)flags;
+    enter();
+    *memory = calloc(1, size);
+    return leave();
+}
+
+static CUresult host_free(void *memory)
+{
+    enter();
+    free(memory);
+    return leave();
+}
+
+static CUresult host_register(void *memory, size_t size, unsigned flags)
+{
+    (void)memory, (void)size, (void)flags;
+    enter();
+    return leave();
+}
+
+static CUresult host_unregister(void *memory)
+{
+    (void)memory;
+    enter();
+    ck_assert_uint_eq(gpu_present, 0); /* else it would wait for the kernels */
+    return leave();
+}
+
+static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned flags)
+{
+    (void)flags;
+    enter();
+    *address = (CUdeviceptr)(uintptr_t)memory;
+    return leave();
+}
+
+static CUresult default_pool(CUmemoryPool *pool, CUdevice device)
+{
+    (void)device;
+    *pool = NULL;
+    return CUDA_SUCCESS;
+}
+
+static CUresult set_pool(CUmemoryPool pool, CUmemPool_attribute which, void *value)
+{
+    (void)pool, (void)which, (void)value;
+    return CUDA_SUCCESS;
+}
+
+static CUresult error_text(CUresult result, const char **text)
+{
+    (void)result;
+    *text = "of the test's driver";
+    return CUDA_SUCCESS;
+}
+
+const struct cuda_driver gpu_driver = {
+    .cuGetErrorName = error_text,
+    .cuGetErrorString = error_text,
+    .cuCtxGetCurrent = get_current,
+    .cuCtxSetCurrent = set_current,
+    .cuStreamCreate = stream_create,
+    .cuStreamDestroy = stream_destroy,
+    .cuStreamQuery = stream_query,
+    .cuStreamSynchronize = stream_synchronize,
+    .cuModuleGetFunction = get_function,
+    .cuFuncSetAttribute = set_attribute,
+    .cuOccupancyMaxActiveBlocksPerMultiprocessor = occupancy,
+    .cuLaunchCooperativeKernel = launch,
+    .cuMemAllocAsync = memory_new,
+    .cuMemFreeAsync = memory_free,
+    .cuMemsetD8Async = fill,
+    .cuMemcpyHtoDAsync = upload,
+    .cuMemcpyDtoHAsync = download,
+    .cuMemHostAlloc = host_alloc,
+    .cuMemFreeHost = host_free,
+    .cuMemHostRegister = host_register,
+    .cuMemHostUnregister = host_unregister,
+    .cuMemHostGetDevicePointer = device_pointer,
+    .cuDeviceGetDefaultMemPool = default_pool,
+    .cuMemPoolSetAttribute = set_pool,
+    .version = 13000,
+    .path = "libcuda of the test",
+};

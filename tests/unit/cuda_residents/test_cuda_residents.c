@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels that leave and come back: when others need the context, when their stay is bounded, in turns. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/base/error.h"
+#include "core/loader/host.h"
+#include "gpu.h"
+#include "unit/unit.h"
+
+enum { KERNELS = 3, BLOCKS = 2 };
+
+struct world {
+    struct gyre_host_services host;
+    gyre_device device;
+    struct cuda_kernel kernel;
+    gyre_module module;
+    gyre_control_region *controls[KERNELS];
+    gyre_resident *residents[KERNELS];
+    char log[2048];
+};
+
+static void keep_log(void *context, int level, const char *text)
+{
+    struct world *world = context;
+    size_t used = strlen(world->log);
+    snprintf(world->log + used, sizeof world->log - used, "%d %s\n", level, text);
+}
+
+static void open_world(struct world *world, uint32_t residency_ms)
+{
+    static const gyre_type none = {"gyre_none", "", 0, 1, NULL};
+    memset(world, 0, sizeof *world);
+    gyre_host_init(&world->host, keep_log, world);
+    world->device = (gyre_device){.host = &world->host.table,
+                                  .driver = &gpu_driver,
+                                  .context = (CUcontext)(void *)&world->device,
+                                  .name = "GPU of threads",
+                                  .sm_count = 132,
+                                  .shared_size_max = 227 * 1024,
+                                  .residency_ms = residency_ms};
+    pthread_mutex_init(&world->device.lost_lock, NULL);
+    world->kernel.record = (gyre_kernel_record){
+        .name = "k", .form = GYRE_FORM_LANE, .request = &none, .reply = &none, .state = &none, .buffers = ""};
+    world->module = (gyre_module){.device = &world->device, .kernels = &world->kernel, .kernel_count = 1};
+    ck_assert_int_eq(cuda_residents_open(&world->device), GYRE_OK);
+}
+
+static void order(struct world *world, int i, uint64_t epoch, uint64_t verb)
+{
+    __atomic_store_n(&world->controls[i]->command.command, epoch << 8 | verb, __ATOMIC_RELEASE);
+    if (world->residents[i])
+        cuda_notify(world->residents[i]);
+}
+
+static void start(struct world *world, int i)
+{
+    world->controls[i] = calloc(1, GYRE_CONTROL_SIZE(BLOCKS));
+    order(world, i, 1, GYRE_VERB_RUN);
+    gyre_resident_desc desc = {.size = sizeof desc,
+                               .control = world->controls[i],
+                               .control_size = GYRE_CONTROL_SIZE(BLOCKS),
+                               .kernel_name = "k",
+                               .lanes = 32,
+                               .blocks = BLOCKS};
+    ck_assert_msg(cuda_launch(&world->module, &desc, &world->residents[i]) == GYRE_OK, "%s",
+                  gyre_error_text());
+}
+
+static const gyre_control_block *block_of(const struct world *world, int i)
+{
+    return (const gyre_control_block *)(world->controls[i] + 1);
+}
+
+static void await_acknowledged(const struct world *world, int i, uint64_t command)
+{
+    for (int turn = 0; turn < 5000; turn++) {
+        if (__atomic_load_n(&block_of(world, i)->acknowledged, __ATOMIC_ACQUIRE) >= command)
+            return;
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    ck_abort_msg("kernel %d does not obey", i);
+}
+
+static uint64_t handled(const struct world *world, int i)
+{
+    return __atomic_load_n(&block_of(world, i)->handled, __ATOMIC_RELAXED);
+}
+
+static uint64_t in_ms(const struct world *world, uint64_t ms)
+{
+    return world->host.table.now_ns() + ms * 1000000;
+}
+
+static void rest_ms(long ms)
+{
+    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+}
+
+static void stop(struct world *world, int i)
+{
+    order(world, i, 2, GYRE_VERB_STOP);
+    ck_assert_int_eq(cuda_wait(world->residents[i], in_ms(world, 5000)), GYRE_OK);
+    ck_assert_uint_eq(block_of(world, i)->acknowledged, 2 << 8 | GYRE_VERB_STOP);
+    cuda_release(world->residents[i]);
+    world->residents[i] = NULL;
+    free(world->controls[i]);
+}
+
+static void close_world(struct world *world)
+{
+    cuda_residents_close(&world->device);
+    ck_assert_uint_eq(gpu_present, 0);
+    pthread_mutex_destroy(&world->device.lost_lock);
+}
+
+START_TEST(a_kernel_stays_until_it_is_stopped)
+{
+    struct world world;
+    open_world(&world, 0);
+    start(&world, 0);
+    await_acknowledged(&world, 0, 1 << 8);
+    ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 60)), GYRE_TIMEOUT);
+    ck_assert_uint_eq(world.controls[0]->absences.count, 0);
+    stop(&world, 0);
+    close_world(&world);
+    ck_assert_str_eq(world.log, "");
+}
+END_TEST
+
+START_TEST(a_quiet_moment_is_an_absence_of_every_kernel)
+{
+    struct world world;
+    open_world(&world, 0);
+    start(&world, 0);
+    start(&world, 1);
+    ck_assert_int_eq(cuda_quiet_begin(&world.device), GYRE_OK);
+    ck_assert_uint_eq(gpu_present, 0);
+    rest_ms(5);
+    ck_assert_int_eq(cuda_quiet_end(&world.device), GYRE_OK);
+    for (int i = 0; i < 2; i++) {
+        const gyre_control_absences *absences = &world.controls[i]->absences;
+        ck_assert_uint_eq(absences->count, 1);
+        ck_assert(absences->longest_ns > 5000000 && absences->total_ns == absences->longest_ns);
+        order(&world, i, 9, GYRE_VERB_PAUSE);
+        await_acknowledged(&world, i, 9 << 8);
+        order(&world, i, 1, GYRE_VERB_RUN);
+    }
+    stop(&world, 0);
+    stop(&world, 1);
+    close_world(&world);
+}
+END_TEST
+
+START_TEST(a_bounded_stay_ends_and_begins_again)
+{
+    struct world world;
+    open_world(&world, 5);
+    start(&world, 0);
+    rest_ms(300);
+    const gyre_control_absences *absences = &world.controls[0]->absences;
+    uint64_t count = __atomic_load_n(&absences->count, __ATOMIC_RELAXED), before = handled(&world, 0);
+    ck_assert(count >= 3 && count <= 60);
+    ck_assert(__atomic_load_n(&absences->total_ns, __ATOMIC_RELAXED) >= count);
+    rest_ms(30);
+    ck_assert(handled(&world, 0) > before);
+    for (int i = 0; i < 20;
+         i++) { /* also in the middle of an absence a stop is obeyed, and nothing else is taken for it */
+        ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 3)), GYRE_TIMEOUT);
+        ck_assert_uint_le(block_of(&world, 0)->acknowledged, 1 << 8 | GYRE_VERB_RUN);
+    }
+    stop(&world, 0);
+    close_world(&world);
+}
+END_TEST
+
+/* Transfers, allocations and launches beside kernels whose launches keep the driver. */
+static void work_in_turns(struct world *world)
+{
+    gyre_memory *memory = NULL;
+    char bytes[64] = "over there", back[64] = "";
+    start(world, 0);
+    start(world, 1);
+    for (int i = 0; i < 20; i++) {
+        gyre_transfer_desc upload = {.size = sizeof upload, .kind = GYRE_TRANSFER_UPLOAD, .byte_count = 64};
+        gyre_transfer_desc download = {
+            .size = sizeof upload, .kind = GYRE_TRANSFER_DOWNLOAD, .byte_count = 64};
+        ck_assert_int_eq(cuda_memory_alloc(&world->device, 64, &memory), GYRE_OK);
+        upload.memory = download.memory = memory;
+        upload.source = bytes;
+        download.target = back;
+        ck_assert_int_eq(cuda_transfer(&world->device, &upload), GYRE_OK);
+        ck_assert_int_eq(cuda_transfer(&world->device, &download), GYRE_OK);
+        ck_assert_str_eq(back, bytes);
+        cuda_memory_release(memory);
+    }
+    start(world, 2);
+    for (int i = 0; i < KERNELS; i++)
+        await_acknowledged(world, i, 1 << 8);
+    for (int round = 0; round < 3; round++)
+        for (int i = 0; i < KERNELS; i++) {
+            uint64_t before = handled(world, i);
+            for (int turn = 0; turn < 2000 && handled(world, i) == before; turn++)
+                rest_ms(1);
+            ck_assert(handled(world, i) > before); /* each has its turn */
+        }
+    ck_assert_uint_eq(gpu_most, 1);
+    for (int i = 0; i < KERNELS; i++) {
+        ck_assert(world->controls[i]->absences.count > 0);
+        stop(world, i);
+    }
+}
+
+START_TEST(launches_that_block_are_expected_from_the_environment)
+{
+    struct world world;
+    gpu_blocks = true;
+    gpu_most = 0;
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    open_world(&world, 0);
+    work_in_turns(&world);
+    close_world(&world);
+    ck_assert_ptr_nonnull(strstr(world.log, "CUDA_LAUNCH_BLOCKING is set"));
+}
+END_TEST
+
+START_TEST(launches_that_block_are_found_out)
+{
+    struct world world;
+    gpu_blocks = true;
+    gpu_most = 0;
+    unsetenv("CUDA_LAUNCH_BLOCKING");
+    open_world(&world, 0);
+    work_in_turns(&world);
+    close_world(&world);
+    ck_assert_ptr_nonnull(strstr(world.log, "makes each launch wait for its kernel"));
+}
+END_TEST
+
+START_TEST(zero_does_not_ask_for_launches_that_block)
+{
+    struct world world;
+    setenv("CUDA_LAUNCH_BLOCKING", "0", 1);
+    gpu_blocks = false;
+    open_world(&world, 0);
+    start(&world, 0);
+    start(&world, 1);
+    await_acknowledged(&world, 0, 1 << 8);
+    await_acknowledged(&world, 1, 1 << 8);
+    rest_ms(100);
+    ck_assert_uint_eq(world.controls[0]->absences.count + world.controls[1]->absences.count, 0);
+    stop(&world, 0);
+    stop(&world, 1);
+    close_world(&world);
+    ck_assert_str_eq(world.log, "");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("cuda_residents");
+    TCase *cases = tcase_create("residents");
+    tcase_set_timeout(cases, 30);
+    tcase_add_test(cases, a_kernel_stays_until_it_is_stopped);
+    tcase_add_test(cases, a_quiet_moment_is_an_absence_of_every_kernel);
+    tcase_add_test(cases, a_bounded_stay_ends_and_begins_again);
+    tcase_add_test(cases, launches_that_block_are_expected_from_the_environment);
+    tcase_add_test(cases, launches_that_block_are_found_out);
+    tcase_add_test(cases, zero_does_not_ask_for_launches_that_block);
+    suite_add_tcase(suite, cases);
+    return unit_run(suite);
+}
