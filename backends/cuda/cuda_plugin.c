@@ -28,15 +28,23 @@ static void read_first_line(const char *path, char *line, int size)
     fclose(file);
 }
 
-/* "580.159.03" out of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue ...". */
+/*
+ * "580.159.03" out of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue ...", or out of "...
+ * UNIX Open Kernel Module for x86_64  580.159.03  Release ...": the first word that begins like a number and
+ * has a point.
+ */
 static void read_driver_release(char *release, size_t size)
 {
     char line[256];
     read_first_line("/proc/driver/nvidia/version", line, sizeof line);
-    const char *at = strstr(line, "Module ");
-    for (at = at ? at + strlen("Module") : ""; *at && !isdigit((unsigned char)*at);)
-        at++;
-    snprintf(release, size, "%.*s", (int)strcspn(at, " "), at);
+    release[0] = '\0';
+    for (const char *word = line; *word; word += strcspn(word, " "), word += strspn(word, " ")) {
+        const int length = (int)strcspn(word, " ");
+        if (isdigit((unsigned char)*word) && memchr(word, '.', (size_t)length)) {
+            snprintf(release, size, "%.*s", length, word);
+            return;
+        }
+    }
 }
 
 static void describe_link(const gyre_device *device, char *text, size_t size)
