@@ -121,8 +121,11 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
 #define GYRE_EXPORTED_LAYOUT_(name_)                                                                         \
     extern "C" __device__ gyre_u64 gyre_layout_##name_[2] = {sizeof(name_), alignof(name_)};
 #else
-#define GYRE_EXPORTED_TEXT_(symbol, text) __constant char symbol[] = text;
-#define GYRE_EXPORTED_LAYOUT_(name_)
+#include "gyre/dialect/opencl_items.h"
+#define GYRE_EXPORTED_TEXT_(symbol, text)                                                                    \
+    __constant char symbol[] = text;                                                                         \
+    GYRE_ITEM_(symbol, 0, 0, symbol, sizeof symbol)
+#define GYRE_EXPORTED_LAYOUT_(name_) GYRE_ITEM_(gyre_layout_##name_, sizeof(name_), __alignof__(name_), 0, 0)
 #endif
 
 #define GYRE_MESSAGE(name_, LIST_)                                                                           \

@@ -10,6 +10,7 @@
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
+#include "gyre/dialect/opencl_module.h"
 #include "slots.h"
 
 #include <dlfcn.h>
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOT_HERE = 77, PLATFORMS_MAX = 16, LOG_LINES = 64, BUFFERS_START = 7 };
+enum { NOT_HERE = 77, PLATFORMS_MAX = 16, LOG_LINES = 64, BUFFERS_START = 7, ITEMS_SIZE = 64 * 1024 };
 
 #define CL_FUNCTIONS(F)                                                                                      \
     F(clGetPlatformIDs)                                                                                      \
@@ -109,7 +110,7 @@ static void build(struct device *device, const char *include, const char *folder
     char source[256], options[8400];
     const char *text = source;
     cl_int code;
-    snprintf(source, sizeof source, "#include \"%s.gyre.c\"\n", name);
+    snprintf(source, sizeof source, "#include \"%s.gyre.c\"\nGYRE_EXPORT_KERNELS_\n", name);
     snprintf(options, sizeof options, "-cl-std=CL1.2 -I%s -I%s", include, folder);
     device->program = cl.clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     must(code, "clCreateProgramWithSource");
@@ -158,12 +159,34 @@ static void run(const struct device *device, cl_kernel kernel, const cl_mem *mem
     must(cl.clFinish(device->queue), "clFinish");
 }
 
-static int check_record(const struct device *device, const gyre_cpu_kernel *kernel)
+/* The record of the kernel among what gyre_describe tells of the file; all zero when it is not there. */
+static gyre_device_kernel find_record(const unsigned char *items, const char *name)
 {
     gyre_device_kernel record = {0};
-    cl_mem memory = copy_in(device, &record, sizeof record);
-    run(device, find_kernel(device, "gyre_describe_", kernel->name), &memory, 1, 1, 1);
-    copy_out(device, memory, &record, sizeof record);
+    gyre_item item;
+    char wanted[sizeof item.name];
+    snprintf(wanted, sizeof wanted, "gyre_kernel_%s", name);
+    for (size_t at = sizeof(gyre_item_list);; at += sizeof item + (item.size + 7) / 8 * 8) {
+        memcpy(&item, items + at, sizeof item);
+        if (item.name_size == 0 || at + sizeof item + sizeof record > ITEMS_SIZE)
+            return record;
+        if (item.size == sizeof record && strcmp(item.name, wanted) == 0)
+            memcpy(&record, items + at + sizeof item, sizeof record);
+    }
+}
+
+static int check_record(const struct device *device, const gyre_cpu_kernel *kernel)
+{
+    static unsigned char items[ITEMS_SIZE];
+    const cl_ulong room = ITEMS_SIZE - sizeof(gyre_item);
+    const size_t one = 1;
+    cl_mem memory = copy_in(device, items, sizeof items);
+    cl_kernel describe = find_kernel(device, "gyre_describe", "");
+    must(cl.clSetKernelArg(describe, 0, sizeof memory, &memory), "clSetKernelArg");
+    must(cl.clSetKernelArg(describe, 1, sizeof room, &room), "clSetKernelArg");
+    must(cl.clEnqueueNDRangeKernel(device->queue, describe, 1, NULL, &one, &one, 0, NULL, NULL), "enqueue");
+    copy_out(device, memory, items, sizeof items);
+    gyre_device_kernel record = find_record(items, kernel->name);
     return slots_check_record(&record, kernel);
 }
 

@@ -39,6 +39,9 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
     gyre->fail_code = 0;
     gyre->fail_text = "";
     gyre->time_ns = batch->time_ns;
+#ifdef GYRE_DIALECT_OPENCL
+    gyre->ticks = gyre->tick_rate = 0;
+#endif
     gyre->log = log;
     gyre->shared = shared;
     gyre->handles = 0;

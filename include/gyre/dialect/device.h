@@ -31,6 +31,9 @@ typedef struct gyre_context {
     gyre_i32 fail_code;
     gyre_u32 failed;
     gyre_u64 time_ns;
+#ifdef GYRE_DIALECT_OPENCL
+    gyre_u64 ticks, tick_rate; /* of gyre_time_ns: opencl_functions.h */
+#endif
     GYRE_LITERAL_ const char *fail_text;
     GYRE_GLOBAL gyre_device_log *log;
     GYRE_SHARED gyre_block_shared *shared;

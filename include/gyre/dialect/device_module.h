@@ -63,9 +63,8 @@ typedef struct gyre_device_block {
     gyre_u32 reserved[14];
 } gyre_device_block;
 
-/** What the device compiler saw: the constant gyre_kernel_NAME on CUDA, copied out by the kernel
- * gyre_describe_NAME on OpenCL. Texts of messages and buffers are in gyre_text_<type>,
- * gyre_buffers_text_<name>. */
+/** What the device compiler saw: the constant gyre_kernel_NAME, on OpenCL an item of that name
+ * (opencl_module.h). Texts of messages and buffers are in gyre_text_<type>, gyre_buffers_text_<name>. */
 typedef struct gyre_device_kernel {
     gyre_u32 version;
     gyre_u32 form;                                               /* gyre_form */

@@ -7,7 +7,7 @@
  * with a sentence that says so.
  *
  * What OpenCL cannot do: a barrier that not all lanes of a block meet is undefined there, not reported; and
- * there is no clock: gyre_time_ns is the time at which the batch was enqueued.
+ * there is no clock, but gyre_time_ns knows that of some devices (opencl_functions.h).
  */
 #ifndef GYRE_DIALECT_OPENCL_H
 #define GYRE_DIALECT_OPENCL_H
@@ -46,15 +46,12 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 #include "gyre/dialect/opencl_atomics.h"
 
 /*
- * Constants cannot be read by the host: a kernel copies the record out. No macro here takes a variable number
- * of arguments: OpenCL C has none, and NVIDIA's compiler refuses them.
+ * The record is an item that a kernel copies out, as the host cannot read constants. No macro here takes a
+ * variable number of arguments: OpenCL C has none, and NVIDIA's compiler refuses them.
  */
 #define GYRE_RECORD_(name_) __constant gyre_device_kernel gyre_kernel_##name_
 #define GYRE_DESCRIBE_(name_)                                                                                \
-    __kernel void gyre_describe_##name_(__global gyre_device_kernel *record)                                 \
-    {                                                                                                        \
-        *record = gyre_kernel_##name_;                                                                       \
-    }
+    GYRE_ITEM_(gyre_kernel_##name_, 0, 0, &gyre_kernel_##name_, sizeof(gyre_device_kernel))
 
 #define GYRE_BATCH_ENTRY_(name_)                                                                             \
     __kernel void gyre_batch_##name_(                                                                        \

@@ -5,9 +5,27 @@
 #ifndef GYRE_DIALECT_OPENCL_FUNCTIONS_H
 #define GYRE_DIALECT_OPENCL_FUNCTIONS_H
 
+/*
+ * OpenCL C has no clock. What devices have instead: NVIDIA's timer in nanoseconds, and the counter of a
+ * processor, which `tick_rate` (nanoseconds a tick, times 2^56) turns into nanoseconds since `time_ns`.
+ * Elsewhere the time stands still within a batch.
+ */
 GYRE_HELPER gyre_u64 gyre_time_ns(const gyre_context *gyre)
 {
+#if defined(__NV_CL_C_VERSION)
+    gyre_u64 now;
+    (void)gyre;
+    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+#elif defined(__x86_64__)
+    gyre_u32 low, high; /* a counter by its builtin is a `long long`, which has 128 bits here */
+    if (gyre->tick_rate == 0)
+        return gyre->time_ns;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return gyre->time_ns + mul_hi((((gyre_u64)high << 32 | low) - gyre->ticks) << 8, gyre->tick_rate);
+#else
     return gyre->time_ns;
+#endif
 }
 
 GYRE_HELPER void gyre_place_(gyre_context *gyre)

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operation `compile`: the unit and its headers in one text, clBuildProgram, then a run of the kernel that
+ * tells what the file declares. No locks: any thread, each call with a program and a command queue of its
+ * own. Must not leave a part of a result under its final name.
+ */
+#include "opencl_artifact.h"
+#include "opencl_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char entry_header[] = "gyre/dialect/opencl_epoch.h";
+enum { ITEMS_ROOM = 64 * 1024, ITEMS_ROOM_MAX = 16 << 20 };
+
+/* One compile. What is not borrowed belongs to it. */
+struct job {
+    gyre_device *device;
+    const gyre_compile_desc *desc;
+    char options[4096];
+    char *source;
+    cl_program program;
+    cl_command_queue queue;
+    unsigned char *items, *binary;
+    size_t items_size, binary_size;
+};
+
+/* ---- building ---- */
+
+static char *read_log(gyre_device *device, cl_program program)
+{
+    const struct opencl_loader *cl = device->cl;
+    size_t size = 0;
+    if (cl->clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS)
+        return NULL;
+    char *log = calloc(1, size + 1);
+    if (log && size > 0 &&
+        cl->clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, log, NULL) != CL_SUCCESS)
+        log[0] = '\0';
+    return log;
+}
+
+gyre_status opencl_build(gyre_device *device, cl_program program, const char *options, char *messages,
+                         size_t messages_size)
+{
+    char sentence[600];
+    cl_int code = device->cl->clBuildProgram(program, 1, &device->id, options, NULL, NULL);
+    char *log = read_log(device, program);
+    if (log && messages && messages_size)
+        snprintf(messages, messages_size, "%s", log);
+    gyre_status status = GYRE_OK;
+    opencl_first_error(log ? log : "", sentence, sizeof sentence);
+    if (code == CL_BUILD_PROGRAM_FAILURE && sentence[0])
+        status = device->host->error(GYRE_FAILED, "%s", sentence);
+    else if (code == CL_BUILD_PROGRAM_FAILURE)
+        status = device->host->error(GYRE_FAILED, "the compiler of device '%s' failed and said nothing",
+                                     device->name);
+    else if (code != CL_SUCCESS)
+        status = opencl_check(device, code, "clBuildProgram");
+    free(log);
+    return status;
+}
+
+static gyre_status build_source(struct job *job)
+{
+    gyre_device *device = job->device;
+    const gyre_compile_desc *desc = job->desc;
+    const char *text;
+    cl_int code;
+    int length = snprintf(job->options, sizeof job->options, "%s %s", device->options,
+                          desc->options ? desc->options : "");
+    if (length < 0 || (size_t)length >= sizeof job->options)
+        return device->host->error(GYRE_INVALID, "the compiler's options are too long");
+    text = job->source = opencl_source_flatten(desc->unit_path, entry_header, desc->include_directories,
+                                               desc->dependency_path);
+    if (!job->source)
+        return device->host->error(GYRE_FAILED, "the unit '%s' and its headers cannot be read: %s",
+                                   desc->unit_path, strerror(errno));
+    job->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
+    if (status == GYRE_OK)
+        status = opencl_build(device, job->program, job->options, desc->messages, desc->messages_size);
+    return status;
+}
+
+/* ---- what the file declares ---- */
+
+/* Runs gyre_describe and reads what it wrote; `room` bytes are there for it. */
+static gyre_status run_describe(struct job *job, cl_kernel kernel, cl_ulong room)
+{
+    gyre_device *device = job->device;
+    const struct opencl_loader *cl = device->cl;
+    const size_t one = 1;
+    cl_int code;
+    cl_mem memory = cl->clCreateBuffer(device->context, CL_MEM_READ_WRITE, room, NULL, &code);
+    gyre_status status = opencl_check(device, code, "clCreateBuffer");
+    if (status != GYRE_OK)
+        return status;
+    code = cl->clSetKernelArg(kernel, 0, sizeof memory, &memory);
+    if (code == CL_SUCCESS)
+        code = cl->clSetKernelArg(kernel, 1, sizeof room, &room);
+    status = opencl_check(device, code, "clSetKernelArg");
+    if (status == GYRE_OK)
+        status = opencl_check(
+            device, cl->clEnqueueNDRangeKernel(job->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL),
+            "clEnqueueNDRangeKernel");
+    if (status == GYRE_OK)
+        status = opencl_check(
+            device, cl->clEnqueueReadBuffer(job->queue, memory, CL_TRUE, 0, room, job->items, 0, NULL, NULL),
+            "clEnqueueReadBuffer");
+    cl->clReleaseMemObject(memory);
+    return status;
+}
+
+/* Again with more room when the items need it. */
+static gyre_status describe_with(struct job *job, cl_kernel kernel)
+{
+    const gyre_host *host = job->device->host;
+    gyre_item_list list = {.size = ITEMS_ROOM};
+    do {
+        uint64_t room = list.size;
+        unsigned char *grown = realloc(job->items, room);
+        if (!grown)
+            return host->error(GYRE_EXHAUSTED, "no memory for %llu bytes of descriptions",
+                               (unsigned long long)room);
+        job->items = grown;
+        gyre_status status = run_describe(job, kernel, room);
+        if (status != GYRE_OK)
+            return status;
+        memcpy(&list, job->items, sizeof list);
+        job->items_size = list.size;
+        if (list.count > GYRE_ITEMS_MAX)
+            return host->error(
+                GYRE_INVALID,
+                "the kernel file and its headers declare %u messages, buffers and kernels in all; "
+                "on OpenCL %d are the most: split the file",
+                list.count / 2, GYRE_ITEMS_MAX / 2);
+        if (list.size <= room)
+            return GYRE_OK;
+    } while (list.size <= ITEMS_ROOM_MAX);
+    return host->error(GYRE_INTERNAL, "device '%s' describes its kernels in %llu bytes, which is too much",
+                       job->device->name, (unsigned long long)list.size);
+}
+
+static gyre_status describe(struct job *job)
+{
+    gyre_device *device = job->device;
+    cl_int code;
+    cl_kernel kernel = device->cl->clCreateKernel(job->program, "gyre_describe", &code);
+    gyre_status status = opencl_check(device, code, "clCreateKernel");
+    if (status != GYRE_OK)
+        return status;
+    job->queue = device->cl->clCreateCommandQueue(device->context, device->id, 0, &code);
+    status = opencl_check(device, code, "clCreateCommandQueue");
+    if (status == GYRE_OK)
+        status = describe_with(job, kernel);
+    device->cl->clReleaseKernel(kernel);
+    return status;
+}
+
+static gyre_status take_binary(struct job *job)
+{
+    gyre_device *device = job->device;
+    const struct opencl_loader *cl = device->cl;
+    cl_int code = cl->clGetProgramInfo(job->program, CL_PROGRAM_BINARY_SIZES, sizeof job->binary_size,
+                                       &job->binary_size, NULL);
+    if (code == CL_SUCCESS && job->binary_size > 0) {
+        job->binary = malloc(job->binary_size);
+        if (!job->binary)
+            return device->host->error(GYRE_EXHAUSTED, "no memory for a compiled kernel of %zu bytes",
+                                       job->binary_size);
+        code =
+            cl->clGetProgramInfo(job->program, CL_PROGRAM_BINARIES, sizeof job->binary, &job->binary, NULL);
+    }
+    return opencl_check(device, code, "clGetProgramInfo");
+}
+
+/* ---- the operation ---- */
+
+static gyre_status publish(const struct job *job)
+{
+    struct opencl_artifact artifact;
+    artifact.parts[OPENCL_PART_OPTIONS] = (struct opencl_part){job->options, strlen(job->options) + 1};
+    artifact.parts[OPENCL_PART_SOURCE] = (struct opencl_part){job->source, strlen(job->source) + 1};
+    artifact.parts[OPENCL_PART_ITEMS] = (struct opencl_part){job->items, job->items_size};
+    artifact.parts[OPENCL_PART_BINARY] = (struct opencl_part){job->binary, job->binary_size};
+    return opencl_artifact_write(job->device->host, job->desc->artifact_path, &artifact);
+}
+
+/* clBuildProgram cannot be interrupted, so a compile that took too long is noticed when it ends. */
+static gyre_status check_deadline(const struct job *job)
+{
+    if (job->device->host->now_ns() <= job->desc->deadline_ns)
+        return GYRE_OK;
+    return job->device->host->error(GYRE_TIMEOUT,
+                                    "the compiler of device '%s' did not end in the time that "
+                                    "compile_timeout_ms allows; its result is not used",
+                                    job->device->name);
+}
+
+static gyre_status run_job(struct job *job)
+{
+    const gyre_compile_desc *desc = job->desc;
+    if (desc->architecture && strcmp(desc->architecture, job->device->architecture) != 0)
+        return job->device->host->error(GYRE_UNAVAILABLE,
+                                        "OpenCL compiles for the device at hand ('%s'), not for '%s'",
+                                        job->device->architecture, desc->architecture);
+    gyre_status status = build_source(job);
+    if (status == GYRE_OK)
+        status = describe(job);
+    if (status == GYRE_OK)
+        status = take_binary(job);
+    if (status == GYRE_OK)
+        status = check_deadline(job);
+    return status == GYRE_OK ? publish(job) : status;
+}
+
+gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc)
+{
+    struct job *job = calloc(1, sizeof *job);
+    if (!job)
+        return device->host->error(GYRE_EXHAUSTED, "no memory to compile a kernel");
+    job->device = device;
+    job->desc = desc;
+    gyre_status status = run_job(job);
+    if (job->queue)
+        device->cl->clReleaseCommandQueue(job->queue);
+    if (job->program)
+        device->cl->clReleaseProgram(job->program);
+    free(job->source);
+    free(job->items);
+    free(job->binary);
+    free(job);
+    return status;
+}

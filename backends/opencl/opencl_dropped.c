@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ICD loaders drop a platform whose library does not load, or is none, without a word. This looks at the
+ * .icd files once more and says why. No state. Runs in the probe's process only: it loads libraries.
+ */
+#include "opencl_platforms.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char vendors_folder[] = "/etc/OpenCL/vendors";
+
+/* ocl-icd and the Khronos loader have a variable each. */
+const char *opencl_vendors_path(void)
+{
+    static const char *const variables[] = {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *path = getenv(variables[i]);
+        if (path && path[0])
+            return path;
+    }
+    return vendors_folder;
+}
+
+struct report {
+    const gyre_host *host;
+    char *text;
+    size_t size, used;
+};
+
+static void add(struct report *report, const char *file, const char *reason)
+{
+    int length = snprintf(report->text + report->used, report->size - report->used, "%s%s: %s",
+                          report->used ? "; " : "", file, reason);
+    if (length > 0)
+        report->used += (size_t)length;
+    if (report->used >= report->size)
+        report->used = report->size - 1;
+}
+
+/* A platform shows itself through one of these. */
+static bool is_platform(const gyre_host *host, void *library)
+{
+    static const char *const symbols[] = {"clIcdGetPlatformIDsKHR", "clGetExtensionFunctionAddress",
+                                          "clGetPlatformInfo"};
+    void *address = NULL;
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
+        if (host->library_symbol(library, symbols[i], &address) == GYRE_OK)
+            return true;
+    return false;
+}
+
+/* The library stays open: platforms cannot be unloaded. */
+static void judge_library(struct report *report, const char *file, const char *name)
+{
+    char reason[1280];
+    void *library = NULL;
+    if (report->host->library_open(name, &library) == GYRE_OK) {
+        if (!is_platform(report->host, library))
+            add(report, file, "its library is no OpenCL platform");
+        return;
+    }
+    if (strchr(name, '/') && access(name, F_OK) != 0)
+        snprintf(reason, sizeof reason, "there is no file '%s'", name);
+    else
+        snprintf(reason, sizeof reason, "'%s' does not load; `ldd` tells what it lacks", name);
+    add(report, file, reason);
+}
+
+static void judge(struct report *report, const char *folder, const char *file)
+{
+    char path[4096], library_name[1024] = "";
+    snprintf(path, sizeof path, "%s%s%s", folder, folder[0] ? "/" : "", file);
+    FILE *icd = fopen(path, "re");
+    if (!icd) {
+        add(report, file, "it cannot be read");
+        return;
+    }
+    if (!fgets(library_name, sizeof library_name, icd))
+        library_name[0] = '\0';
+    fclose(icd);
+    library_name[strcspn(library_name, "\r\n")] = '\0';
+    if (library_name[0])
+        judge_library(report, file, library_name);
+    else
+        add(report, file, "its first line names no library");
+}
+
+static int is_icd(const struct dirent *entry)
+{
+    const size_t length = strlen(entry->d_name);
+    return length > 4 && strcmp(entry->d_name + length - 4, ".icd") == 0;
+}
+
+void opencl_dropped_platforms(const gyre_host *host, char *text, size_t size)
+{
+    struct report report = {.host = host, .text = text, .size = size};
+    struct dirent **entries = NULL;
+    const char *folder = opencl_vendors_path();
+    text[0] = '\0';
+    int count = scandir(folder, &entries, is_icd, alphasort);
+    if (count < 0 && strcmp(folder, vendors_folder) != 0)
+        judge(&report, "", folder); /* the variable may name one file */
+    for (int i = 0; i < count; i++) {
+        judge(&report, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+}

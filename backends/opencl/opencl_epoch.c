@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Epochs: from requests in a queue to completions in it. A direct device works in the queue's slots and
+ * stores the sequences itself; for others the slots are written to the device and read back, and the
+ * sequences are stored here. No locks: the pump's thread alone. Must not wait but in opencl_collect and
+ * opencl_warm_up.
+ */
+#include "opencl_resident.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+enum {
+    ARGUMENT_EPOCH = 0,
+    ARGUMENT_REQUESTS = 1,
+    ARGUMENT_REPLIES = 2,
+    WAVE_NS = 10000,      /* work worth another processor */
+    OVERHEAD_NS = 10000,  /* of an epoch, whatever it holds */
+    SHORT_BYTES = 16384,  /* what is not worth commands in several queues */
+    STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */
+};
+
+static gyre_slot *slot(gyre_queue_region *region, gyre_u64 offset, uint32_t stride, gyre_u64 index)
+{
+    unsigned char *base = (unsigned char *)region + offset;
+    return (gyre_slot *)(void *)(base + (index & (region->shape.capacity - 1)) * stride);
+}
+
+static gyre_slot *request_slot(gyre_queue_region *region, gyre_u64 index)
+{
+    return slot(region, region->shape.request_offset, region->shape.request_stride, index);
+}
+
+static gyre_slot *reply_slot(gyre_queue_region *region, gyre_u64 index)
+{
+    return slot(region, region->shape.reply_offset, region->shape.reply_stride, index);
+}
+
+/* Pairs with the client's release of the sequence. */
+static bool request_ready(const struct opencl_queue *queue, gyre_u64 index)
+{
+    return __atomic_load_n(&request_slot(queue->memory->region, index)->sequence, __ATOMIC_ACQUIRE) ==
+           index + 1;
+}
+
+/*
+ * Clients fill slots in the order of their indices, so one that is there has all before it there: a few looks
+ * find the last, and leave the other lines where the device will want them.
+ */
+uint32_t opencl_ready(const struct opencl_queue *queue, uint32_t most)
+{
+    const uint64_t capacity = queue->memory->region->shape.capacity;
+    if (most > capacity)
+        most = (uint32_t)capacity;
+    if (!request_ready(queue, queue->next))
+        return 0;
+    if (request_ready(queue, queue->next + most - 1))
+        return most;
+    uint32_t there = 1, step = 1;
+    while (there + step < most && request_ready(queue, queue->next + there + step - 1)) {
+        there += step;
+        step *= 2;
+    }
+    for (; step > 0; step /= 2)
+        while (there + step < most && request_ready(queue, queue->next + there + step - 1))
+            there += step;
+    return there;
+}
+
+/* ---- the shape of an epoch ---- */
+
+static uint32_t least(uint64_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
+static bool is_cpu(const gyre_resident *resident)
+{
+    return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+/* A processor goes through consecutive messages; on others neighbours handle neighbours. Returns the groups.
+ */
+static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+{
+    if (!is_cpu(resident)) {
+        *local = resident->lanes;
+        const uint32_t groups = least((epoch->count + *local - 1) / *local, resident->blocks);
+        epoch->spacing = 1;
+        epoch->span = UINT_MAX;
+        epoch->step = (groups ? groups : 1) * resident->lanes;
+        return groups ? groups : 1;
+    }
+    *local = 1;
+    uint32_t groups = least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
+    groups = least(groups, epoch->count ? epoch->count : 1);
+    epoch->spacing = epoch->span = (epoch->count + groups - 1) / groups;
+    epoch->step = 1;
+    return groups;
+}
+
+static void shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local)
+{
+    uint32_t groups = 1;
+    switch (resident->kernel->record.form) {
+    case GYRE_FORM_ACTOR:
+        *local = 1;
+        epoch->spacing = epoch->span = epoch->count;
+        epoch->step = 1;
+        break;
+    case GYRE_FORM_BLOCK:
+        *local = resident->lanes;
+        groups = least(epoch->count ? epoch->count : 1, resident->blocks);
+        epoch->step = groups;
+        break;
+    default:
+        groups = shape_lanes(resident, epoch, local);
+    }
+    *global = groups * *local;
+}
+
+static gyre_epoch describe(const gyre_resident *resident, const struct opencl_epoch *epoch)
+{
+    const gyre_device *device = resident->device;
+    gyre_epoch told = {.first = epoch->first,
+                       .command = epoch->command,
+                       .count = epoch->count,
+                       .mask = UINT64_MAX,
+                       .block_count = resident->blocks,
+                       .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
+                       .ticks = device->clock_ticks,
+                       .tick_rate = device->clock_rate};
+    memcpy(told.counts, resident->counts, sizeof told.counts);
+    if (!epoch->queue)
+        return told;
+    gyre_queue_region *region = epoch->queue->memory->region;
+    /* relaxed: it says which messages nobody wants any more; when that is seen is of no matter */
+    told.drop_before = __atomic_load_n(&region->host.drop_before, __ATOMIC_RELAXED);
+    told.request_stride = region->shape.request_stride;
+    told.reply_stride = region->shape.reply_stride;
+    if (device->direct) {
+        told.start = epoch->first;
+        told.mask = region->shape.capacity - 1;
+        told.request_offset = region->shape.request_offset;
+        told.reply_offset = region->shape.reply_offset;
+    }
+    return told;
+}
+
+/* ---- commands ---- */
+
+static gyre_status lose(const gyre_resident *resident, cl_int code, const char *call)
+{
+    return code == CL_SUCCESS ? GYRE_OK : opencl_lose(resident->device, code, call);
+}
+
+static gyre_status set_slots(gyre_resident *resident, cl_mem requests, cl_mem replies)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    if (resident->bound_queue == requests)
+        return GYRE_OK;
+    cl_int code = cl->clSetKernelArg(resident->entry, ARGUMENT_REQUESTS, sizeof requests, &requests);
+    if (code == CL_SUCCESS)
+        code = cl->clSetKernelArg(resident->entry, ARGUMENT_REPLIES, sizeof replies, &replies);
+    resident->bound_queue = code == CL_SUCCESS ? requests : NULL;
+    return lose(resident, code, "clSetKernelArg");
+}
+
+/* The kernel itself, after the event `written` if there is one; `ran` receives its event. */
+static gyre_status enqueue(gyre_resident *resident, const struct opencl_epoch *epoch, cl_event *ran)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    size_t global, local;
+    gyre_epoch told = describe(resident, epoch);
+    shape(resident, &told, &global, &local);
+    cl_int code = cl->clSetKernelArg(resident->entry, ARGUMENT_EPOCH, sizeof told, &told);
+    if (code != CL_SUCCESS)
+        return lose(resident, code, "clSetKernelArg");
+    code = cl->clEnqueueNDRangeKernel(resident->compute, resident->entry, 1, NULL, &global, &local,
+                                      epoch->written ? 1 : 0, epoch->written ? &epoch->written : NULL, ran);
+    return lose(resident, code, "clEnqueueNDRangeKernel");
+}
+
+static gyre_status grow(gyre_resident *resident, cl_mem *memory, size_t *size, size_t wanted)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_int code;
+    if (*size >= wanted)
+        return GYRE_OK;
+    if (*memory)
+        cl->clReleaseMemObject(*memory);
+    resident->bound_queue = NULL; /* an address may come again */
+    *memory = cl->clCreateBuffer(resident->device->context, CL_MEM_READ_WRITE, wanted, NULL, &code);
+    *size = code == CL_SUCCESS ? wanted : 0;
+    return lose(resident, code, "clCreateBuffer");
+}
+
+/* Consecutive slots of the ring, as far as its end: less than asked for when it lies between. */
+static uint32_t fit_stage(const struct opencl_queue *queue, uint32_t count)
+{
+    const gyre_queue_shape *ring = &queue->memory->region->shape;
+    const uint32_t stride =
+        ring->request_stride > ring->reply_stride ? ring->request_stride : ring->reply_stride;
+    count = least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
+    return least(ring->capacity - (queue->next & (ring->capacity - 1)), count);
+}
+
+/* Room that serves most epochs, so that it is seldom made anew. */
+static size_t stage_size(size_t wanted)
+{
+    size_t size = 65536;
+    while (size < wanted)
+        size *= 2;
+    return size;
+}
+
+/* Write, run, read: in one command queue when it is little, else in three, so that epochs overlap. */
+static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    gyre_queue_region *region = epoch->queue->memory->region;
+    const size_t in_size = (size_t)epoch->count * region->shape.request_stride;
+    const size_t out_size = (size_t)epoch->count * region->shape.reply_stride;
+    const bool alone = resident->in_flight == 0 && in_size + out_size <= SHORT_BYTES;
+    cl_command_queue upload = alone ? resident->compute : resident->upload;
+    cl_command_queue download = alone ? resident->compute : resident->download;
+    gyre_status status = grow(resident, &epoch->requests, &epoch->requests_size, stage_size(in_size));
+    if (status == GYRE_OK)
+        status = grow(resident, &epoch->replies, &epoch->replies_size, stage_size(out_size));
+    if (status == GYRE_OK)
+        status = set_slots(resident, epoch->requests, epoch->replies);
+    if (status != GYRE_OK)
+        return status;
+    cl_event *written = alone && !resident->device->settings.profile ? NULL : &epoch->written;
+    cl_event *ran = alone && !resident->device->settings.profile ? NULL : &epoch->ran;
+    cl_int code = cl->clEnqueueWriteBuffer(upload, epoch->requests, CL_FALSE, 0, in_size,
+                                           request_slot(region, epoch->first), 0, NULL, written);
+    if (code == CL_SUCCESS && !alone)
+        code = cl->clFlush(upload);
+    if (code != CL_SUCCESS)
+        return lose(resident, code, "clEnqueueWriteBuffer");
+    status = enqueue(resident, epoch, ran);
+    if (status != GYRE_OK)
+        return status;
+    if (!alone)
+        cl->clFlush(resident->compute);
+    code = cl->clEnqueueReadBuffer(download, epoch->replies, CL_FALSE, 0, out_size,
+                                   reply_slot(region, epoch->first), epoch->ran ? 1 : 0,
+                                   epoch->ran ? &epoch->ran : NULL, &epoch->done);
+    if (code == CL_SUCCESS)
+        code = cl->clFlush(download);
+    return lose(resident, code, "clEnqueueReadBuffer");
+}
+
+static gyre_status submit_direct(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    cl_mem memory = epoch->queue->memory->memory;
+    gyre_status status = set_slots(resident, memory, memory);
+    if (status == GYRE_OK)
+        status = enqueue(resident, epoch, &epoch->done);
+    if (status == GYRE_OK)
+        status = lose(resident, resident->device->cl->clFlush(resident->compute), "clFlush");
+    return status;
+}
+
+/* How many of the epoch's requests an epoch that was called off had completed. */
+static uint32_t count_repeated(const struct opencl_epoch *epoch)
+{
+    uint32_t complete = 0;
+    for (uint32_t i = 0; i < epoch->count && epoch->first + i < epoch->queue->redo_end; i++)
+        complete += __atomic_load_n(&reply_slot(epoch->queue->memory->region, epoch->first + i)->sequence,
+                                    __ATOMIC_RELAXED) == epoch->first + i + 1;
+    return complete;
+}
+
+gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
+                          gyre_u64 command)
+{
+    const bool direct = resident->device->direct;
+    const uint32_t places = resident->device->settings.epochs;
+    struct opencl_epoch *epoch = &resident->epochs[(resident->oldest + resident->in_flight) % places];
+    epoch->queue = queue;
+    epoch->first = queue->next;
+    epoch->command = command;
+    epoch->count = direct ? count : fit_stage(queue, count);
+    epoch->repeated = count_repeated(epoch);
+    epoch->start_ns = gyre_clock_ns();
+    epoch->written = epoch->ran = epoch->done = NULL;
+    gyre_status status = direct ? submit_direct(resident, epoch) : submit_staged(resident, epoch);
+    if (status != GYRE_OK)
+        return status;
+    queue->next += epoch->count;
+    resident->in_flight++;
+    return GYRE_OK;
+}
+
+gyre_status opencl_warm_up(gyre_resident *resident)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    const struct opencl_epoch nothing = {.first = 0};
+    gyre_status status = set_slots(resident, resident->log_memory, resident->log_memory);
+    if (status == GYRE_OK)
+        status = enqueue(resident, &nothing, NULL);
+    if (status == GYRE_OK)
+        status = lose(resident, cl->clFinish(resident->compute), "clFinish");
+    resident->bound_queue = NULL;
+    return status;
+}
+
+/* ---- completing ---- */
+
+/* An epoch that was called off: what it did not begin is asked for again. Returns how many it completed. */
+static uint32_t settle_called_off(struct opencl_epoch *epoch)
+{
+    struct opencl_queue *queue = epoch->queue;
+    uint32_t complete = 0;
+    for (uint32_t i = 0; i < epoch->count; i++) {
+        const gyre_u64 index = epoch->first + i;
+        if (__atomic_load_n(&reply_slot(queue->memory->region, index)->sequence, __ATOMIC_ACQUIRE) ==
+            index + 1)
+            complete++;
+        else if (queue->next > index)
+            queue->next = index;
+    }
+    if (complete < epoch->count && queue->redo_end < epoch->first + epoch->count)
+        queue->redo_end = epoch->first + epoch->count;
+    return complete;
+}
+
+/* The replies are here but for their sequences, which clients wait for: release pairs with their acquire. */
+static gyre_status settle_staged(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
+{
+    gyre_queue_region *region = epoch->queue->memory->region;
+    for (uint32_t i = 0; i < epoch->count; i++) {
+        gyre_slot *out = reply_slot(region, epoch->first + i);
+        if (out->sequence != GYRE_EPOCH_DONE)
+            return opencl_lose(resident->device, CL_INVALID_VALUE, "completing a message");
+        *failed += out->info == GYRE_OUTCOME_FAILED;
+        __atomic_store_n(&out->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
+    }
+    return GYRE_OK;
+}
+
+/* relaxed: statistics, written by the pump alone */
+static void count_messages(gyre_resident *resident, uint32_t handled, uint32_t failed)
+{
+    gyre_control_block *line = (gyre_control_block *)(resident->control + 1);
+    __atomic_store_n(&line->handled, line->handled + handled, __ATOMIC_RELAXED);
+    if (failed)
+        __atomic_store_n(&line->failed, line->failed + failed, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * An epoch grows while it is filled and takes less than half the time that it may, and shrinks when it takes
+ * more: by how much tells its own time, but never to less than a quarter, for that may have been a hiccup.
+ */
+static void adapt(gyre_resident *resident, const struct opencl_epoch *epoch)
+{
+    const struct opencl_settings *settings = &resident->device->settings;
+    const uint64_t now = gyre_clock_ns(), target = (uint64_t)settings->target_us * 1000;
+    const uint64_t since =
+        epoch->start_ns > resident->last_done_ns ? epoch->start_ns : resident->last_done_ns;
+    const uint64_t took = now - since;
+    resident->last_done_ns = now;
+    resident->message_ns = took > OVERHEAD_NS ? (took - OVERHEAD_NS) / epoch->count : 0;
+    if (took > target && epoch->count >= resident->limit / 4) {
+        uint64_t wanted = epoch->count * target / took;
+        if (wanted < resident->limit / 4)
+            wanted = resident->limit / 4;
+        resident->limit = wanted > 0 ? (uint32_t)wanted : 1;
+    } else if (epoch->count == resident->limit && took < target / 2) {
+        resident->limit = least((uint64_t)resident->limit * 2, settings->batch);
+    }
+}
+
+static void release_events(const struct opencl_loader *cl, struct opencl_epoch *epoch)
+{
+    cl_event *const events[] = {&epoch->written, &epoch->ran, &epoch->done};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        if (*events[i])
+            cl->clReleaseEvent(*events[i]);
+        *events[i] = NULL;
+    }
+}
+
+static gyre_status await(gyre_resident *resident, const struct opencl_epoch *epoch)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_int ended = CL_COMPLETE;
+    cl_int code = cl->clWaitForEvents(1, &epoch->done);
+    if (cl->clGetEventInfo(epoch->done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, NULL) ==
+            CL_SUCCESS &&
+        ended < 0)
+        code = ended;
+    return lose(resident, code, "running a batch of messages");
+}
+
+static void ring(const gyre_resident *resident, gyre_queue_region *region)
+{
+    gyre_barrier_light(resident->light_barriers &&
+                       !region->host.parks); /* pairs with the heavy barrier of a client that parks */
+    if (__atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED))
+        gyre_bell_ring(&region->device.bell, INT_MAX);
+}
+
+gyre_status opencl_collect(gyre_resident *resident)
+{
+    struct opencl_epoch *epoch = &resident->epochs[resident->oldest];
+    gyre_queue_region *region = epoch->queue->memory->region;
+    uint32_t complete = epoch->count, failed = 0;
+    gyre_status status = await(resident, epoch);
+    if (status == GYRE_OK && resident->device->direct) {
+        failed = opencl_failed_since(resident);
+        if (__atomic_load_n(&reply_slot(region, epoch->first + epoch->count - 1)->sequence,
+                            __ATOMIC_ACQUIRE) != epoch->first + epoch->count ||
+            __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != epoch->command)
+            complete = settle_called_off(epoch);
+    } else if (status == GYRE_OK) {
+        status = settle_staged(resident, epoch, &failed);
+        resident->log_stale = true;
+    }
+    if (status == GYRE_OK) {
+        count_messages(resident, complete - epoch->repeated, failed);
+        ring(resident, region);
+        adapt(resident, epoch);
+        opencl_profile_add(resident, epoch);
+    }
+    release_events(resident->device->cl, epoch);
+    resident->oldest = (resident->oldest + 1) % resident->device->settings.epochs;
+    resident->in_flight--;
+    return status;
+}
+
+bool opencl_oldest_is_done(const gyre_resident *resident)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_int state = CL_QUEUED;
+    const cl_int code = cl->clGetEventInfo(resident->epochs[resident->oldest].done,
+                                           CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    return code != CL_SUCCESS || state <= CL_COMPLETE; /* what went wrong shows when it is collected */
+}
+
+void opencl_epochs_release(gyre_resident *resident)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    for (uint32_t i = 0; i < OPENCL_EPOCHS_MAX; i++) {
+        struct opencl_epoch *epoch = &resident->epochs[i];
+        release_events(cl, epoch);
+        if (epoch->requests)
+            cl->clReleaseMemObject(epoch->requests);
+        if (epoch->replies)
+            cl->clReleaseMemObject(epoch->replies);
+    }
+}

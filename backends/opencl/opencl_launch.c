@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching: the entry with its arguments, command queues and the pump's thread, which the control word ends.
+ *
+ * No locks: the core serialises launch and release, and wait only looks at a word.
+ */
+#include "opencl_resident.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+enum { ARGUMENT_STATE = 3, ARGUMENT_LOG = 4, ARGUMENT_CONTROL = 5, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
+
+/* ---- checks ---- */
+
+static gyre_status read_limit(const gyre_resident *resident, cl_kernel_work_group_info what, size_t size,
+                              uint64_t *value)
+{
+    const gyre_device *device = resident->device;
+    *value = 0;
+    return opencl_check(
+        device, device->cl->clGetKernelWorkGroupInfo(resident->entry, device->id, what, size, value, NULL),
+        "clGetKernelWorkGroupInfo");
+}
+
+static gyre_status check_limits(const gyre_resident *resident)
+{
+    const gyre_device *device = resident->device;
+    const bool one_lane = resident->kernel->record.form != GYRE_FORM_BLOCK;
+    uint64_t lanes_max, local_size;
+    gyre_status status = read_limit(resident, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), &lanes_max);
+    if (status == GYRE_OK)
+        status = read_limit(resident, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(cl_ulong), &local_size);
+    if (status != GYRE_OK)
+        return status;
+    if (resident->lanes > lanes_max && !(one_lane && (device->type & CL_DEVICE_TYPE_CPU)))
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': a block of %u lanes does not fit device '%s', which runs this "
+            "kernel with at most %llu; launch fewer lanes",
+            resident->kernel->record.name, resident->lanes, device->name, (unsigned long long)lanes_max);
+    if (local_size > device->local_size)
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': a block needs %llu bytes of local memory, scratch included, and "
+            "device '%s' has %llu; declare less scratch",
+            resident->kernel->record.name, (unsigned long long)local_size, device->name,
+            (unsigned long long)device->local_size);
+    return GYRE_OK;
+}
+
+/* ---- making ---- */
+
+static gyre_status create_entry(gyre_resident *resident, const gyre_module *module)
+{
+    const gyre_device *device = resident->device;
+    char name[160];
+    cl_int code;
+    snprintf(name, sizeof name, "gyre_epoch_%s", resident->kernel->record.name);
+    resident->entry = device->cl->clCreateKernel(module->program, name, &code);
+    return opencl_check(device, code, "clCreateKernel");
+}
+
+static gyre_status create_queue(const gyre_resident *resident, cl_command_queue *queue)
+{
+    const gyre_device *device = resident->device;
+    cl_int code;
+    *queue = device->cl->clCreateCommandQueue(
+        device->context, device->id, device->settings.profile ? CL_QUEUE_PROFILING_ENABLE : 0, &code);
+    return opencl_check(device, code, "clCreateCommandQueue");
+}
+
+static gyre_status create_queues(gyre_resident *resident)
+{
+    gyre_status status = create_queue(resident, &resident->compute);
+    if (status == GYRE_OK && !resident->device->direct)
+        status = create_queue(resident, &resident->upload);
+    if (status == GYRE_OK && !resident->device->direct)
+        status = create_queue(resident, &resident->download);
+    return status;
+}
+
+static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc *desc)
+{
+    const gyre_device *device = resident->device;
+    cl_int code;
+    if (!device->direct)
+        return GYRE_OK;
+    resident->control_memory = device->cl->clCreateBuffer(
+        device->context, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE, desc->control_size, desc->control, &code);
+    return opencl_check(device, code, "clCreateBuffer");
+}
+
+/* A buffer from an offset on: a buffer of its own to OpenCL. */
+static gyre_status bind_one(const gyre_resident *resident, const gyre_binding_desc *binding, cl_mem *out)
+{
+    const gyre_device *device = resident->device;
+    cl_buffer_region region = {.origin = binding->offset};
+    size_t size = 0;
+    cl_int code = CL_SUCCESS;
+    *out = NULL;
+    if (binding->offset > 0) {
+        code = device->cl->clGetMemObjectInfo(binding->memory->memory, CL_MEM_SIZE, sizeof size, &size, NULL);
+        region.size = size - binding->offset;
+        if (code == CL_SUCCESS)
+            *out = device->cl->clCreateSubBuffer(binding->memory->memory, CL_MEM_READ_WRITE,
+                                                 CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+        return opencl_check(device, code, "clCreateSubBuffer");
+    }
+    *out = binding->memory->memory;
+    return opencl_check(device, device->cl->clRetainMemObject(*out), "clRetainMemObject");
+}
+
+static gyre_status bind_buffers(gyre_resident *resident, const gyre_resident_desc *desc)
+{
+    gyre_status status = GYRE_OK;
+    if (desc->binding_count > GYRE_BINDINGS_MAX)
+        return resident->device->host->error(GYRE_INVALID,
+                                             "a kernel binds at most %d buffers on this backend, found %u",
+                                             GYRE_BINDINGS_MAX, desc->binding_count);
+    for (uint32_t i = 0; i < desc->binding_count && status == GYRE_OK; i++) {
+        status = bind_one(resident, &desc->bindings[i], &resident->bindings[i]);
+        resident->counts[i] = desc->bindings[i].element_count;
+    }
+    return status;
+}
+
+/* What stays the same in every epoch. A parameter that nothing is meant for gets the log, which is there. */
+static gyre_status set_arguments(const gyre_resident *resident)
+{
+    const gyre_device *device = resident->device;
+    const cl_mem fixed[] = {resident->state, resident->log_memory, resident->control_memory};
+    cl_int code = CL_SUCCESS;
+    for (cl_uint i = 0; i < 3 + GYRE_BINDINGS_MAX && code == CL_SUCCESS; i++) {
+        cl_mem memory = i < 3 ? fixed[i] : resident->bindings[i - 3];
+        if (!memory)
+            memory = resident->log_memory;
+        code = device->cl->clSetKernelArg(resident->entry, ARGUMENT_STATE + i, sizeof memory, &memory);
+    }
+    return opencl_check(device, code, "clSetKernelArg");
+}
+
+static gyre_status prepare(gyre_resident *resident, const gyre_module *module, const gyre_resident_desc *desc)
+{
+    const gyre_host *host = resident->device->host;
+    gyre_status status = opencl_lost(resident->device);
+    if (status == GYRE_OK && !resident->kernel)
+        status = host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
+    if (status == GYRE_OK)
+        status = create_entry(resident, module);
+    if (status == GYRE_OK)
+        status = check_limits(resident);
+    if (status == GYRE_OK)
+        status = create_queues(resident);
+    if (status == GYRE_OK)
+        status = map_control(resident, desc);
+    if (status == GYRE_OK)
+        status = opencl_log_create(resident);
+    if (status == GYRE_OK)
+        status = bind_buffers(resident, desc);
+    if (status == GYRE_OK)
+        status = set_arguments(resident);
+    return status == GYRE_OK ? opencl_warm_up(resident) : status;
+}
+
+static gyre_status start_pump(gyre_resident *resident)
+{
+    resident->present = 1;
+    int error = pthread_create(&resident->thread, NULL, opencl_pump_main, resident);
+    if (!error)
+        return GYRE_OK;
+    resident->present = 0;
+    return resident->device->host->error(GYRE_EXHAUSTED, "the kernel's thread could not be started: %s",
+                                         strerror(error));
+}
+
+/* What a launch made, in any stage of it; its thread is not there. */
+static void free_resident(gyre_resident *resident)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_command_queue queues[] = {resident->compute, resident->upload, resident->download};
+    opencl_epochs_release(resident);
+    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
+        if (queues[i])
+            cl->clReleaseCommandQueue(queues[i]);
+    for (uint32_t i = 0; i < GYRE_BINDINGS_MAX; i++)
+        if (resident->bindings[i])
+            cl->clReleaseMemObject(resident->bindings[i]);
+    if (resident->control_memory)
+        cl->clReleaseMemObject(resident->control_memory);
+    if (resident->entry)
+        cl->clReleaseKernel(resident->entry);
+    if (resident->log_memory)
+        cl->clReleaseMemObject(resident->log_memory);
+    free(resident->log);
+    free(resident);
+}
+
+/* ---- the operations ---- */
+
+gyre_status opencl_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+{
+    gyre_device *device = module->device;
+    *out = NULL;
+    gyre_resident *resident = calloc(1, sizeof *resident);
+    if (!resident)
+        return device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
+    resident->device = device;
+    resident->kernel = opencl_module_find(module, desc->kernel_name);
+    resident->control = desc->control;
+    resident->state = desc->state ? desc->state->memory : NULL;
+    resident->lanes = desc->lanes;
+    resident->blocks = desc->blocks;
+    resident->idle = desc->idle;
+    resident->spin_turns = desc->spin_turns;
+    resident->light_barriers = gyre_barrier_register();
+    resident->kernel_log = desc->kernel_log;
+    resident->kernel_log_context = desc->kernel_log_context;
+    resident->limit = FIRST_LIMIT;
+    gyre_status status = prepare(resident, module, desc);
+    if (status == GYRE_OK)
+        status = start_pump(resident);
+    if (status != GYRE_OK) {
+        free_resident(resident);
+        return status;
+    }
+    *out = resident;
+    return GYRE_OK;
+}
+
+gyre_status opencl_wait(gyre_resident *resident, uint64_t deadline_ns)
+{
+    while (__atomic_load_n(&resident->present, __ATOMIC_ACQUIRE)) { /* pairs with the pump's release */
+        if (gyre_clock_ns() >= deadline_ns)
+            return resident->device->host->error(GYRE_TIMEOUT, "a handler is still running on device '%s'",
+                                                 resident->device->name);
+        gyre_futex_wait(&resident->present, 1, deadline_ns);
+    }
+    return __atomic_load_n(&resident->control->device.lost, __ATOMIC_ACQUIRE) ? opencl_lost(resident->device)
+                                                                              : GYRE_OK;
+}
+
+void opencl_release(gyre_resident *resident)
+{
+    if (!resident)
+        return;
+    pthread_join(resident->thread, NULL);
+    opencl_profile_tell(resident);
+    free_resident(resident);
+}

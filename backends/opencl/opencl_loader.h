@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ICD loader, libOpenCL.so.1, as a table of functions, opened at run time: nothing of it is linked.
+ * Private to this folder.
+ *
+ * The table is made once a process and never given back: platforms cannot be unloaded. Threads: any. Only
+ * functions of OpenCL 1.2, which every loader has.
+ */
+#ifndef GYRE_OPENCL_LOADER_H
+#define GYRE_OPENCL_LOADER_H
+
+/* What devices of later versions offer is asked for by number; the functions are those of 1.2. */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+
+#include "gyre/backend.h"
+
+#define OPENCL_FUNCTIONS(F)                                                                                  \
+    F(clGetPlatformIDs)                                                                                      \
+    F(clGetPlatformInfo)                                                                                     \
+    F(clGetDeviceIDs)                                                                                        \
+    F(clGetDeviceInfo)                                                                                       \
+    F(clCreateContext)                                                                                       \
+    F(clReleaseContext)                                                                                      \
+    F(clCreateCommandQueue)                                                                                  \
+    F(clReleaseCommandQueue)                                                                                 \
+    F(clCreateProgramWithSource)                                                                             \
+    F(clCreateProgramWithBinary)                                                                             \
+    F(clBuildProgram)                                                                                        \
+    F(clReleaseProgram)                                                                                      \
+    F(clGetProgramInfo)                                                                                      \
+    F(clGetProgramBuildInfo)                                                                                 \
+    F(clCreateKernel)                                                                                        \
+    F(clReleaseKernel)                                                                                       \
+    F(clSetKernelArg)                                                                                        \
+    F(clGetKernelWorkGroupInfo)                                                                              \
+    F(clCreateSubBuffer)                                                                                     \
+    F(clCreateBuffer)                                                                                        \
+    F(clRetainMemObject)                                                                                     \
+    F(clGetMemObjectInfo)                                                                                    \
+    F(clReleaseMemObject)                                                                                    \
+    F(clEnqueueNDRangeKernel)                                                                                \
+    F(clEnqueueReadBuffer)                                                                                   \
+    F(clEnqueueWriteBuffer)                                                                                  \
+    F(clEnqueueFillBuffer)                                                                                   \
+    F(clWaitForEvents)                                                                                       \
+    F(clGetEventInfo)                                                                                        \
+    F(clGetEventProfilingInfo)                                                                               \
+    F(clReleaseEvent)                                                                                        \
+    F(clFlush)                                                                                               \
+    F(clFinish)
+
+struct opencl_loader {
+#define OPENCL_DECLARE_(name) __typeof__(&name) name;
+    OPENCL_FUNCTIONS(OPENCL_DECLARE_)
+#undef OPENCL_DECLARE_
+    char path[256]; /* the file it was loaded from */
+};
+
+/** UNAVAILABLE with what was looked for and what to install when there is no loader. */
+gyre_status opencl_loader_open(const gyre_host *host, const struct opencl_loader **out);
+
+/** The name of an error code: "CL_OUT_OF_RESOURCES"; "an unknown error" for codes of vendors. */
+const char *opencl_code_name(cl_int code);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds devices through the ICD loader. The order is the loader's and the platforms'. No state, no locks.
+ * Must not create anything: the probe asks here too.
+ */
+#include "opencl_platforms.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PLATFORMS_MAX = 32 };
+
+static void tidy(char *text)
+{
+    size_t length = strlen(text), start = strspn(text, " ");
+    while (length > start && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    memmove(text, text + start, length - start + 1);
+}
+
+void opencl_platform_text(const struct opencl_loader *cl, cl_platform_id platform, cl_platform_info what,
+                          char *text, size_t size)
+{
+    char whole[1024] = "";
+    if (cl->clGetPlatformInfo(platform, what, sizeof whole - 1, whole, NULL) != CL_SUCCESS)
+        whole[0] = '\0';
+    tidy(whole);
+    snprintf(text, size, "%s", whole);
+}
+
+void opencl_device_text(const struct opencl_loader *cl, cl_device_id device, cl_device_info what, char *text,
+                        size_t size)
+{
+    char whole[1024] = "";
+    if (cl->clGetDeviceInfo(device, what, sizeof whole - 1, whole, NULL) != CL_SUCCESS)
+        whole[0] = '\0';
+    tidy(whole);
+    snprintf(text, size, "%s", whole);
+}
+
+/* '*' stands for any text, '?' for one character; letters match in either case. */
+static bool matches(const char *pattern, const char *name)
+{
+    const char *star = NULL, *resume = NULL;
+    while (*name) {
+        if (*pattern == '*') {
+            star = pattern++;
+            resume = name;
+        } else if (*pattern == '?' || tolower((unsigned char)*pattern) == tolower((unsigned char)*name)) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star + 1;
+            name = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+static bool is_wanted(const struct opencl_loader *cl, const struct opencl_settings *settings,
+                      cl_platform_id platform, cl_device_id device)
+{
+    char platform_name[128], device_name[128];
+    cl_device_type type = 0;
+    opencl_platform_text(cl, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    opencl_device_text(cl, device, CL_DEVICE_NAME, device_name, sizeof device_name);
+    if (cl->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS)
+        return false;
+    return matches(settings->platform, platform_name) && matches(settings->device, device_name) &&
+           (type & settings->type) != 0;
+}
+
+static void search_platform(const struct opencl_loader *cl, const struct opencl_settings *settings,
+                            cl_platform_id platform, struct opencl_places *places)
+{
+    cl_device_id devices[OPENCL_DEVICES_MAX];
+    cl_uint count = 0;
+    if (cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, OPENCL_DEVICES_MAX, devices, &count) != CL_SUCCESS)
+        return;
+    if (count > OPENCL_DEVICES_MAX)
+        count = OPENCL_DEVICES_MAX;
+    places->device_count += count;
+    for (cl_uint i = 0; i < count; i++)
+        if (places->matching_count < OPENCL_DEVICES_MAX && is_wanted(cl, settings, platform, devices[i]))
+            places->matching[places->matching_count++] = (struct opencl_place){platform, devices[i]};
+}
+
+static gyre_status refuse_none(const gyre_host *host, const struct opencl_settings *settings,
+                               const struct opencl_places *places)
+{
+    if (places->device_count == 0)
+        return host->error(
+            GYRE_UNAVAILABLE,
+            "the OpenCL loader works and finds %u platform%s with no device; install a platform "
+            "(Debian, Ubuntu: apt install pocl-opencl-icd), see `clinfo -l` and the files in %s",
+            places->platform_count, places->platform_count == 1 ? "" : "s", opencl_vendors_path());
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "none of the %u OpenCL devices of %u platforms is meant by backend.opencl platform = %s, "
+        "device = %s, type and index: `clinfo -l` lists the names",
+        places->device_count, places->platform_count, settings->platform, settings->device);
+}
+
+gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl,
+                               const struct opencl_settings *settings, struct opencl_places *places)
+{
+    cl_platform_id platforms[PLATFORMS_MAX];
+    cl_uint count = 0;
+    memset(places, 0, sizeof *places);
+    cl_int code = cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &count);
+    if (code != CL_SUCCESS && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: none is installed */
+        return opencl_check_host(host, code, "clGetPlatformIDs");
+    places->platform_count = code == CL_SUCCESS ? count : 0;
+    for (cl_uint i = 0; i < places->platform_count && i < PLATFORMS_MAX; i++)
+        search_platform(cl, settings, platforms[i], places);
+    if (settings->index >= 0) {
+        const uint32_t index = (uint32_t)settings->index;
+        places->matching[0] = places->matching[index < OPENCL_DEVICES_MAX ? index : 0];
+        places->matching_count = index < places->matching_count ? 1 : 0;
+    }
+    return places->matching_count > 0 ? GYRE_OK : refuse_none(host, settings, places);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The OpenCL backend's table and its probe: requests are handled in epochs, batches of enqueued kernels, on
+ * any device that an ICD loader finds. No state. The probe must not make a context.
+ */
+#include "opencl_device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gyre/gyre.h"
+
+enum {
+    SCORE_CPU = 5,
+    SCORE_OTHER = 50
+}; /* of processors less than the CPU backend's, of others less than CUDA's */
+
+/* ---- probe ---- */
+
+__attribute__((format(printf, 2, 3))) static void say(gyre_probe_info *info, const char *format, ...)
+{
+    size_t used = strlen(info->summary);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(info->summary + used, sizeof info->summary - used, format, arguments);
+    va_end(arguments);
+}
+
+/* What was dropped first: it is what nobody else tells. */
+static void say_dropped(const gyre_host *host, gyre_probe_info *info)
+{
+    char dropped[512];
+    opencl_dropped_platforms(host, dropped, sizeof dropped);
+    if (dropped[0])
+        say(info, "dropped by the loader: %.150s; ", dropped);
+}
+
+static void say_device(gyre_probe_info *info, const gyre_device *device)
+{
+    say(info, "%s%u: %s (%s), %u units", device->ordinal ? "; " : "", device->ordinal, device->name,
+        device->platform_name, device->unit_count);
+}
+
+/* OK when a device can run kernels; else the reason of the last that cannot. */
+static gyre_status probe_devices(const gyre_probe_desc *desc, const struct opencl_loader *cl,
+                                 const struct opencl_places *places, gyre_probe_info *info)
+{
+    gyre_status reason = GYRE_OK;
+    bool usable = false;
+    info->score = SCORE_CPU;
+    for (uint32_t i = 0; i < places->matching_count; i++) {
+        gyre_device device = {.host = desc->host, .cl = cl, .ordinal = i};
+        gyre_status status = opencl_device_describe(&device, &places->matching[i]);
+        if (status != GYRE_OK) {
+            reason = status;
+            continue;
+        }
+        say_device(info, &device);
+        usable = true;
+        if (!(device.type & CL_DEVICE_TYPE_CPU))
+            info->score = SCORE_OTHER;
+        if (!info->fingerprint[0])
+            snprintf(info->fingerprint, sizeof info->fingerprint, "%.80s, driver %.30s",
+                     device.platform_version, device.driver);
+    }
+    info->device_count = places->matching_count;
+    return usable ? GYRE_OK : reason;
+}
+
+static gyre_status opencl_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
+{
+    struct opencl_settings settings;
+    struct opencl_places places;
+    const struct opencl_loader *cl;
+    snprintf(info->watch, sizeof info->watch,
+             "/etc/OpenCL/vendors:/etc/ld.so.cache:/proc/driver/nvidia/version:$OCL_ICD_VENDORS:"
+             "$OPENCL_VENDOR_PATH:$OCL_ICD_FILENAMES:$POCL_DEVICES:$LD_LIBRARY_PATH:$CUDA_VISIBLE_DEVICES");
+    gyre_status status = opencl_settings_read(desc->host, desc->parameters, desc->parameter_count, &settings);
+    if (status == GYRE_OK)
+        status = opencl_loader_open(desc->host, &cl);
+    if (status != GYRE_OK)
+        return status;
+    snprintf(info->library, sizeof info->library, "%s", cl->path);
+    say_dropped(desc->host, info);
+    status = opencl_places_find(desc->host, cl, &settings, &places);
+    return status == GYRE_OK ? probe_devices(desc, cl, &places, info) : status;
+}
+
+/* ---- the table ---- */
+
+static const gyre_backend_ops opencl_ops = {
+    .size = sizeof(gyre_backend_ops),
+    .probe = opencl_probe,
+    .device_open = opencl_device_open,
+    .device_close = opencl_device_close,
+    .device_info = opencl_device_info,
+    .compile = opencl_compile,
+    .module_load = opencl_module_load,
+    .module_kernel = opencl_module_kernel,
+    .module_release = opencl_module_release,
+    .queue_alloc = opencl_queue_alloc,
+    .queue_release = opencl_queue_release,
+    .memory_alloc = opencl_memory_alloc,
+    .memory_release = opencl_memory_release,
+    .transfer = opencl_transfer,
+    .launch = opencl_launch,
+    .wait = opencl_wait,
+    .release = opencl_release,
+};
+
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_(number)
+
+const gyre_backend_plugin gyre_plugin = {
+    .magic = GYRE_ABI_MAGIC,
+    .abi_major = GYRE_ABI_MAJOR,
+    .abi_minor = GYRE_ABI_MINOR,
+    .size = sizeof(gyre_backend_plugin),
+    .name = "opencl",
+    .build = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH),
+    .ops = &opencl_ops,
+};

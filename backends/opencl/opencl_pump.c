@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pump's loop: obey the control word, send what is ready, complete what came back, wait when there is
+ * nothing to do. One thread a kernel, so that a slow handler of one keeps no other waiting.
+ *
+ * No locks. It obeys a command when nothing is under way: what it touches while paused is its own memory
+ * only.
+ */
+#include "opencl_resident.h"
+
+#include <limits.h>
+#include <sched.h>
+
+#include "gyre/waiting.h"
+
+enum {
+    TURNS_PER_YIELD = 128, /* of adaptive idling: some microseconds */
+    YIELDS = 16,           /* of adaptive idling, between spinning and parking */
+    PARK_TURNS = 200,      /* looks of a parking strategy before it sleeps: a request may be on its way */
+    TURNS_PER_LOG = 65536  /* of endless strategies: looks between two at the log */
+};
+
+/* ---- queues ---- */
+
+static void read_table(gyre_resident *resident)
+{
+    const gyre_control_region *control = resident->control;
+    resident->queue_count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
+    resident->bound_queue = NULL; /* a queue's memory may be gone, and its address come again */
+    for (uint32_t i = 0; i < resident->queue_count && i < GYRE_QUEUES_MAX; i++) {
+        const gyre_control_queue *entry = &control->queues[i];
+        struct opencl_queue *queue = &resident->queues[i];
+        gyre_u64 address =
+            __atomic_load_n(&entry->address, __ATOMIC_ACQUIRE); /* first: pairs with its release */
+        gyre_u64 serial = __atomic_load_n(&entry->serial, __ATOMIC_RELAXED);
+        gyre_queue_memory *memory = (gyre_queue_memory *)(uintptr_t)address;
+        if (queue->serial == serial && queue->memory == memory)
+            continue;
+        *queue = (struct opencl_queue){
+            .memory = memory, .serial = serial, .next = __atomic_load_n(&entry->first, __ATOMIC_RELAXED)};
+    }
+}
+
+static bool has_work(const gyre_resident *resident, gyre_u64 command)
+{
+    if (__atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != command)
+        return true;
+    if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
+        return false;
+    for (uint32_t i = 0; i < resident->queue_count; i++)
+        if (resident->queues[i].memory && opencl_ready(&resident->queues[i], 1))
+            return true;
+    return false;
+}
+
+/* ---- waiting ---- */
+
+/* `polite`: lets others run now and then, because the client may be waiting for this very core. */
+static bool spin(const gyre_resident *resident, gyre_u64 command, uint64_t turns, bool polite)
+{
+    for (uint64_t turn = 1; turn <= turns; turn++) {
+        if (has_work(resident, command))
+            return true;
+        if (polite && turn % TURNS_PER_YIELD == 0)
+            sched_yield();
+        gyre_spin_pause();
+    }
+    return false;
+}
+
+static bool yield(const gyre_resident *resident, gyre_u64 command, uint64_t turns)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        sched_yield();
+        if (has_work(resident, command))
+            return true;
+    }
+    return false;
+}
+
+static void park(gyre_resident *resident, gyre_u64 command)
+{
+    gyre_control_region *control = resident->control;
+    opencl_log_drain(resident, true);
+    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
+    for (;;) {
+        uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
+        if (has_work(resident, command))
+            break;
+        gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
+    }
+    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+}
+
+static void wait_for_work(gyre_resident *resident, gyre_u64 command)
+{
+    bool found = false;
+    if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN) {
+        park(resident, command); /* a paused kernel costs nothing */
+        return;
+    }
+    switch (resident->idle) {
+    case GYRE_IDLE_SPIN:
+        spin(resident, command, TURNS_PER_LOG, false);
+        opencl_log_drain(resident, false);
+        return;
+    case GYRE_IDLE_YIELD:
+        yield(resident, command, TURNS_PER_LOG / TURNS_PER_YIELD);
+        opencl_log_drain(resident, false);
+        return;
+    case GYRE_IDLE_PARK:
+        found = spin(resident, command, PARK_TURNS, false);
+        break;
+    default:
+        found = spin(resident, command, resident->spin_turns, true) || yield(resident, command, YIELDS);
+    }
+    if (!found)
+        park(resident, command);
+}
+
+/* ---- the loop ---- */
+
+static gyre_status collect_all(gyre_resident *resident)
+{
+    gyre_status status = GYRE_OK;
+    while (resident->in_flight > 0 && status == GYRE_OK)
+        status = opencl_collect(resident);
+    return status;
+}
+
+/* Nothing is under way. The acknowledgement pairs with the core's acquire. */
+static void obey(gyre_resident *resident, gyre_u64 command)
+{
+    gyre_control_region *control = resident->control;
+    gyre_control_block *lines = (gyre_control_block *)(control + 1);
+    if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN)
+        read_table(resident);
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        __atomic_store_n(&lines[i].acknowledged, command, __ATOMIC_RELEASE);
+    gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
+}
+
+/* An epoch for each queue that has requests, as long as there are places; *sent tells whether there was one.
+ */
+static gyre_status submit_round(gyre_resident *resident, gyre_u64 command, bool *sent)
+{
+    gyre_status status = GYRE_OK;
+    const uint32_t places = resident->device->settings.epochs, count = resident->queue_count;
+    for (uint32_t i = 0; i < count && status == GYRE_OK && resident->in_flight < places; i++) {
+        struct opencl_queue *queue = &resident->queues[resident->turn++ % count];
+        uint32_t ready = queue->memory ? opencl_ready(queue, resident->limit) : 0;
+        if (!ready)
+            continue;
+        status = opencl_submit(resident, queue, ready, command);
+        *sent = true;
+    }
+    return status;
+}
+
+/* One turn of a running kernel. LOST. */
+static gyre_status serve(gyre_resident *resident, gyre_u64 command)
+{
+    gyre_status status = GYRE_OK;
+    bool sent = false;
+    while (status == GYRE_OK && resident->in_flight > 0 && opencl_oldest_is_done(resident))
+        status = opencl_collect(resident);
+    if (status == GYRE_OK)
+        status = submit_round(resident, command, &sent);
+    if (status != GYRE_OK)
+        return status;
+    if (!sent && resident->in_flight > 0) /* new requests meanwhile make the next epoch */
+        status = opencl_collect(resident);
+    else if (!sent)
+        wait_for_work(resident, command);
+    opencl_log_drain(resident, false);
+    return status;
+}
+
+/* Those who wait for the dead device give up. */
+static void tell_lost(gyre_resident *resident)
+{
+    const gyre_host *host = resident->device->host;
+    __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&resident->control->device.acknowledge_bell, INT_MAX);
+    host->log(host->context, GYRE_LOG_ERROR, resident->device->lost_text);
+}
+
+static bool is_last(gyre_u64 command)
+{
+    return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
+}
+
+void *opencl_pump_main(void *argument)
+{
+    gyre_resident *resident = argument;
+    gyre_status status = GYRE_OK;
+    gyre_u64 command = 0;
+    while (!is_last(command) && status == GYRE_OK) {
+        gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
+        if (wanted != command) {
+            status = collect_all(resident);
+            command = wanted;
+            if (status == GYRE_OK)
+                obey(resident, command);
+        } else if (GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN) {
+            status = serve(resident, command);
+        } else {
+            wait_for_work(resident, command);
+        }
+    }
+    if (status == GYRE_OK)
+        opencl_log_drain(resident, true);
+    else
+        tell_lost(resident);
+    __atomic_store_n(&resident->present, 0, __ATOMIC_RELEASE); /* pairs with opencl_wait */
+    gyre_futex_wake(&resident->present, INT_MAX);
+    return NULL;
+}

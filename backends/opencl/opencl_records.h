@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels that a compiled file declares, rebuilt from its items (opencl_module.h). Private to this
+ * folder. */
+#ifndef GYRE_OPENCL_RECORDS_H
+#define GYRE_OPENCL_RECORDS_H
+
+#include "opencl_artifact.h"
+
+/**
+ * Fills in kernels, kernel_count and records of `module`, whose device is set, from a copy of the items.
+ * INCOMPATIBLE when they are damaged. What was made belongs to the module also after a failure.
+ */
+gyre_status opencl_records_read(gyre_module *module, const char *path, const struct opencl_part *items);
+
+/** Accepts NULL. */
+void opencl_records_release(struct opencl_records *records);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A launched kernel: opencl_launch.c makes and ends it, opencl_pump.c is its thread, opencl_epoch.c carries
+ * messages to the device and back, opencl_report.c tells what came of it.
+ *
+ * All but `present` belongs to the pump once it runs.
+ */
+#ifndef GYRE_OPENCL_RESIDENT_H
+#define GYRE_OPENCL_RESIDENT_H
+
+#include "opencl_backend.h"
+
+enum { OPENCL_EPOCHS_MAX = 8, OPENCL_LOG_LINES = 1024 };
+
+/** The pump's view of one entry of the queue table. */
+struct opencl_queue {
+    gyre_queue_memory *memory; /* NULL: no queue */
+    gyre_u64 serial;
+    gyre_u64 next;     /* the first request that is in no epoch */
+    gyre_u64 redo_end; /* below it some are complete already: an epoch was called off there */
+};
+
+/** A batch on its way. */
+struct opencl_epoch {
+    struct opencl_queue *queue;
+    gyre_u64 first;
+    gyre_u64 command;         /* direct: it is called off when the control word is another */
+    uint32_t count, repeated; /* repeated: of these, complete before */
+    uint64_t start_ns;
+    cl_event written, ran, done; /* `done`: everything; the others NULL where nothing waits for them */
+    cl_mem requests, replies;    /* staged: copies of slots; made when first needed */
+    size_t requests_size, replies_size;
+};
+
+/** Sums of what the command queues measured, for `profile`. */
+struct opencl_profile {
+    uint64_t epochs, messages, write_ns, run_ns, read_ns;
+};
+
+struct opencl_log_memory {
+    gyre_device_log head;
+    gyre_device_log_line lines[OPENCL_LOG_LINES];
+};
+
+struct gyre_resident {
+    struct gyre_device *device;
+    const struct opencl_kernel *kernel;
+    cl_kernel entry;
+    cl_command_queue compute, upload, download; /* the last two: staged only */
+    gyre_control_region *control;
+    cl_mem control_memory; /* direct only */
+    cl_mem state, bindings[GYRE_BINDINGS_MAX];
+    gyre_u64 counts[GYRE_BINDINGS_MAX];
+    cl_mem log_memory;
+    struct opencl_log_memory *log; /* direct: what the device writes; else a copy */
+    uint32_t log_next, failed_seen;
+    bool log_stale; /* staged: messages were handled since it was read */
+    uint64_t log_read_ns;
+    void (*kernel_log)(void *context, const char *text, int64_t value);
+    void *kernel_log_context;
+
+    uint32_t lanes, blocks;
+    gyre_idle idle;
+    uint32_t spin_turns;
+    int light_barriers;
+    pthread_t thread;
+    uint32_t present; /* futex word: 1 until the pump left */
+
+    struct opencl_queue queues[GYRE_QUEUES_MAX];
+    uint32_t queue_count, turn; /* turn: the queue that is served first */
+    cl_mem bound_queue;         /* what the entry's arguments for slots are set to */
+    struct opencl_epoch epochs[OPENCL_EPOCHS_MAX];
+    uint32_t oldest, in_flight; /* of `epochs`, a ring of settings.epochs */
+    uint32_t limit;             /* messages of the next epoch at most */
+    uint64_t message_ns;        /* a message's share of an epoch, lately */
+    uint64_t last_done_ns;
+    struct opencl_profile profile;
+};
+
+/* ---- opencl_pump.c ---- */
+
+/** The thread; `argument` is the resident. Returns when the control word says STOP or YIELD, or at LOST. */
+void *opencl_pump_main(void *argument);
+
+/* ---- opencl_epoch.c ---- */
+
+/** How many requests from queue->next on are there, at most `most`. */
+uint32_t opencl_ready(const struct opencl_queue *queue, uint32_t most);
+/** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
+gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
+                          gyre_u64 command);
+/** Sends an epoch without messages and waits for it: what a driver does at a first time is done then. */
+gyre_status opencl_warm_up(gyre_resident *resident);
+/** Whether the oldest epoch is through. */
+bool opencl_oldest_is_done(const gyre_resident *resident);
+/** Waits for the oldest epoch and completes its requests. LOST. */
+gyre_status opencl_collect(gyre_resident *resident);
+/** Releases what epochs hold. */
+void opencl_epochs_release(gyre_resident *resident);
+
+/* ---- opencl_report.c ---- */
+
+gyre_status opencl_log_create(gyre_resident *resident);
+/** Passes on what handlers logged. `now`: also when it was read a moment ago. */
+void opencl_log_drain(gyre_resident *resident, bool now);
+/** Messages that handlers failed since the last time, as a direct device counts them. */
+uint32_t opencl_failed_since(gyre_resident *resident);
+void opencl_profile_add(gyre_resident *resident, const struct opencl_epoch *epoch);
+void opencl_profile_tell(const gyre_resident *resident);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts a unit and its headers into one text. Goes by the #include lines outside comments alone, also by those
+ * that conditions leave out: their groups then hold more text and stay left out. Headers are guarded, so a
+ * file may come in several times, but not into itself. No state; a run belongs to its call.
+ */
+#include "opencl_source.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 32 };
+
+/* Headers of other dialects: their groups are left out in OpenCL C whatever they hold. */
+static const char *const foreign[] = {"gyre/dialect/c11.h", "gyre/dialect/cuda.h"};
+
+struct run {
+    FILE *out, *list;
+    const char *entry_header;
+    const char *const *folders;
+    const char *open[DEPTH_MAX]; /* the files that include one another, the unit first */
+    size_t depth;
+    bool failed;
+};
+
+static char *read_text(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    long size = -1;
+    if (!file)
+        return NULL;
+    if (fseek(file, 0, SEEK_END) == 0)
+        size = ftell(file);
+    if (size >= 0)
+        text = calloc(1, (size_t)size + 1);
+    rewind(file);
+    if (text && fread(text, 1, (size_t)size, file) != (size_t)size) {
+        free(text);
+        text = NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+/* ---- where a file is ---- */
+
+static bool try_folder(const char *folder, size_t folder_length, const char *name, char found[PATH_MAX])
+{
+    char path[PATH_MAX];
+    int length = name[0] == '/' ? snprintf(path, sizeof path, "%s", name)
+                                : snprintf(path, sizeof path, "%.*s/%s", (int)folder_length, folder, name);
+    return length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0 && realpath(path, found);
+}
+
+/* Beside the including file first, as "NAME" asks for; <NAME> finds only more than it should. */
+static bool find_file(const struct run *run, const char *includer, const char *name, char found[PATH_MAX])
+{
+    const char *slash = strrchr(includer, '/');
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
+        if (strcmp(name, foreign[i]) == 0)
+            return false;
+    if (slash && try_folder(includer, (size_t)(slash - includer), name, found))
+        return true;
+    for (size_t i = 0; run->folders && run->folders[i]; i++)
+        if (try_folder(run->folders[i], strlen(run->folders[i]), name, found))
+            return true;
+    return false;
+}
+
+static bool is_open(const struct run *run, const char *path)
+{
+    for (size_t i = 0; i < run->depth; i++)
+        if (strcmp(run->open[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* ---- directives ---- */
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* What follows the directive's name, or NULL when the line is another. */
+static const char *directive(const char *line, const char *name)
+{
+    line = skip_blanks(line);
+    if (*line != '#')
+        return NULL;
+    line = skip_blanks(line + 1);
+    size_t length = strlen(name);
+    return strncmp(line, name, length) == 0 ? skip_blanks(line + length) : NULL;
+}
+
+/* The text between the mark at `at` and `end` of the same line, copied; false when there is none. */
+static bool read_quoted(const char *at, char end, char *text, size_t size)
+{
+    const char *stop = strchr(at + 1, end), *line_end = at + strcspn(at, "\n");
+    if (!stop || stop > line_end || (size_t)(stop - at - 1) >= size)
+        return false;
+    snprintf(text, size, "%.*s", (int)(stop - at - 1), at + 1);
+    return true;
+}
+
+/* The name in an #include line, or false. */
+static bool read_include(const struct run *run, const char *line, char *name, size_t size)
+{
+    const char *at = directive(line, "include");
+    if (!at)
+        return false;
+    if (*at == '"' || *at == '<')
+        return read_quoted(at, *at == '<' ? '>' : '"', name, size);
+    if (strncmp(at, "GYRE_ENTRY_HEADER", strlen("GYRE_ENTRY_HEADER")) != 0)
+        return false;
+    snprintf(name, size, "%s", run->entry_header);
+    return true;
+}
+
+/* `#line N "FILE"`: where the lines that follow stand for the user. */
+static void read_line(const char *line, unsigned long *number, char path[PATH_MAX])
+{
+    const char *at = directive(line, "line");
+    char *end;
+    if (!at)
+        return;
+    unsigned long told = strtoul(at, &end, 10);
+    if (end == at)
+        return;
+    *number = told - 1; /* the next line has it */
+    at = skip_blanks(end);
+    if (*at == '"')
+        read_quoted(at, '"', path, PATH_MAX);
+}
+
+/* Whether the text after this line is inside a comment. */
+static bool ends_in_comment(const char *line, const char *end, bool inside)
+{
+    char quote = 0;
+    for (; line < end; line++) {
+        const bool two = line + 1 < end;
+        if (inside) {
+            if (two && line[0] == '*' && line[1] == '/') {
+                inside = false;
+                line++;
+            }
+        } else if (quote) {
+            if (*line == '\\')
+                line++;
+            else if (*line == quote)
+                quote = 0;
+        } else if (two && line[0] == '/' && line[1] == '*') {
+            inside = true;
+            line++;
+        } else if (two && line[0] == '/' && line[1] == '/') {
+            return false;
+        } else if (*line == '"' || *line == '\'') {
+            quote = *line;
+        }
+    }
+    return inside;
+}
+
+static void write_line(const struct run *run, unsigned long number, const char *path)
+{
+    fprintf(run->out, "#line %lu \"", number);
+    for (; *path; path++)
+        fprintf(run->out, *path == '"' || *path == '\\' ? "\\%c" : "%c", *path);
+    fputs("\"\n", run->out);
+}
+
+/* ---- the text ---- */
+
+static void write_file(struct run *run, const char *path, const char *known_as);
+
+/* True when the line was an #include of a file that is there. */
+static bool include(struct run *run, const char *line, const char *includer)
+{
+    char name[PATH_MAX], path[PATH_MAX];
+    if (!read_include(run, line, name, sizeof name) || !find_file(run, includer, name, path))
+        return false;
+    if (is_open(run, path))
+        return true; /* its guard would leave it empty */
+    if (run->depth == DEPTH_MAX)
+        return false;
+    write_line(run, 1, path);
+    if (run->list)
+        fprintf(run->list, "%s\n", path);
+    write_file(run, path, path);
+    return true;
+}
+
+static void write_text(struct run *run, const char *text, const char *known_as)
+{
+    char path[PATH_MAX];
+    unsigned long number = 1;
+    bool comment = false;
+    snprintf(path, sizeof path, "%s", known_as);
+    for (const char *line = text; *line && !run->failed; number++) {
+        const char *end = line + strcspn(line, "\n");
+        if (!comment && include(run, line, path)) {
+            write_line(run, number + 1, path);
+        } else {
+            if (!comment)
+                read_line(line, &number, path);
+            fwrite(line, 1, (size_t)(end - line), run->out);
+            fputc('\n', run->out);
+        }
+        comment = ends_in_comment(line, end, comment);
+        line = *end ? end + 1 : end;
+    }
+}
+
+static void write_file(struct run *run, const char *path, const char *known_as)
+{
+    char *text = read_text(path);
+    run->failed = run->failed || !text;
+    if (!text)
+        return;
+    run->open[run->depth++] = path;
+    write_text(run, text, known_as);
+    run->depth--;
+    free(text);
+}
+
+char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
+                            const char *list_path)
+{
+    struct run run = {.entry_header = entry_header, .folders = folders};
+    char *text = NULL;
+    size_t size = 0;
+    run.list = list_path ? fopen(list_path, "we") : NULL;
+    run.out = list_path && !run.list ? NULL : open_memstream(&text, &size);
+    if (run.out) {
+        fprintf(run.out, "#define GYRE_ENTRY_HEADER \"%s\"\n", entry_header);
+        write_file(&run, unit_path, unit_path);
+        run.failed = ferror(run.out) || run.failed;
+        run.failed = fclose(run.out) != 0 || run.failed;
+    }
+    if (run.list)
+        run.failed = fclose(run.list) != 0 || run.failed;
+    if (run.out && !run.failed)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- messages ---- */
+
+static const char *line_end(const char *line)
+{
+    return line + strcspn(line, "\n");
+}
+
+/* `text` ends with FILE:LINE or FILE:LINE:COLUMN: how long FILE:LINE is, or 0. */
+static size_t place_length(const char *text, const char *end)
+{
+    const char *at = end;
+    size_t found = 0;
+    for (int numbers = 0; numbers < 2; numbers++) {
+        const char *digits = at;
+        while (digits > text && digits[-1] >= '0' && digits[-1] <= '9')
+            digits--;
+        if (digits == at || digits == text || digits[-1] != ':' || digits - 1 == text)
+            break;
+        found = (size_t)(at - text);
+        at = digits - 1;
+    }
+    return found;
+}
+
+/* "FILE:LINE:COLUMN: error: text", as clang says it. */
+static bool read_behind(const char *line, const char *end, char *sentence, size_t size)
+{
+    static const char *const labels[] = {": error: ", ": fatal error: "};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        const char *label = strstr(line, labels[i]);
+        size_t length = label && label < end ? place_length(line, label) : 0;
+        if (!length)
+            continue;
+        const char *text = label + strlen(labels[i]);
+        snprintf(sentence, size, "%.*s: %.*s", (int)length, line, (int)(end - text), text);
+        return true;
+    }
+    return false;
+}
+
+/* "error: FILE:LINE:COLUMN: text", as PoCL says it; <Spelling=...> tells the macro behind the place. */
+static bool read_before(const char *line, const char *end, char *sentence, size_t size)
+{
+    static const char *const labels[] = {"error: ", "fatal error: "};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        size_t label = strlen(labels[i]);
+        if (strncmp(line, labels[i], label) != 0)
+            continue;
+        const char *place = line + label;
+        for (const char *at = strstr(place, ": "); at && at < end; at = strstr(at + 1, ": ")) {
+            const char *place_end = at;
+            const char *spelling = strstr(place, " <Spelling=");
+            if (spelling && spelling < at)
+                place_end = spelling;
+            size_t length = place_length(place, place_end);
+            if (!length)
+                continue;
+            snprintf(sentence, size, "%.*s: %.*s", (int)length, place, (int)(end - at - 2), at + 2);
+            return true;
+        }
+    }
+    return false;
+}
+
+void opencl_first_error(const char *log, char *sentence, size_t size)
+{
+    sentence[0] = '\0';
+    for (const char *line = log; *line; line = *line_end(line) ? line_end(line) + 1 : line_end(line))
+        if (read_behind(line, line_end(line), sentence, size) ||
+            read_before(line, line_end(line), sentence, size))
+            return;
+    for (const char *line = log; *line; line = *line_end(line) ? line_end(line) + 1 : line_end(line)) {
+        const char *found = strstr(line, "error");
+        if (found && found < line_end(line)) {
+            snprintf(sentence, size, "%.*s", (int)(line_end(line) - line), line);
+            return;
+        }
+    }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Text work around the compiler: one text out of a unit and its headers, and what a compiler said. No state.
+ */
+#ifndef GYRE_OPENCL_SOURCE_H
+#define GYRE_OPENCL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * The unit with the headers that it includes in it, directly or not, each behind a #line that names it: the
+ * device's compiler needs no files, and can compile the text again where these are not. A header that is in
+ * none of the folders keeps its #include. `entry_header` is what `#include GYRE_ENTRY_HEADER` means.
+ *
+ * Writes the files read to `list_path`, one a line, unless it is NULL. For free; NULL with errno set.
+ */
+char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
+                            const char *list_path);
+
+/** The log's first error as "FILE:LINE: text", cut; "" when there is none. */
+void opencl_first_error(const char *log, char *sentence, size_t size);
+
+#endif

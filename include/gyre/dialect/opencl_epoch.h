@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entry of an epoch: handles consecutive requests of a queue (opencl_module.h). Takes the place of
+ * batch_entry.h, whose first lines say what it builds on.
+ */
+#ifndef GYRE_DIALECT_OPENCL_EPOCH_H
+#define GYRE_DIALECT_OPENCL_EPOCH_H
+
+#include "gyre/dialect/opencl_module.h"
+
+#define GYRE_EPOCH_ENTRY_(name_)                                                                             \
+    __kernel void gyre_epoch_##name_(                                                                        \
+        const gyre_epoch epoch, __global gyre_u8 *requests, __global gyre_u8 *replies, __global void *state, \
+        __global gyre_device_log *log, __global gyre_control_region *control, __global void *buffer0,        \
+        __global void *buffer1, __global void *buffer2, __global void *buffer3, __global void *buffer4,      \
+        __global void *buffer5, __global void *buffer6, __global void *buffer7)
+#define GYRE_EPOCH_BOUND_(bound_)                                                                            \
+    gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, epoch.counts[0]}, {buffer1, epoch.counts[1]},          \
+                                            {buffer2, epoch.counts[2]}, {buffer3, epoch.counts[3]},          \
+                                            {buffer4, epoch.counts[4]}, {buffer5, epoch.counts[5]},          \
+                                            {buffer6, epoch.counts[6]}, {buffer7, epoch.counts[7]}}
+
+GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch,
+                                     __global gyre_device_log *log, __local gyre_block_shared *shared)
+{
+    gyre_place_(gyre);
+    gyre->block_count = epoch->block_count;
+    gyre->in_block = shared != 0;
+    gyre->barrier_turn = 0;
+    gyre->failed = 0;
+    gyre->fail_code = 0;
+    gyre->fail_text = "";
+    gyre->time_ns = epoch->time_ns;
+    gyre->ticks = epoch->ticks;
+    gyre->tick_rate = epoch->tick_rate;
+    gyre->log = log;
+    gyre->shared = shared;
+}
+
+GYRE_HELPER const __global gyre_slot *gyre_epoch_in_(const gyre_epoch *epoch, __global gyre_u8 *requests,
+                                                     gyre_u32 i)
+{
+    return (const __global gyre_slot *)(requests + epoch->request_offset +
+                                        ((epoch->start + i) & epoch->mask) * epoch->request_stride);
+}
+
+GYRE_HELPER __global gyre_slot *gyre_epoch_out_(const gyre_epoch *epoch, __global gyre_u8 *replies,
+                                                gyre_u32 i)
+{
+    return (__global gyre_slot *)(replies + epoch->reply_offset +
+                                  ((epoch->start + i) & epoch->mask) * epoch->reply_stride);
+}
+
+/* The host wants something else: what is not begun stays. */
+GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control)
+{
+#ifdef GYRE_OPENCL_DIRECT
+    return *(volatile __global gyre_u64 *)&control->command.command != epoch->command;
+#else
+    return 0;
+#endif
+}
+
+/* What is to be done with message i. `writes` is 1 for the one lane that may write the reply slot. */
+GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in,
+                                 __global gyre_slot *out, gyre_u32 request_size, int writes)
+{
+#ifdef GYRE_OPENCL_DIRECT
+    if (out->sequence == epoch->first + i + 1)
+        return GYRE_SLOT_ABSENT_; /* completed by an epoch that was called off */
+#endif
+    if (epoch->first + i < epoch->drop_before) {
+        if (writes) {
+            out->length = 0;
+            out->info = GYRE_OUTCOME_DROPPED;
+        }
+        return GYRE_SLOT_SETTLED_;
+    }
+    if (in->length != request_size) {
+        if (writes)
+            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+        return GYRE_SLOT_SETTLED_;
+    }
+    return GYRE_SLOT_READY_;
+}
+
+/* Direct: pairs with the client's acquire of the reply's sequence. */
+GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __global gyre_slot *out)
+{
+#ifdef GYRE_OPENCL_DIRECT
+    __atomic_store_n(&out->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
+#else
+    out->sequence = GYRE_EPOCH_DONE;
+#endif
+}
+
+GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 failed)
+{
+    if (failed > 0)
+        gyre_claim_u32_(&log->reserved[GYRE_EPOCH_FAILED_WORD], failed);
+}
+
+#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+    GYRE_EPOCH_ENTRY_(name_)                                                                                 \
+    {                                                                                                        \
+        gyre_context gyre;                                                                                   \
+        buffers_ buffers_bound;                                                                              \
+        GYRE_EPOCH_BOUND_(bound);                                                                            \
+        gyre_epoch_context_(&gyre, &epoch, log, 0);                                                          \
+        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
+        gyre_u32 failed = 0;                                                                                 \
+        const gyre_u64 from = (gyre_u64)(gyre.block * gyre.lane_count + gyre.lane) * epoch.spacing;          \
+        const gyre_u64 to = from + epoch.span < epoch.count ? from + epoch.span : epoch.count;               \
+        for (gyre_u64 at = from; at < to; at += epoch.step) {                                                \
+            const gyre_u32 i = (gyre_u32)at;                                                                 \
+            const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
+            __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
+            if (gyre_epoch_called_off_(&epoch, control))                                                     \
+                break;                                                                                       \
+            const int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_size_##request_, 1);                  \
+            if (todo == GYRE_SLOT_ABSENT_)                                                                   \
+                continue;                                                                                    \
+            if (todo == GYRE_SLOT_READY_) {                                                                  \
+                gyre.failed = 0;                                                                             \
+                const int result = gyre_result_(                                                             \
+                    &gyre, gyre_handler_##name_((const __global request_ *)(in + 1),                         \
+                                                (__global reply_ *)(out + 1), (__global state_ *)state,      \
+                                                (__local scratch_ *)0, &buffers_bound, &gyre));              \
+                failed += gyre_lane_end_(&gyre, out, result, gyre_size_##reply_);                            \
+            }                                                                                                \
+            gyre_epoch_settle_(&epoch, i, out);                                                              \
+        }                                                                                                    \
+        gyre_epoch_count_(log, failed);                                                                      \
+    }
+
+/* One block a message. Of the same shape as the batch entry's, and for the same reason. */
+#define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_EPOCH_ENTRY_(name_)                                                                                 \
+    {                                                                                                        \
+        gyre_context gyre;                                                                                   \
+        buffers_ buffers_bound;                                                                              \
+        GYRE_BATCH_SHARED_(shared);                                                                          \
+        GYRE_BATCH_SCRATCH_(scratch_, scratch);                                                              \
+        GYRE_EPOCH_BOUND_(bound);                                                                            \
+        gyre_epoch_context_(&gyre, &epoch, log, shared);                                                     \
+        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
+        for (gyre_u32 i = gyre.block; i < epoch.count; i += epoch.step) {                                    \
+            const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
+            __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
+            gyre_u32 failed = 0;                                                                             \
+            const int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_size_##request_, gyre.lane == 0);     \
+            for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
+                gyre_block_begin_(&gyre);                                                                    \
+                const int result = gyre_result_(                                                             \
+                    &gyre,                                                                                   \
+                    gyre_handler_##name_((const __global request_ *)(in + 1), (__global reply_ *)(out + 1),  \
+                                         (__global state_ *)state, scratch, &buffers_bound, &gyre));         \
+                failed = gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                            \
+            }                                                                                                \
+            gyre_together_();                                                                                \
+            if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \
+                gyre_epoch_settle_(&epoch, i, out);                                                          \
+                gyre_epoch_count_(log, failed);                                                              \
+            }                                                                                                \
+            gyre_together_();                                                                                \
+        }                                                                                                    \
+    }
+
+#endif

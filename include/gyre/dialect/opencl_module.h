@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a kernel file compiled as OpenCL C and the OpenCL backend tell each other: the arguments of an epoch
+ * and the items that describe kernels and messages. One text for host C and OpenCL C; kernel authors never
+ * need it.
+ *
+ * The entry of kernel NAME is `gyre_epoch_NAME`, with the parameters
+ *
+ *     const gyre_epoch epoch, u8 *requests, u8 *replies, void *state, gyre_device_log *log,
+ *     gyre_control_region *control, void *buffer0 ... buffer7
+ *
+ * Two ways to complete a message, chosen when the file is compiled. With GYRE_OPENCL_DIRECT the slots are the
+ * queue's own, shared with clients: the sequence is stored last, with release, and messages that are complete
+ * already are left alone. Without it the slots are copies, in the order of the epoch: the host stores the
+ * sequences, and where they will stand the device writes GYRE_EPOCH_DONE.
+ *
+ * The kernel `gyre_describe` writes the items of the file one after the other (gyre_item).
+ *
+ * Stability: private to the pair; both sides compare GYRE_OPENCL_MODULE_VERSION.
+ */
+#ifndef GYRE_DIALECT_OPENCL_MODULE_H
+#define GYRE_DIALECT_OPENCL_MODULE_H
+
+#include "gyre/dialect/device_module.h"
+
+#define GYRE_OPENCL_MODULE_VERSION 1
+
+/** Never the sequence of a message: the copy of a reply slot is filled. */
+#define GYRE_EPOCH_DONE 0x8000000000000000ul
+
+typedef struct gyre_epoch {
+    gyre_u64 first;                        /* index of the epoch's first request */
+    gyre_u64 start, mask;                  /* message i lies in slot (start + i) & mask */
+    gyre_u64 request_offset, reply_offset; /* bytes from the buffers' start to slot 0 */
+    gyre_u64 drop_before;                  /* requests below are completed as DROPPED */
+    gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
+    gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
+    gyre_u64 counts[GYRE_BINDINGS_MAX]; /* elements of the bound buffers */
+    gyre_u32 count;                     /* requests */
+    gyre_u32 request_stride, reply_stride;
+    gyre_u32 spacing, span,
+        step;             /* lane l handles l * spacing, then every step-th up to l * spacing + span */
+    gyre_u32 block_count; /* of the launch; an epoch may run fewer */
+    gyre_u32 reserved;
+} gyre_epoch;
+
+/** In the spare words of gyre_device_log: what an epoch adds up. */
+#define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
+
+/** Head of an item; `size` bytes follow, filled up to a multiple of 8. */
+typedef struct gyre_item {
+    gyre_u32 name_size; /* 0: there are no more items */
+    gyre_u32 size;
+    gyre_u64 layout[2]; /* of a message: its sizeof and alignment */
+    char name[104];     /* gyre_text_NAME, gyre_layout_NAME, gyre_buffers_text_NAME, gyre_kernel_NAME */
+} gyre_item;
+
+/** What stands before the first item. */
+typedef struct gyre_item_list {
+    gyre_u32 version;
+    gyre_u32 count; /* items that the file declares; beyond GYRE_ITEMS_MAX they are not written */
+    gyre_u64 size;  /* bytes that the items need, this included; nothing beyond the room is written */
+} gyre_item_list;
+
+#define GYRE_ITEMS_MAX 512
+
+#if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
+_Static_assert(sizeof(gyre_epoch) == 176 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_item_list) == 16, "layout");
+#endif
+
+#endif
