@@ -26,6 +26,7 @@ struct cuda_settings {
                           order */
     char compile_for[32]; /* "sm_90": a device that only compiles; "" for one of the driver */
     char nvrtc[PATH_MAX]; /* the compiler's library; "": by its known names */
+    char parts[PATH_MAX]; /* the folder of cuda_parts.h's files; "": beside this plugin's */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */

@@ -5,7 +5,7 @@
  * each call with a program of its own. Must not leave a part of a result under its final name.
  */
 #include "cuda_artifact.h"
-#include "cuda_backend.h"
+#include "cuda_parts.h"
 #include "cuda_source.h"
 
 #include <errno.h>
@@ -15,10 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, ARCHITECTURES_MAX = 64 };
-
-/* The resident loop of cuda_launch.c in place of the batch entry. */
-static const char entry_header[] = "gyre/dialect/cuda_resident.h";
+enum { ARGUMENTS_MAX = 64, ARCHITECTURES_MAX = 64, MINIMAL_SINCE = 1204 };
 
 /*
  * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
@@ -35,6 +32,14 @@ struct options {
     char text[16 * 1024];
 };
 
+/* What a run of NVRTC makes. */
+enum form {
+    WHOLE, /* a cubin that can be loaded */
+    PTX,
+    KERNEL, /* a cubin to be linked with parts */
+    PARTS   /* ... and these */
+};
+
 /* One compile. What is taken from NVRTC belongs to it. */
 struct job {
     const gyre_device *device;
@@ -44,8 +49,7 @@ struct job {
     int number;   /* of the architecture that the cubin is for */
     char sm[32];  /* ... and its name */
     bool forward; /* the device is newer: PTX goes along */
-    void *cubin, *ptx;
-    size_t cubin_size, ptx_size;
+    struct cuda_image cubin, ptx, parts;
 };
 
 __attribute__((format(printf, 2, 3))) static void add(struct options *options, const char *format, ...)
@@ -85,12 +89,29 @@ static void add_fixed(struct options *options, const char *own)
     }
 }
 
-static void fill_options(struct options *options, const struct job *job, const char *architecture)
+/* A block of 1,024 threads leaves each 64 registers, also in parts, which do not know their kernel. */
+static void add_form(struct options *options, enum form form)
+{
+    if (form == KERNEL || form == PARTS)
+        add(options, "--relocatable-device-code=true");
+    if (form == KERNEL)
+        add(options, "--define-macro=GYRE_CUDA_LINKED=1");
+    if (form == PARTS)
+        add(options, "--maxrregcount=64");
+}
+
+static void fill_options(struct options *options, const struct job *job, enum form form)
 {
     const char *const *folders = job->desc->include_directories;
-    add(options, "--gpu-architecture=%s", architecture);
+    if (form == PTX)
+        add(options, "--gpu-architecture=compute_%d", job->number);
+    else
+        add(options, "--gpu-architecture=%s", job->sm);
     add_fixed(options, job->desc->options);
-    add(options, "--define-macro=GYRE_ENTRY_HEADER=\"%s\"", entry_header);
+    add_form(options, form);
+    if (job->nvrtc->major * 100 + job->nvrtc->minor >= MINIMAL_SINCE)
+        add(options, "--minimal"); /* no textures, no launches from the device: 7 ms less */
+    add(options, "--define-macro=GYRE_ENTRY_HEADER=\"%s\"", CUDA_ENTRY_HEADER);
     add_words(options, job->desc->options);
     for (size_t i = 0; folders && folders[i]; i++)
         add(options, "--include-path=%s", folders[i]);
@@ -178,45 +199,37 @@ static gyre_status compile_program(const struct job *job, nvrtcProgram program, 
 /* Takes the result that `get_size` and `get` tell. One byte more than its size is there, and zero. */
 static gyre_status take(const struct job *job, nvrtcProgram program, const char *what,
                         nvrtcResult (*get_size)(nvrtcProgram, size_t *),
-                        nvrtcResult (*get)(nvrtcProgram, char *), void **out, size_t *out_size)
+                        nvrtcResult (*get)(nvrtcProgram, char *), struct cuda_image *out)
 {
     size_t size = 0;
     nvrtcResult result = get_size(program, &size);
     char *bytes = result == NVRTC_SUCCESS && size > 0 ? calloc(1, size + 1) : NULL;
     if (bytes)
         result = get(program, bytes);
-    *out = bytes;
-    *out_size = size;
+    *out = (struct cuda_image){bytes, size};
     if (bytes && result == NVRTC_SUCCESS)
         return GYRE_OK;
     return job->device->host->error(GYRE_FAILED, "NVRTC gives no %s of %zu bytes: %d (%s)", what, size,
                                     (int)result, job->nvrtc->nvrtcGetErrorString(result));
 }
 
-static gyre_status take_results(struct job *job, nvrtcProgram program, bool virtual_architecture)
+static gyre_status take_results(struct job *job, nvrtcProgram program, enum form form)
 {
     const struct cuda_nvrtc *nvrtc = job->nvrtc;
-    if (virtual_architecture)
-        return take(job, program, "PTX", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &job->ptx,
-                    &job->ptx_size);
-    return take(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin,
-                &job->cubin_size);
+    if (form == PTX)
+        return take(job, program, "PTX", nvrtc->nvrtcGetPTXSize, nvrtc->nvrtcGetPTX, &job->ptx);
+    return take(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin);
 }
 
-/* One run of NVRTC; with `virtual_architecture` to PTX, else to a cubin. */
-static gyre_status run_once(struct job *job, bool virtual_architecture)
+/* One run of NVRTC. */
+static gyre_status run_once(struct job *job, enum form form)
 {
     const gyre_host *host = job->device->host;
-    char architecture[48];
     nvrtcProgram program = NULL;
     struct options *options = calloc(1, sizeof *options);
     if (!options)
         return host->error(GYRE_EXHAUSTED, "no memory for the compiler's options");
-    if (virtual_architecture)
-        snprintf(architecture, sizeof architecture, "compute_%d", job->number);
-    else
-        snprintf(architecture, sizeof architecture, "%s", job->sm);
-    fill_options(options, job, architecture);
+    fill_options(options, job, form);
     gyre_status status = GYRE_OK;
     nvrtcResult result = NVRTC_SUCCESS;
     if (options->overflow)
@@ -229,11 +242,36 @@ static gyre_status run_once(struct job *job, bool virtual_architecture)
     if (status == GYRE_OK)
         status = compile_program(job, program, options);
     if (status == GYRE_OK)
-        status = take_results(job, program, virtual_architecture);
+        status = take_results(job, program, form);
     if (program)
         job->nvrtc->nvrtcDestroyProgram(&program);
     free(options);
     return status;
+}
+
+/* ---- parts ---- */
+
+/* Options that change what Gyre's headers say would change it in the kernel alone. */
+static bool parts_fit(struct job *job)
+{
+    const gyre_compile_desc *desc = job->desc;
+    return !job->forward && !(desc->options && strstr(desc->options, "GYRE_")) &&
+           cuda_parts_read(job->device, job->sm, desc->include_directories, &job->parts);
+}
+
+/* A kernel that cannot be linked, because the toolkit has no linker or another one, is compiled whole. */
+static gyre_status make_cubin(struct job *job)
+{
+    struct cuda_image linked;
+    if (!parts_fit(job))
+        return run_once(job, WHOLE);
+    gyre_status status = run_once(job, KERNEL);
+    if (status != GYRE_OK)
+        return status;
+    status = cuda_link(job->device->host, job->nvrtc, job->sm, &job->cubin, &job->parts, &linked);
+    free(job->cubin.bytes);
+    job->cubin = status == GYRE_OK ? linked : (struct cuda_image){0};
+    return status == GYRE_OK ? status : run_once(job, WHOLE);
 }
 
 /* NVRTC cannot be interrupted, so a compile that took too long is noticed when it ends. */
@@ -250,11 +288,11 @@ static gyre_status check_deadline(const struct job *job)
 
 static bool write_parts(const struct job *job, FILE *file)
 {
-    const struct cuda_artifact_end end = {.magic = CUDA_ARTIFACT_MAGIC, .ptx_size = job->ptx_size};
-    if (fwrite(job->cubin, 1, job->cubin_size, file) != job->cubin_size)
+    const struct cuda_artifact_end end = {.magic = CUDA_ARTIFACT_MAGIC, .ptx_size = job->ptx.size};
+    if (fwrite(job->cubin.bytes, 1, job->cubin.size, file) != job->cubin.size)
         return false;
-    return !job->ptx || (fwrite(job->ptx, 1, job->ptx_size, file) == job->ptx_size &&
-                         fwrite(&end, sizeof end, 1, file) == 1);
+    return !job->ptx.bytes || (fwrite(job->ptx.bytes, 1, job->ptx.size, file) == job->ptx.size &&
+                               fwrite(&end, sizeof end, 1, file) == 1);
 }
 
 static gyre_status write_artifact(const struct job *job)
@@ -280,7 +318,7 @@ static gyre_status write_artifact(const struct job *job)
 static gyre_status publish(const struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
-    if (desc->dependency_path && !cuda_dependencies_write(job->unit, desc->unit_path, entry_header,
+    if (desc->dependency_path && !cuda_dependencies_write(job->unit, desc->unit_path, CUDA_ENTRY_HEADER,
                                                           desc->include_directories, desc->dependency_path))
         return job->device->host->error(GYRE_FAILED, "the list of files read cannot be written to '%s': %s",
                                         desc->dependency_path, strerror(errno));
@@ -295,12 +333,20 @@ static gyre_status run_job(struct job *job)
         status = job->device->host->error(GYRE_FAILED, "the unit '%s' cannot be read: %s",
                                           job->desc->unit_path, strerror(errno));
     if (status == GYRE_OK)
-        status = run_once(job, false);
+        status = make_cubin(job);
     if (status == GYRE_OK && job->forward)
-        status = run_once(job, true);
+        status = run_once(job, PTX);
     if (status == GYRE_OK)
         status = check_deadline(job);
     return status == GYRE_OK ? publish(job) : status;
+}
+
+static void forget(struct job *job)
+{
+    free(job->unit);
+    free(job->cubin.bytes);
+    free(job->ptx.bytes);
+    free(job->parts.bytes);
 }
 
 gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
@@ -309,9 +355,35 @@ gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
     gyre_status status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
     if (status == GYRE_OK)
         status = run_job(&job);
-    free(job.unit);
-    free(job.cubin);
-    free(job.ptx);
+    forget(&job);
+    return status;
+}
+
+gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, const char *folder)
+{
+    char name[96], path[PATH_MAX];
+    const char *const folders[] = {include_folder, NULL};
+    const gyre_compile_desc desc = {.size = sizeof desc,
+                                    .unit_path = "parts",
+                                    .include_directories = folders,
+                                    .artifact_path = path,
+                                    .deadline_ns = UINT64_MAX};
+    struct job job = {.device = device, .desc = &desc};
+    gyre_status status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
+    if (status == GYRE_OK)
+        status = choose_architecture(&job);
+    if (status == GYRE_OK && (!cuda_parts_name(job.sm, folders, name, sizeof name) ||
+                              snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path))
+        status =
+            device->host->error(GYRE_FAILED, "the kernel headers in '%s' cannot be read", include_folder);
+    job.unit = strdup(CUDA_PARTS_UNIT);
+    if (status == GYRE_OK && !job.unit)
+        status = device->host->error(GYRE_EXHAUSTED, "no memory for a unit");
+    if (status == GYRE_OK)
+        status = run_once(&job, PARTS);
+    if (status == GYRE_OK)
+        status = write_artifact(&job);
+    forget(&job);
     return status;
 }
 

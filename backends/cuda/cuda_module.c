@@ -57,9 +57,6 @@ static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel)
     if (status == GYRE_OK)
         status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &kernel->record.registers);
     if (status == GYRE_OK)
-        status =
-            read_attribute(device, function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &kernel->record.spill_bytes);
-    if (status == GYRE_OK)
         status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &kernel->shared_size);
     return status;
 }

@@ -105,6 +105,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_architecture(host, parameter, settings->compile_for, sizeof settings->compile_for);
     if (!strcmp(key, "nvrtc"))
         return read_path(host, parameter, settings->nvrtc, sizeof settings->nvrtc);
+    if (!strcmp(key, "parts"))
+        return read_path(host, parameter, settings->parts, sizeof settings->parts);
     return GYRE_OK; /* other keys are the core's */
 }
 

@@ -49,7 +49,7 @@ struct search {
     const char *const *folders;
     char **paths; /* found so far; those from `next` on were not read yet */
     size_t count, room, next;
-    bool exhausted;
+    bool exhausted, unreadable;
 };
 
 static void add_path(struct search *search, const char *path)
@@ -139,25 +139,59 @@ static bool write_list(const struct search *search, const char *list_path)
     return fclose(list) == 0 && fine;
 }
 
+/* Reads every file once; `visit` gets each text. */
+static void search_includes(struct search *search, const char *unit, const char *unit_path,
+                            const char *entry_header, void (*visit)(const char *text, uint64_t *digest),
+                            uint64_t *digest)
+{
+    scan(search, unit, unit_path);
+    find_file(search, "", entry_header);
+    while (search->next < search->count) {
+        const char *path = search->paths[search->next++];
+        char *text = cuda_read_text(path);
+        search->unreadable = search->unreadable || !text;
+        if (text)
+            scan(search, text, path);
+        if (text && visit)
+            visit(text, digest);
+        free(text);
+    }
+}
+
+static void forget_paths(struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        free(search->paths[i]);
+    free(search->paths);
+}
+
 bool cuda_dependencies_write(const char *unit, const char *unit_path, const char *entry_header,
                              const char *const *folders, const char *list_path)
 {
     struct search search = {.folders = folders};
-    scan(&search, unit, unit_path);
-    find_file(&search, "", entry_header);
-    while (search.next < search.count) {
-        const char *path = search.paths[search.next++];
-        char *text = cuda_read_text(path);
-        if (text)
-            scan(&search, text, path);
-        free(text);
-    }
+    search_includes(&search, unit, unit_path, entry_header, NULL, NULL);
     bool fine = !search.exhausted && write_list(&search, list_path);
     const int error = search.exhausted ? ENOMEM : errno;
-    for (size_t i = 0; i < search.count; i++)
-        free(search.paths[i]);
-    free(search.paths);
+    forget_paths(&search);
     errno = error;
+    return fine;
+}
+
+/* FNV-1a. */
+static void add_to_digest(const char *text, uint64_t *digest)
+{
+    for (; *text; text++)
+        *digest = (*digest ^ (unsigned char)*text) * 0x100000001b3u;
+}
+
+bool cuda_includes_digest(const char *unit, const char *entry_header, const char *const *folders,
+                          uint64_t *digest)
+{
+    struct search search = {.folders = folders};
+    *digest = 0xcbf29ce484222325u;
+    search_includes(&search, unit, "", entry_header, add_to_digest, digest);
+    bool fine = !search.exhausted && !search.unreadable && search.count > 0;
+    forget_paths(&search);
     return fine;
 }
 

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/** The resident loop in place of the batch entry: what GYRE_ENTRY_HEADER says. */
+#define CUDA_ENTRY_HEADER "gyre/dialect/cuda_resident.h"
 
 /** A file's text, ending with NUL; NULL with errno set. For free. */
 char *cuda_read_text(const char *path);
@@ -16,6 +20,13 @@ char *cuda_read_text(const char *path);
  */
 bool cuda_dependencies_write(const char *unit, const char *unit_path, const char *entry_header,
                              const char *const *folders, const char *list_path);
+
+/**
+ * A digest of the text of all files that `unit` includes, found as above. False when one cannot be read or
+ * none is found.
+ */
+bool cuda_includes_digest(const char *unit, const char *entry_header, const char *const *folders,
+                          uint64_t *digest);
 
 /** The log's first error as "FILE:LINE: text", cut; "" when there is none. */
 void cuda_first_error(const char *log, char *sentence, size_t size);

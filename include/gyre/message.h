@@ -115,7 +115,10 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
 
 /* Device code has no descriptions: the loader finds a message's text by its symbol and computes the layout.
  */
-#if defined(GYRE_DIALECT_CUDA)
+#if defined(GYRE_CUDA_PARTS) /* describes no message: it is linked to kernels that do */
+#define GYRE_EXPORTED_TEXT_(symbol, text)
+#define GYRE_EXPORTED_LAYOUT_(name_)
+#elif defined(GYRE_DIALECT_CUDA)
 #define GYRE_EXPORTED_TEXT_(symbol, text) extern "C" __device__ char symbol[] = text;
 /* sizeof and alignof, as the device compiler saw them */
 #define GYRE_EXPORTED_LAYOUT_(name_)                                                                         \

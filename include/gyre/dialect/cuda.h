@@ -20,6 +20,17 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
     return atomicAdd(counter, count);
 }
 
+/*
+ * Parts are what all kernels have in common and no message passes through. Their text takes a compiler longer
+ * than a handler's, so it is compiled once (GYRE_CUDA_PARTS makes that unit) and linked to each kernel
+ * (GYRE_CUDA_LINKED leaves their text out); where there is nothing to link with, each kernel has its own.
+ */
+#if defined(GYRE_CUDA_PARTS) || defined(GYRE_CUDA_LINKED)
+#define GYRE_PART_ extern "C" __device__
+#else
+#define GYRE_PART_ GYRE_HELPER
+#endif
+
 #include "gyre/dialect/device.h"
 #include "gyre/dialect/cuda_functions.h"
 

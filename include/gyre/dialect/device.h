@@ -190,8 +190,13 @@ GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_
     out->info = replied ? GYRE_OUTCOME_REPLY : GYRE_OUTCOME_NO_REPLY;
 }
 
-GYRE_HELPER void gyre_write_failure_(GYRE_GLOBAL gyre_slot *out, gyre_i32 code,
-                                     GYRE_LITERAL_ const char *text)
+#ifndef GYRE_PART_
+#define GYRE_PART_ GYRE_HELPER /* a function that a dialect may compile once for all kernels */
+#endif
+GYRE_PART_ void gyre_write_failure_(GYRE_GLOBAL gyre_slot *out, gyre_i32 code,
+                                    GYRE_LITERAL_ const char *text);
+#ifndef GYRE_CUDA_LINKED
+GYRE_PART_ void gyre_write_failure_(GYRE_GLOBAL gyre_slot *out, gyre_i32 code, GYRE_LITERAL_ const char *text)
 {
     GYRE_GLOBAL gyre_failure *failure = (GYRE_GLOBAL gyre_failure *)(out + 1);
     gyre_u32 i = 0;
@@ -203,6 +208,7 @@ GYRE_HELPER void gyre_write_failure_(GYRE_GLOBAL gyre_slot *out, gyre_i32 code,
     out->length = sizeof(gyre_failure);
     out->info = GYRE_OUTCOME_FAILED;
 }
+#endif
 
 /* A lane finished a message of its own. Returns 1 when it failed. */
 GYRE_HELPER gyre_u32 gyre_lane_end_(const gyre_context *gyre, GYRE_GLOBAL gyre_slot *out, int result,

@@ -169,6 +169,7 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, compile);
     suite_add_tcase(suite, cubin_cases());
     suite_add_tcase(suite, driver_cases());
+    suite_add_tcase(suite, parts_cases());
     return suite;
 }
 

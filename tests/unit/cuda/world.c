@@ -38,11 +38,16 @@ void cuda_residents_close(gyre_device *device)
 
 void world_open(struct world *world, const char *architecture)
 {
+    world_open_parts(world, architecture, PARTS_FOLDER);
+}
+
+void world_open_parts(struct world *world, const char *architecture, const char *parts)
+{
     memset(world, 0, sizeof *world);
     gyre_host_init(&world->host, NULL, NULL);
-    const gyre_parameter parameters[] = {{"compile_for", architecture, "test"}};
+    const gyre_parameter parameters[] = {{"compile_for", architecture, "test"}, {"parts", parts, "test"}};
     const gyre_device_desc desc = {
-        .size = sizeof desc, .host = &world->host.table, .parameters = parameters, .parameter_count = 1};
+        .size = sizeof desc, .host = &world->host.table, .parameters = parameters, .parameter_count = 2};
     ck_assert_msg(cuda_device_open(&desc, &world->device) == GYRE_OK, "%s", gyre_error_text());
     strcpy(world->folder, "/tmp/gyre-cuda-XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(world->folder));

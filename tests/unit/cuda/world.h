@@ -19,7 +19,8 @@ struct world {
     gyre_module *module;
 };
 
-/** Opens a device for `architecture`. */
+/** Opens a device for `architecture`; `parts` is the folder of what kernels are linked with, PARTS_FOLDER. */
+void world_open_parts(struct world *world, const char *architecture, const char *parts);
 void world_open(struct world *world, const char *architecture);
 void world_close(struct world *world);
 /** Compiles a kernel file as the pipeline does; the result is read into `image`. */
@@ -37,5 +38,6 @@ extern int quiet_begun, quiet_ended;
 
 TCase *cubin_cases(void);
 TCase *driver_cases(void);
+TCase *parts_cases(void);
 
 #endif

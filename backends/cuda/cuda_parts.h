@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The parts of a resident kernel that are the same for all: compiled once an architecture when Gyre is built,
+ * and linked to what NVRTC makes of a handler, which spares it two thirds of its time. Without them, or
+ * without the vendor's linker, kernels are compiled whole, with the same result. Private to this folder.
+ *
+ * A file of parts is FOLDER/sm_90-DIGEST.cubin. The digest is of the kernel headers' text, so parts never
+ * meet headers that they were not made of.
+ */
+#ifndef GYRE_CUDA_PARTS_H
+#define GYRE_CUDA_PARTS_H
+
+#include "cuda_backend.h"
+
+/** What is compiled to make parts. */
+#define CUDA_PARTS_UNIT "#define GYRE_CUDA_PARTS 1\n#include <gyre/kernel.h>\n"
+
+/** A cubin in memory; `bytes` is for free. */
+struct cuda_image {
+    void *bytes;
+    size_t size;
+};
+
+/** The name of the parts for an architecture and the headers in `folders`; false when these cannot be read.
+ */
+bool cuda_parts_name(const char *sm, const char *const *folders, char *name, size_t size);
+
+/** Reads the parts for that architecture and those headers; false when there are none. Any thread. */
+bool cuda_parts_read(const gyre_device *device, const char *sm, const char *const *folders,
+                     struct cuda_image *parts);
+
+/**
+ * Links a relocatable cubin with parts, by the vendor's nvJitLink of NVRTC's version. UNAVAILABLE when there
+ * is no such library, FAILED with the linker's words. Any thread; no GPU is needed.
+ */
+gyre_status cuda_link(const gyre_host *host, const struct cuda_nvrtc *nvrtc, const char *sm,
+                      const struct cuda_image *kernel, const struct cuda_image *parts,
+                      struct cuda_image *out);
+
+/** Writes the parts for the device's architecture into `folder`, made of the headers in `include_folder`. */
+gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, const char *folder);
+
+#endif
