@@ -105,6 +105,22 @@ static const struct gyre_config_row rows[] = {
      .preset = "true",
      .doc = "Whether the backend may be used. A disabled backend is listed but never loaded."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "isolation",
+     .choices = {"none", "process"},
+     .preset = "none",
+     .doc = "Where the backend and the handlers run: in the program itself, or in a worker process for each "
+            "device, whose crash the program survives. Messages are as fast either way."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_MS,
+     .key = "worker_timeout_ms",
+     .min = 10,
+     .max = 3600000,
+     .preset = "20000",
+     .doc =
+         "With `isolation = process`: how long the worker may take for an operation that has no deadline of "
+         "its own. It is ended then, as if it had crashed."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",

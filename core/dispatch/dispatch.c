@@ -6,22 +6,25 @@
  */
 #include "core/dispatch/dispatch.h"
 #include "core/base/error.h"
+#include "core/isolation/proxy.h"
 #include "core/loader/loader.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct gyre_dispatch {
     atomic_uint references;
     uint32_t ordinal;
-    struct gyre_plugin *plugin;
+    struct gyre_plugin *plugin; /* NULL: it is loaded by a worker process */
     const gyre_backend_ops *ops;
     gyre_device *device;
     pthread_mutex_t lock;
     struct gyre_host_services host;
     gyre_device_info info;
+    char build[128];
     char name[];
 };
 
@@ -99,18 +102,46 @@ static gyre_status check_info(struct gyre_dispatch *dispatch)
     return GYRE_OK;
 }
 
-static gyre_status open_device(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)
+static gyre_status open_here(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)
 {
     const gyre_device_desc desc = {.size = sizeof desc,
                                    .host = &dispatch->host.table,
                                    .parameters = candidate->parameters,
                                    .parameter_count = candidate->parameter_count,
                                    .ordinal = dispatch->ordinal};
+    gyre_status status = gyre_plugin_load(candidate->library, &dispatch->plugin);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "backend '%s'", candidate->name);
+    const gyre_backend_plugin *table = gyre_plugin_table(dispatch->plugin);
+    dispatch->ops = table->ops;
+    snprintf(dispatch->build, sizeof dispatch->build, "%s", table->build ? table->build : "");
     gyre_error_clear();
     gyre_plugin_lock(dispatch->plugin);
-    gyre_status status = dispatch->ops->device_open(&desc, &dispatch->device);
+    status = dispatch->ops->device_open(&desc, &dispatch->device);
     gyre_plugin_unlock(dispatch->plugin);
-    status = settle_out(dispatch->name, "device_open", status, dispatch->device != NULL);
+    return settle_out(dispatch->name, "device_open", status, dispatch->device != NULL);
+}
+
+static gyre_status open_in_worker(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)
+{
+    const struct gyre_proxy_desc desc = {.backend = candidate->name,
+                                         .library = candidate->library,
+                                         .parameters = candidate->parameters,
+                                         .parameter_count = candidate->parameter_count,
+                                         .ordinal = dispatch->ordinal,
+                                         .call_timeout_ns = candidate->worker_timeout_ns,
+                                         .log = dispatch->host.log,
+                                         .log_context = dispatch->host.log_context};
+    dispatch->ops = &gyre_proxy_ops;
+    gyre_error_clear();
+    gyre_status status = gyre_proxy_open(&desc, dispatch->build, sizeof dispatch->build, &dispatch->device);
+    return settle(dispatch->name, "device_open", status);
+}
+
+static gyre_status open_device(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)
+{
+    gyre_status status =
+        candidate->isolated ? open_in_worker(dispatch, candidate) : open_here(dispatch, candidate);
     if (status != GYRE_OK) {
         dispatch->device = NULL;
         return status;
@@ -125,22 +156,16 @@ gyre_status gyre_dispatch_open(const struct gyre_candidate *candidate, uint32_t 
                                gyre_log_function *log, void *log_context, struct gyre_dispatch **out)
 {
     size_t name_size = strlen(candidate->name) + 1;
-    struct gyre_plugin *plugin;
     *out = NULL;
-    gyre_status status = gyre_plugin_load(candidate->library, &plugin);
-    if (status != GYRE_OK)
-        return gyre_error_add(status, "backend '%s'", candidate->name);
     struct gyre_dispatch *dispatch = calloc(1, sizeof *dispatch + name_size);
     if (!dispatch)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to open backend '%s'", candidate->name);
     memcpy(dispatch->name, candidate->name, name_size);
     atomic_init(&dispatch->references, 1);
     dispatch->ordinal = ordinal;
-    dispatch->plugin = plugin;
-    dispatch->ops = gyre_plugin_table(plugin)->ops;
     pthread_mutex_init(&dispatch->lock, NULL);
     gyre_host_init(&dispatch->host, log, log_context);
-    status = open_device(dispatch, candidate);
+    gyre_status status = open_device(dispatch, candidate);
     if (status != GYRE_OK) {
         gyre_dispatch_close(dispatch);
         return status;
@@ -176,8 +201,7 @@ const char *gyre_dispatch_backend(const struct gyre_dispatch *dispatch)
 
 const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch)
 {
-    const char *build = gyre_plugin_table(dispatch->plugin)->build;
-    return build ? build : "";
+    return dispatch->build;
 }
 
 uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch)

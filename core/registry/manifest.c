@@ -73,7 +73,11 @@ static char *find_library(const struct gyre_config *config, const char *library)
 /* Keys that are about the plugin, not for it. */
 static bool is_for_plugin(const char *key)
 {
-    return strcmp(key, "library") != 0 && strcmp(key, "priority") != 0 && strcmp(key, "enabled") != 0;
+    static const char *const ours[] = {"library", "priority", "enabled", "isolation", "worker_timeout_ms"};
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (strcmp(key, ours[i]) == 0)
+            return false;
+    return true;
 }
 
 static gyre_status read_parameters(const struct gyre_config *config, struct gyre_manifest *manifest,
@@ -125,6 +129,8 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
         return no_memory();
     manifest->priority = (int)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "priority");
     manifest->enabled = gyre_config_bool(config, GYRE_SECTION_BACKEND, name, "enabled");
+    manifest->isolated = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "isolation") != 0;
+    manifest->worker_timeout_ns = gyre_config_ns(config, GYRE_SECTION_BACKEND, name, "worker_timeout_ms");
     gyre_status status = read_parameters(config, manifest, named);
     if (status == GYRE_OK && strcmp(manifest->enabled_origin, "default") == 0)
         manifest->disabled_by = null_drop_in(config, name); /* unless a section says `enabled` itself */

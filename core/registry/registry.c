@@ -249,6 +249,8 @@ static void present(struct entry *entry, struct gyre_manifest *manifest)
         .origin = manifest->origin,
         .enabled = manifest->enabled,
         .priority = manifest->priority,
+        .isolated = manifest->isolated,
+        .worker_timeout_ns = manifest->worker_timeout_ns,
         .parameters = manifest->parameters,
         .parameter_count = manifest->parameter_count,
         .reason = entry->verdict.reason,

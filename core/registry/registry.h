@@ -26,6 +26,8 @@ struct gyre_candidate {
     const char *origin;  /* file:line that named it; "" when it only lies in the plugin folder */
     bool enabled;        /* its section does not say enabled = false */
     int priority;
+    bool isolated;                    /* isolation = process: it runs in a worker process */
+    uint64_t worker_timeout_ns;       /* of such a worker's operations */
     const gyre_parameter *parameters; /* of its section, for the plugin */
     size_t parameter_count;
 

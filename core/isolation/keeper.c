@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper's thread. Lock: keeper->lock, for the process and its descriptors; not held while the thread
+ * waits, starts a process, or calls out. Only the thread reaps, so a kill under the lock never hits a reused
+ * number.
+ */
+#include "core/isolation/keeper.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+#define CONNECT_NS UINT64_C(2000000000)
+/* How often the end of a process is looked for where the kernel has no pidfd. */
+#define LOOK_NS UINT64_C(5000000)
+
+static void close_descriptor(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+/* ---- starting ---- */
+
+gyre_status gyre_keeper_start(struct gyre_keeper *keeper)
+{
+    int ends[2];
+    pid_t pid = 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
+    gyre_status status = gyre_worker_spawn(ends[1], &pid);
+    close(ends[1]);
+    if (status != GYRE_OK) {
+        close(ends[0]);
+        return status;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    keeper->pid = pid;
+    keeper->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    keeper->socket = ends[0];
+    keeper->incarnation++;
+    keeper->reason[0] = '\0';
+    keeper->alive = true;
+    pthread_mutex_unlock(&keeper->lock);
+    return GYRE_OK;
+}
+
+gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation)
+{
+    int ends[2];
+    struct gyre_wire wire;
+    gyre_status status = gyre_wire_init(&wire);
+    if (status != GYRE_OK)
+        return status;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        gyre_wire_finish(&wire);
+        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
+    }
+    gyre_wire_begin(&wire, GYRE_WIRE_CONNECT, GYRE_OK);
+    gyre_wire_put_descriptor(&wire, ends[1]);
+    pthread_mutex_lock(&keeper->lock);
+    *incarnation = keeper->incarnation;
+    status = keeper->alive ? gyre_wire_send(&wire, keeper->socket, gyre_clock_ns() + CONNECT_NS)
+                           : gyre_error_set(GYRE_LOST, "the worker process is gone");
+    pthread_mutex_unlock(&keeper->lock);
+    wire.descriptor_count = 0; /* it was lent */
+    gyre_wire_finish(&wire);
+    close(ends[1]);
+    if (status == GYRE_OK)
+        *socket = ends[0];
+    else
+        close(ends[0]);
+    return status;
+}
+
+/* ---- ending ---- */
+
+void gyre_keeper_kill(struct gyre_keeper *keeper, uint64_t incarnation, const char *reason)
+{
+    pthread_mutex_lock(&keeper->lock);
+    if (keeper->alive && (incarnation == 0 || incarnation == keeper->incarnation)) {
+        if (reason && !keeper->reason[0])
+            snprintf(keeper->reason, sizeof keeper->reason, "%s", reason);
+        kill(keeper->pid, SIGKILL);
+    }
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+void gyre_keeper_reason(struct gyre_keeper *keeper, char *text, size_t size)
+{
+    pthread_mutex_lock(&keeper->lock);
+    snprintf(text, size, "%s", keeper->reason[0] ? keeper->reason : "it ended");
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+bool gyre_keeper_is_self(const struct gyre_keeper *keeper)
+{
+    return pthread_equal(pthread_self(), keeper->thread) != 0;
+}
+
+/* Why it ended, in words, unless whoever killed it said so. Under the lock. */
+static void explain_end(struct gyre_keeper *keeper, int wait_status, bool known)
+{
+    if (keeper->reason[0])
+        return;
+    if (known && WIFSIGNALED(wait_status))
+        snprintf(keeper->reason, sizeof keeper->reason, "signal %d (%s)", WTERMSIG(wait_status),
+                 strsignal(WTERMSIG(wait_status)));
+    else if (known && WIFEXITED(wait_status))
+        snprintf(keeper->reason, sizeof keeper->reason, "it ended itself with exit code %d",
+                 WEXITSTATUS(wait_status));
+    else
+        snprintf(keeper->reason, sizeof keeper->reason, "it ended, and the program keeps from telling why");
+}
+
+/* The worker's socket closed or its pidfd fired: makes sure of its end and takes its remains away. */
+static void reap(struct gyre_keeper *keeper)
+{
+    int wait_status = 0;
+    pthread_mutex_lock(&keeper->lock);
+    pid_t pid = keeper->pid;
+    kill(pid, SIGKILL); /* it may have closed its socket and live on */
+    pthread_mutex_unlock(&keeper->lock);
+    pid_t reaped;
+    while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
+        ;
+    pthread_mutex_lock(&keeper->lock);
+    explain_end(keeper, wait_status, reaped == pid);
+    keeper->alive = false;
+    close_descriptor(&keeper->pidfd);
+    close_descriptor(&keeper->socket);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+/* ---- watching ---- */
+
+bool gyre_keeper_quits(struct gyre_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    bool quit = keeper->quit;
+    pthread_mutex_unlock(&keeper->lock);
+    return quit;
+}
+
+/* Hands on what the worker sent by itself. False: it closed its end. */
+static bool hear(struct gyre_keeper *keeper)
+{
+    gyre_error_hold();
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK) {
+        status = gyre_wire_receive(&keeper->wire, keeper->socket, 0);
+        if (status == GYRE_OK)
+            keeper->desc.heard(keeper->desc.context, &keeper->wire);
+    }
+    gyre_error_let_go();
+    return status == GYRE_TIMEOUT;
+}
+
+static void sleep_until_news(const struct gyre_keeper *keeper, uint64_t deadline_ns, struct pollfd news[3])
+{
+    uint64_t now = gyre_clock_ns();
+    uint64_t left = deadline_ns <= now ? 0 : deadline_ns - now;
+    if (keeper->pidfd < 0 && left > LOOK_NS)
+        left = LOOK_NS;
+    struct timespec wait = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+    news[0] = (struct pollfd){.fd = keeper->pidfd, .events = POLLIN};
+    news[1] = (struct pollfd){.fd = keeper->socket, .events = POLLIN};
+    news[2] = (struct pollfd){.fd = keeper->bell, .events = POLLIN};
+    ppoll(news, 3, deadline_ns == UINT64_MAX && keeper->pidfd >= 0 ? NULL : &wait, NULL);
+}
+
+bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns)
+{
+    struct pollfd news[3];
+    uint64_t rings;
+    for (;;) {
+        sleep_until_news(keeper, deadline_ns, news);
+        if (news[2].revents && read(keeper->bell, &rings, sizeof rings) < 0 && errno != EAGAIN)
+            return false;
+        bool open = !news[1].revents || hear(keeper);
+        if (news[0].revents || !open) {
+            hear(keeper); /* its last words */
+            reap(keeper);
+            return false;
+        }
+        if (gyre_keeper_quits(keeper))
+            return false;
+        if (gyre_clock_ns() >= deadline_ns)
+            return true;
+    }
+}
+
+void gyre_keeper_end(struct gyre_keeper *keeper)
+{
+    if (keeper->alive)
+        reap(keeper);
+}
+
+/* ---- the thread ---- */
+
+static void tell_start(struct gyre_keeper *keeper, gyre_status status)
+{
+    pthread_mutex_lock(&keeper->lock);
+    keeper->start_status = status;
+    snprintf(keeper->start_words, sizeof keeper->start_words, "%s",
+             status == GYRE_OK ? "" : gyre_error_cause());
+    keeper->tried = true;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void await_quit(struct gyre_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    while (!keeper->quit)
+        pthread_cond_wait(&keeper->changed, &keeper->lock);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void *keep(void *argument)
+{
+    struct gyre_keeper *keeper = argument;
+    tell_start(keeper, gyre_keeper_start(keeper));
+    while (keeper->alive && !gyre_keeper_quits(keeper))
+        if (!gyre_keeper_watch(keeper, UINT64_MAX) && !keeper->alive)
+            keeper->desc.lost(keeper->desc.context);
+    await_quit(keeper);
+    gyre_keeper_end(keeper);
+    return NULL;
+}
+
+gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keeper_desc *desc)
+{
+    memset(keeper, 0, sizeof *keeper);
+    keeper->desc = *desc;
+    keeper->pidfd = keeper->socket = -1;
+    keeper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    gyre_status status = gyre_wire_init(&keeper->wire);
+    pthread_mutex_init(&keeper->lock, NULL);
+    pthread_cond_init(&keeper->changed, NULL);
+    if (status == GYRE_OK && (keeper->bell < 0 || pthread_create(&keeper->thread, NULL, keep, keeper) != 0))
+        status = gyre_error_set(GYRE_EXHAUSTED, "no thread to keep a worker process");
+    if (status != GYRE_OK) {
+        close_descriptor(&keeper->bell);
+        gyre_wire_finish(&keeper->wire);
+        return status;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    while (!keeper->tried)
+        pthread_cond_wait(&keeper->changed, &keeper->lock);
+    pthread_mutex_unlock(&keeper->lock);
+    status = keeper->start_status;
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    gyre_error_set(status, "%s", keeper->start_words);
+    gyre_keeper_finish(keeper);
+    return status;
+}
+
+void gyre_keeper_finish(struct gyre_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    keeper->quit = true;
+    pthread_cond_broadcast(&keeper->changed);
+    pthread_mutex_unlock(&keeper->lock);
+    gyre_keeper_kill(keeper, 0, "the program has no more need of it");
+    eventfd_write(keeper->bell, 1);
+    pthread_join(keeper->thread, NULL);
+    close_descriptor(&keeper->bell);
+    gyre_wire_finish(&keeper->wire);
+    pthread_cond_destroy(&keeper->changed);
+    pthread_mutex_destroy(&keeper->lock);
+}

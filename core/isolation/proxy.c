@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A device in a worker process: opening and closing it, compiling, and bringing it back after a death.
+ *
+ * Lock: device->lock for the state. The keeper's thread replaces the worker; it does so only after every call
+ * that was under way has ended, so it alone touches the objects meanwhile.
+ */
+#include "core/isolation/proxy_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+/* ---- opening ---- */
+
+static void put_open(struct gyre_wire *wire, void *argument)
+{
+    const gyre_device *device = argument;
+    gyre_wire_put_text(wire, device->backend);
+    gyre_wire_put_text(wire, device->library);
+    gyre_wire_put_u64(wire, device->ordinal);
+    gyre_wire_put_u64(wire, device->parameter_count);
+    for (size_t i = 0; i < device->parameter_count; i++) {
+        gyre_wire_put_text(wire, device->parameters[i].key);
+        gyre_wire_put_text(wire, device->parameters[i].value);
+        gyre_wire_put_text(wire, device->parameters[i].origin);
+    }
+}
+
+static gyre_status get_open(struct gyre_wire *wire, void *argument)
+{
+    gyre_device *device = argument;
+    gyre_wire_get(wire, &device->info, sizeof device->info);
+    const char *build = gyre_wire_get_text(wire);
+    snprintf(device->build, sizeof device->build, "%s", build ? build : "");
+    return GYRE_OK;
+}
+
+static gyre_status open_device(gyre_device *device)
+{
+    const struct proxy_call call = {.operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open};
+    return proxy_call_once(device, &call, device);
+}
+
+static char *copy(const char *text)
+{
+    return strdup(text ? text : "");
+}
+
+static gyre_status copy_desc(gyre_device *device, const struct gyre_proxy_desc *desc)
+{
+    device->backend = copy(desc->backend);
+    device->library = copy(desc->library);
+    device->parameters = calloc(desc->parameter_count + 1, sizeof *device->parameters);
+    bool complete = device->backend && device->library && device->parameters;
+    for (size_t i = 0; complete && i < desc->parameter_count; i++) {
+        const gyre_parameter *from = &desc->parameters[i];
+        device->parameters[i] = (gyre_parameter){copy(from->key), copy(from->value), copy(from->origin)};
+        device->parameter_count = i + 1;
+        complete = device->parameters[i].key && device->parameters[i].value && device->parameters[i].origin;
+    }
+    device->ordinal = desc->ordinal;
+    device->call_timeout_ns = desc->call_timeout_ns;
+    device->log = desc->log;
+    device->log_context = desc->log_context;
+    return complete ? GYRE_OK
+                    : gyre_error_set(GYRE_EXHAUSTED, "no memory to open backend '%s'", desc->backend);
+}
+
+static void free_device(gyre_device *device)
+{
+    for (size_t i = 0; i < device->parameter_count; i++) {
+        free((void *)(uintptr_t)device->parameters[i].key);
+        free((void *)(uintptr_t)device->parameters[i].value);
+        free((void *)(uintptr_t)device->parameters[i].origin);
+    }
+    free(device->parameters);
+    free(device->library);
+    free(device->backend);
+    pthread_cond_destroy(&device->changed);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+/* ---- what the worker says by itself ---- */
+
+static void hear(void *context, struct gyre_wire *message)
+{
+    gyre_device *device = context;
+    if (gyre_wire_operation(message) == GYRE_WIRE_KERNEL_LOG)
+        proxy_hear_kernel(device, message);
+    if (gyre_wire_operation(message) != GYRE_WIRE_LOG || !device->log)
+        return;
+    int level = (int)gyre_wire_get_u32(message, GYRE_LOG_DEBUG);
+    const char *text = gyre_wire_get_text(message);
+    if (gyre_wire_whole(message) && text)
+        device->log(device->log_context, level, text);
+}
+
+/* ---- death and return ---- */
+
+static void await_calls(gyre_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    device->state = PROXY_DOWN;
+    while (device->calls)
+        pthread_cond_wait(&device->changed, &device->lock);
+    proxy_drop_connections(device);
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void set_state(gyre_device *device, enum proxy_state state)
+{
+    pthread_mutex_lock(&device->lock);
+    device->state = state;
+    if (state == PROXY_UP)
+        device->incarnation = device->keeper.incarnation;
+    pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+static bool is_up(gyre_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    bool up = device->state == PROXY_UP;
+    pthread_mutex_unlock(&device->lock);
+    return up;
+}
+
+static void lose(void *context)
+{
+    gyre_device *device = context;
+    await_calls(device);
+    pthread_mutex_lock(&device->lock);
+    void (*lost)(void *) = device->lost;
+    void *lost_context = device->lost_context;
+    pthread_mutex_unlock(&device->lock);
+    if (lost)
+        lost(lost_context);
+    if (is_up(device))
+        return;
+    gyre_keeper_end(&device->keeper);
+    set_state(device, PROXY_GONE);
+}
+
+gyre_status gyre_proxy_revive(gyre_device *device)
+{
+    gyre_keeper_end(&device->keeper); /* one that came up and did not get far */
+    if (gyre_keeper_quits(&device->keeper))
+        return gyre_error_set(GYRE_CLOSED, "the device is being closed");
+    await_calls(device);
+    gyre_status status = gyre_keeper_start(&device->keeper);
+    if (status == GYRE_OK)
+        status = open_device(device);
+    for (struct proxy_object *object = device->objects; status == GYRE_OK && object; object = object->next)
+        status = object->make(object);
+    if (status == GYRE_OK)
+        set_state(device, PROXY_UP);
+    return status;
+}
+
+bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns)
+{
+    return gyre_keeper_watch(&device->keeper, deadline_ns);
+}
+
+void gyre_proxy_guard(gyre_device *device, void (*lost)(void *context), void *context)
+{
+    pthread_mutex_lock(&device->lock);
+    device->lost = lost;
+    device->lost_context = context;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void gyre_proxy_kill(gyre_device *device, const char *reason)
+{
+    gyre_keeper_kill(&device->keeper, 0, reason);
+}
+
+void gyre_proxy_reason(gyre_device *device, char *text, size_t size)
+{
+    gyre_keeper_reason(&device->keeper, text, size);
+}
+
+uint64_t gyre_proxy_incarnation(gyre_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    uint64_t incarnation = device->incarnation;
+    pthread_mutex_unlock(&device->lock);
+    return incarnation;
+}
+
+/* ---- the device's own operations ---- */
+
+gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
+                            gyre_device **out)
+{
+    *out = NULL;
+    gyre_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to open backend '%s'", desc->backend);
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_cond_init(&device->changed, NULL);
+    device->incarnation = 1;
+    const struct gyre_keeper_desc keeper = {.context = device, .lost = lose, .heard = hear};
+    gyre_status status = copy_desc(device, desc);
+    if (status == GYRE_OK)
+        status = gyre_keeper_init(&device->keeper, &keeper);
+    if (status != GYRE_OK) {
+        free_device(device);
+        return status;
+    }
+    const struct proxy_call call = {
+        .operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open, .incarnation = 1};
+    status = proxy_call(device, &call, device);
+    if (status != GYRE_OK) {
+        gyre_keeper_finish(&device->keeper);
+        proxy_drop_connections(device);
+        free_device(device);
+        return status;
+    }
+    snprintf(build, build_size, "%s", device->build);
+    *out = device;
+    return GYRE_OK;
+}
+
+static void proxy_device_close(gyre_device *device)
+{
+    const struct proxy_call call = {.operation = GYRE_WIRE_CLOSE,
+                                    .incarnation = gyre_proxy_incarnation(device)};
+    proxy_call(device, &call, NULL);
+    gyre_keeper_finish(&device->keeper);
+    proxy_drop_connections(device);
+    free_device(device);
+}
+
+static gyre_status proxy_device_info(gyre_device *device, gyre_device_info *info)
+{
+    memcpy(info, &device->info, info->size < sizeof device->info ? info->size : sizeof device->info);
+    return GYRE_OK;
+}
+
+static void put_compile(struct gyre_wire *wire, void *argument)
+{
+    const gyre_compile_desc *desc = argument;
+    uint64_t count = 0;
+    while (desc->include_directories && desc->include_directories[count])
+        count++;
+    gyre_wire_put_text(wire, desc->unit_path);
+    gyre_wire_put_text(wire, desc->options);
+    gyre_wire_put_text(wire, desc->architecture);
+    gyre_wire_put_text(wire, desc->artifact_path);
+    gyre_wire_put_text(wire, desc->dependency_path);
+    gyre_wire_put_u64(wire, desc->deadline_ns);
+    gyre_wire_put_u64(wire, desc->messages ? desc->messages_size : 0);
+    gyre_wire_put_u64(wire, count);
+    for (uint64_t i = 0; i < count; i++)
+        gyre_wire_put_text(wire, desc->include_directories[i]);
+}
+
+static gyre_status get_compile(struct gyre_wire *wire, void *argument)
+{
+    const gyre_compile_desc *desc = argument;
+    const char *messages = gyre_wire_get_text(wire);
+    if (desc->messages && desc->messages_size)
+        snprintf(desc->messages, desc->messages_size, "%s", messages ? messages : "");
+    return GYRE_OK;
+}
+
+static gyre_status proxy_compile(gyre_device *device, const gyre_compile_desc *desc)
+{
+    gyre_compile_desc argument = *desc;
+    uint64_t grace_ns = device->call_timeout_ns;
+    const struct proxy_call call = {
+        .operation = GYRE_WIRE_COMPILE,
+        .put = put_compile,
+        .get = get_compile,
+        .deadline_ns = desc->deadline_ns < UINT64_MAX - grace_ns ? desc->deadline_ns + grace_ns : UINT64_MAX};
+    return proxy_call(device, &call, &argument);
+}
+
+static gyre_status proxy_get_extension(gyre_device *device, const char *name, uint32_t version,
+                                       const void **out)
+{
+    (void)version;
+    *out = NULL;
+    return gyre_error_set(
+        GYRE_UNIMPLEMENTED,
+        "backend '%s' runs in a worker process, where its extension '%s' cannot be reached; "
+        "set isolation = none",
+        device->backend, name);
+}
+
+const gyre_backend_ops gyre_proxy_ops = {
+    .size = sizeof(gyre_backend_ops),
+    .device_close = proxy_device_close,
+    .device_info = proxy_device_info,
+    .compile = proxy_compile,
+    .module_load = proxy_module_load,
+    .module_kernel = proxy_module_kernel,
+    .module_release = proxy_module_release,
+    .queue_alloc = proxy_queue_alloc,
+    .queue_release = proxy_queue_release,
+    .memory_alloc = proxy_memory_alloc,
+    .memory_release = proxy_memory_release,
+    .transfer = proxy_transfer,
+    .launch = proxy_launch,
+    .wait = proxy_wait,
+    .notify = proxy_notify,
+    .release = proxy_release,
+    .get_extension = proxy_get_extension,
+    .memory_address = proxy_memory_address,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The ops table of a backend that runs in a worker process: each operation becomes a message over a socket.
+ *
+ * Objects keep what made them (a module's file, a buffer's contents, a queue's descriptor), so that after the
+ * death of a worker gyre_proxy_revive makes them again in the next one, under the same handles. An operation
+ * that a death interrupts waits for that and is done again; launched kernels are not: their `wait` answers
+ * LOST, and whoever launched them does it again. Rings and control regions are the core's memory and outlive
+ * any worker.
+ *
+ * Threads: as backend.h says for each operation. Every operation has a deadline: a worker that does not
+ * answer by then is killed.
+ */
+#ifndef GYRE_CORE_ISOLATION_PROXY_H
+#define GYRE_CORE_ISOLATION_PROXY_H
+
+#include <stdbool.h>
+
+#include "core/loader/host.h"
+#include "gyre/backend.h"
+
+struct gyre_proxy_desc {
+    const char *backend, *library; /* copied, as are the parameters */
+    const gyre_parameter *parameters;
+    size_t parameter_count;
+    uint32_t ordinal;
+    uint64_t call_timeout_ns; /* of operations without a deadline of their own */
+    gyre_log_function *log;   /* may be NULL */
+    void *log_context;
+};
+
+/** The table; `probe` and `device_open` are absent: gyre_proxy_open opens. */
+extern const gyre_backend_ops gyre_proxy_ops;
+
+/**
+ * Starts a worker and opens the device in it. `build` receives the plugin's version. What the plugin answers,
+ * or UNAVAILABLE without the worker program.
+ */
+gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
+                            gyre_device **out);
+
+/**
+ * From now on `lost` is called, in a thread of its own, whenever the worker has died and was reaped; until it
+ * returns, operations of other threads wait. It calls gyre_proxy_revive, or gives up by returning without.
+ * NULL, as after opening: nobody brings the device back.
+ */
+void gyre_proxy_guard(gyre_device *device, void (*lost)(void *context), void *context);
+
+/* In `lost` only. */
+
+/** A new worker with the device and all its objects but launched kernels. After a failure: may be repeated.
+ */
+gyre_status gyre_proxy_revive(gyre_device *device);
+/** Waits until the deadline, or until the new worker dies or the device is closed: false. */
+bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
+
+/* From any thread. */
+
+void gyre_proxy_kill(gyre_device *device, const char *reason);
+/** Why the last worker died. */
+void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
+/** Grows with every worker. */
+uint64_t gyre_proxy_incarnation(gyre_device *device);
+/** Where the present worker's device sees a queue. */
+uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
+
+#endif

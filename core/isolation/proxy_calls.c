@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One call of the worker: a connection, a message there, a message back, within a deadline.
+ *
+ * Lock: device->lock for the state and the idle connections, never held across a call. Calls count themselves
+ * in, so that the worker is replaced only while none is under way; all of them end when it dies, because
+ * their connections close.
+ */
+#include "core/isolation/proxy_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+enum { TRIES_MAX = 4 };
+
+static const char *operation_word(enum gyre_wire_operation operation)
+{
+    static const char *const words[] = {"none",        "device_open",   "device_close", "compile",
+                                        "module_load", "module_kernel", "queue_alloc",  "memory_alloc",
+                                        "transfer",    "launch",        "wait",         "notify",
+                                        "release"};
+    size_t index = (size_t)operation;
+    return index < sizeof words / sizeof words[0] ? words[index] : "unknown";
+}
+
+/* ---- in and out ---- */
+
+static gyre_status is_gone(gyre_device *device)
+{
+    char reason[GYRE_KEEPER_REASON_SIZE];
+    gyre_keeper_reason(&device->keeper, reason, sizeof reason);
+    return gyre_error_set(GYRE_LOST, "the worker process of backend '%s' died: %s", device->backend, reason);
+}
+
+gyre_status proxy_enter(gyre_device *device)
+{
+    if (gyre_keeper_is_self(&device->keeper))
+        return GYRE_OK;
+    pthread_mutex_lock(&device->lock);
+    while (device->state == PROXY_DOWN)
+        pthread_cond_wait(&device->changed, &device->lock);
+    bool up = device->state == PROXY_UP;
+    device->calls += up;
+    pthread_mutex_unlock(&device->lock);
+    return up ? GYRE_OK : is_gone(device);
+}
+
+void proxy_leave(gyre_device *device)
+{
+    if (gyre_keeper_is_self(&device->keeper))
+        return;
+    pthread_mutex_lock(&device->lock);
+    if (--device->calls == 0)
+        pthread_cond_broadcast(&device->changed);
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* The worker does not answer any more: from now on others wait for the next one. */
+static void mark_down(gyre_device *device, uint64_t incarnation, const char *reason)
+{
+    pthread_mutex_lock(&device->lock);
+    if (device->state == PROXY_UP && device->incarnation == incarnation)
+        device->state = PROXY_DOWN;
+    pthread_mutex_unlock(&device->lock);
+    gyre_keeper_kill(&device->keeper, incarnation, reason);
+}
+
+/* ---- connections ---- */
+
+static void close_connection(struct proxy_connection *connection)
+{
+    close(connection->socket);
+    gyre_wire_finish(&connection->wire);
+    free(connection);
+}
+
+void proxy_drop_connections(gyre_device *device)
+{
+    while (device->connections) {
+        struct proxy_connection *connection = device->connections;
+        device->connections = connection->next;
+        close_connection(connection);
+    }
+}
+
+static gyre_status make_connection(gyre_device *device, struct proxy_connection **out)
+{
+    struct proxy_connection *connection = calloc(1, sizeof *connection);
+    if (!connection)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to talk to a worker process");
+    gyre_status status = gyre_wire_init(&connection->wire);
+    if (status == GYRE_OK)
+        status = gyre_keeper_connect(&device->keeper, &connection->socket, &connection->incarnation);
+    if (status != GYRE_OK) {
+        gyre_wire_finish(&connection->wire);
+        free(connection);
+        if (status == GYRE_LOST)
+            mark_down(device, gyre_proxy_incarnation(device), NULL);
+        return status;
+    }
+    *out = connection;
+    return GYRE_OK;
+}
+
+static gyre_status take_connection(gyre_device *device, struct proxy_connection **out)
+{
+    pthread_mutex_lock(&device->lock);
+    struct proxy_connection *connection = device->connections;
+    if (connection)
+        device->connections = connection->next;
+    pthread_mutex_unlock(&device->lock);
+    if (!connection)
+        return make_connection(device, out);
+    *out = connection;
+    return GYRE_OK;
+}
+
+static void give_connection(gyre_device *device, struct proxy_connection *connection)
+{
+    pthread_mutex_lock(&device->lock);
+    connection->next = device->connections;
+    device->connections = connection;
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- calls ---- */
+
+/* The answer is there: what it says. */
+static gyre_status read_answer(const struct proxy_call *call, struct gyre_wire *wire, void *argument)
+{
+    gyre_status status = gyre_wire_status(wire);
+    if (gyre_wire_operation(wire) != call->operation || status < GYRE_OK || status > GYRE_INTERNAL)
+        return gyre_error_set(GYRE_INTERNAL, "a worker process answered '%s' with something else",
+                              operation_word(call->operation));
+    if (status != GYRE_OK) {
+        const char *text = gyre_wire_get_text(wire);
+        gyre_error_set(status, "%s", text ? text : "");
+    }
+    if (call->get && (status == GYRE_OK || call->operation == GYRE_WIRE_COMPILE)) {
+        gyre_status got = call->get(wire, argument);
+        status = status == GYRE_OK ? got : status;
+    }
+    if (status == GYRE_OK && !gyre_wire_whole(wire))
+        return gyre_error_set(GYRE_INTERNAL, "a worker process answered '%s' with nonsense",
+                              operation_word(call->operation));
+    return status;
+}
+
+/* Sends and receives. *broken: the connection is of no more use. */
+static gyre_status exchange(gyre_device *device, const struct proxy_call *call,
+                            struct proxy_connection *connection, void *argument, bool *broken)
+{
+    struct gyre_wire *wire = &connection->wire;
+    uint64_t deadline_ns = call->deadline_ns ? call->deadline_ns : gyre_clock_ns() + device->call_timeout_ns;
+    gyre_wire_begin(wire, call->operation, GYRE_OK);
+    if (call->put)
+        call->put(wire, argument);
+    gyre_status status = gyre_wire_send(wire, connection->socket, deadline_ns);
+    if (status == GYRE_OK)
+        status = gyre_wire_receive(wire, connection->socket, deadline_ns);
+    *broken = status != GYRE_OK && status != GYRE_INVALID;
+    return status == GYRE_OK ? read_answer(call, wire, argument) : status;
+}
+
+/* What a broken connection means: the worker died, or it does not answer and is killed for that. */
+static gyre_status give_up(gyre_device *device, const struct proxy_call *call, uint64_t incarnation,
+                           gyre_status status)
+{
+    char reason[GYRE_KEEPER_REASON_SIZE];
+    snprintf(reason, sizeof reason, "it did not answer '%s' in time", operation_word(call->operation));
+    mark_down(device, incarnation, status == GYRE_TIMEOUT ? reason : NULL);
+    if (status == GYRE_LOST || status == GYRE_TIMEOUT)
+        return gyre_error_set(GYRE_LOST, "the worker process of backend '%s' died during '%s'",
+                              device->backend, operation_word(call->operation));
+    return status;
+}
+
+gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, void *argument)
+{
+    struct proxy_connection *connection = NULL;
+    bool broken = false;
+    gyre_status status = take_connection(device, &connection);
+    if (status != GYRE_OK)
+        return status;
+    if (call->incarnation && call->incarnation != connection->incarnation) {
+        give_connection(device, connection);
+        return is_gone(device);
+    }
+    status = exchange(device, call, connection, argument, &broken);
+    if (!broken) {
+        give_connection(device, connection);
+        return status;
+    }
+    status = give_up(device, call, connection->incarnation, status);
+    close_connection(connection);
+    return status;
+}
+
+gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void *argument)
+{
+    gyre_status status = GYRE_LOST;
+    bool again = call->incarnation == 0 && !gyre_keeper_is_self(&device->keeper);
+    for (int tries = 0; tries < TRIES_MAX && status == GYRE_LOST && (tries == 0 || again); tries++) {
+        status = proxy_enter(device);
+        if (status != GYRE_OK)
+            return status;
+        status = proxy_call_once(device, call, argument);
+        proxy_leave(device);
+    }
+    return status;
+}
+
+/* ---- objects ---- */
+
+gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
+                              gyre_status (*make)(struct proxy_object *object))
+{
+    gyre_status status = GYRE_LOST;
+    object->device = device;
+    object->make = make;
+    pthread_mutex_lock(&device->lock);
+    object->id = ++device->next_id;
+    pthread_mutex_unlock(&device->lock);
+    for (int tries = 0; tries < TRIES_MAX && status == GYRE_LOST; tries++) {
+        status = proxy_enter(device);
+        if (status != GYRE_OK)
+            return status;
+        status = make(object);
+        if (status == GYRE_OK) {
+            pthread_mutex_lock(&device->lock);
+            object->next = device->objects;
+            device->objects = object;
+            pthread_mutex_unlock(&device->lock);
+        }
+        proxy_leave(device);
+    }
+    return status;
+}
+
+static void put_id(struct gyre_wire *wire, void *argument)
+{
+    gyre_wire_put_u64(wire, *(const uint64_t *)argument);
+}
+
+void proxy_forget(gyre_device *device, uint64_t id)
+{
+    const struct proxy_call call = {.operation = GYRE_WIRE_RELEASE, .put = put_id};
+    gyre_error_hold();
+    proxy_call_once(device, &call, &id);
+    gyre_error_let_go();
+}
+
+void proxy_object_release(struct proxy_object *object)
+{
+    gyre_device *device = object->device;
+    gyre_error_hold();
+    bool up = proxy_enter(device) == GYRE_OK;
+    gyre_error_let_go();
+    pthread_mutex_lock(&device->lock);
+    struct proxy_object **link = &device->objects;
+    while (*link != object)
+        link = &(*link)->next;
+    *link = object->next;
+    pthread_mutex_unlock(&device->lock);
+    if (!up)
+        return;
+    proxy_forget(device, object->id);
+    proxy_leave(device);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues and buffers of a device in a worker. A queue's region is the core's: the worker gets its descriptor.
+ * A buffer has a mirror in shared memory, through which transfers go and from which a new worker's buffer is
+ * filled. No locks: the core serialises these operations.
+ */
+#include "core/isolation/proxy_device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+/* What a byte of a transfer may take beyond the timeout of a call: 50 MB/s. */
+#define TRANSFER_BYTE_NS 20
+
+/* ---- queues ---- */
+
+static void put_queue(struct gyre_wire *wire, void *argument)
+{
+    const struct gyre_queue_memory *queue = argument;
+    gyre_wire_put_u64(wire, queue->object.id);
+    gyre_wire_put_u64(wire, queue->region_size);
+    gyre_wire_put_descriptor(wire, queue->descriptor);
+}
+
+static gyre_status get_queue(struct gyre_wire *wire, void *argument)
+{
+    struct gyre_queue_memory *queue = argument;
+    queue->device_address = gyre_wire_get_u64(wire);
+    return GYRE_OK;
+}
+
+static gyre_status make_queue(struct proxy_object *object)
+{
+    const struct proxy_call call = {.operation = GYRE_WIRE_QUEUE_ALLOC, .put = put_queue, .get = get_queue};
+    return proxy_call_once(object->device, &call, object);
+}
+
+gyre_status proxy_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
+                              gyre_queue_memory **out, uint64_t *device_address)
+{
+    *out = NULL;
+    gyre_queue_memory *queue = calloc(1, sizeof *queue);
+    if (!queue)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue");
+    queue->descriptor = desc->descriptor;
+    queue->region_size = desc->region_size;
+    gyre_status status = proxy_object_make(device, &queue->object, make_queue);
+    if (status != GYRE_OK) {
+        free(queue);
+        return status;
+    }
+    *device_address = queue->device_address;
+    *out = queue;
+    return GYRE_OK;
+}
+
+void proxy_queue_release(gyre_queue_memory *memory)
+{
+    if (!memory)
+        return;
+    proxy_object_release(&memory->object);
+    free(memory);
+}
+
+uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory)
+{
+    return memory->device_address;
+}
+
+/* ---- buffers ---- */
+
+struct transfer {
+    uint64_t id, kind, offset, byte_count;
+    uint8_t fill;
+};
+
+static void put_transfer(struct gyre_wire *wire, void *argument)
+{
+    const struct transfer *transfer = argument;
+    gyre_wire_put_u64(wire, transfer->id);
+    gyre_wire_put_u64(wire, transfer->kind);
+    gyre_wire_put_u64(wire, transfer->offset);
+    gyre_wire_put_u64(wire, transfer->byte_count);
+    gyre_wire_put_u64(wire, transfer->fill);
+}
+
+static struct proxy_call transfer_call(const gyre_device *device, const struct transfer *transfer)
+{
+    uint64_t limit = device->call_timeout_ns + transfer->byte_count * TRANSFER_BYTE_NS;
+    return (struct proxy_call){
+        .operation = GYRE_WIRE_TRANSFER, .put = put_transfer, .deadline_ns = gyre_clock_ns() + limit};
+}
+
+static void put_memory(struct gyre_wire *wire, void *argument)
+{
+    const struct gyre_memory *memory = argument;
+    gyre_wire_put_u64(wire, memory->object.id);
+    gyre_wire_put_u64(wire, memory->size);
+    gyre_wire_put_descriptor(wire, memory->mirror.descriptor);
+}
+
+static gyre_status get_memory(struct gyre_wire *wire, void *argument)
+{
+    struct gyre_memory *memory = argument;
+    memory->has_address = gyre_wire_get_u64(wire) != 0;
+    memory->device_address = gyre_wire_get_u64(wire);
+    return GYRE_OK;
+}
+
+static gyre_status make_memory(struct proxy_object *object)
+{
+    struct gyre_memory *memory = (struct gyre_memory *)(void *)object;
+    const struct proxy_call call = {
+        .operation = GYRE_WIRE_MEMORY_ALLOC, .put = put_memory, .get = get_memory};
+    struct transfer restore = {.id = object->id, .kind = GYRE_TRANSFER_UPLOAD, .byte_count = memory->size};
+    gyre_status status = proxy_call_once(object->device, &call, memory);
+    if (status != GYRE_OK || !gyre_keeper_is_self(&object->device->keeper))
+        return status;
+    const struct proxy_call upload = transfer_call(object->device, &restore);
+    return proxy_call_once(object->device, &upload, &restore);
+}
+
+gyre_status proxy_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
+{
+    *out = NULL;
+    gyre_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a buffer");
+    memory->size = byte_count;
+    gyre_status status = gyre_region_create("the mirror of a buffer", byte_count, &memory->mirror);
+    if (status == GYRE_OK)
+        status = proxy_object_make(device, &memory->object, make_memory);
+    if (status != GYRE_OK) {
+        if (memory->mirror.address)
+            gyre_region_destroy(&memory->mirror);
+        free(memory);
+        return status;
+    }
+    *out = memory;
+    return GYRE_OK;
+}
+
+void proxy_memory_release(gyre_memory *memory)
+{
+    if (!memory)
+        return;
+    proxy_object_release(&memory->object);
+    gyre_region_destroy(&memory->mirror);
+    free(memory);
+}
+
+gyre_status proxy_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    *address = memory->device_address;
+    if (memory->has_address)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_UNIMPLEMENTED,
+                          "backend '%s' tells no addresses of buffers, so messages cannot name them",
+                          memory->object.device->backend);
+}
+
+gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    unsigned char *mirror = (unsigned char *)desc->memory->mirror.address + desc->offset;
+    struct transfer transfer = {.id = desc->memory->object.id,
+                                .kind = (uint64_t)desc->kind,
+                                .offset = desc->offset,
+                                .byte_count = desc->byte_count,
+                                .fill = desc->fill};
+    const struct proxy_call call = transfer_call(device, &transfer);
+    if (desc->kind == GYRE_TRANSFER_UPLOAD)
+        memcpy(mirror, desc->source, desc->byte_count);
+    if (desc->kind == GYRE_TRANSFER_FILL)
+        memset(mirror, desc->fill, desc->byte_count);
+    gyre_status status = proxy_call(device, &call, &transfer);
+    if (status == GYRE_OK && desc->kind == GYRE_TRANSFER_DOWNLOAD)
+        memcpy(desc->target, mirror, desc->byte_count);
+    return status;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launched kernels of a device in a worker. They obey the control region, which is the core's memory, so only
+ * launching, waiting for their end and their log go through the worker's socket. A kernel ends with the
+ * worker that it was launched in.
+ *
+ * Lock: device->lock for the list of residents; also held while a line of the log is handed on, so that none
+ * arrives after its kernel was released.
+ */
+#include "core/isolation/proxy_device.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+struct launch {
+    const struct gyre_module *module;
+    const gyre_resident_desc *desc;
+    uint64_t id;
+};
+
+static void put_launch(struct gyre_wire *wire, void *argument)
+{
+    const struct launch *launch = argument;
+    const gyre_resident_desc *desc = launch->desc;
+    gyre_wire_put_u64(wire, launch->id);
+    gyre_wire_put_u64(wire, launch->module->object.id);
+    gyre_wire_put_u64(wire, desc->control_size);
+    gyre_wire_put_descriptor(wire, desc->control_descriptor);
+    gyre_wire_put_text(wire, desc->kernel_name);
+    gyre_wire_put_u64(wire, desc->lanes);
+    gyre_wire_put_u64(wire, desc->blocks);
+    gyre_wire_put_u64(wire, desc->state ? desc->state->object.id : 0);
+    gyre_wire_put_u64(wire, (uint64_t)desc->idle);
+    gyre_wire_put_u64(wire, desc->spin_turns);
+    gyre_wire_put_u64(wire, desc->binding_count);
+    for (uint32_t i = 0; i < desc->binding_count; i++) {
+        gyre_wire_put_u64(wire, desc->bindings[i].memory->object.id);
+        gyre_wire_put_u64(wire, desc->bindings[i].offset);
+        gyre_wire_put_u64(wire, desc->bindings[i].element_count);
+    }
+}
+
+static void list(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    pthread_mutex_lock(&device->lock);
+    resident->id = ++device->next_id;
+    resident->incarnation = device->incarnation;
+    resident->next = device->residents;
+    device->residents = resident;
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void unlist(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    pthread_mutex_lock(&device->lock);
+    struct gyre_resident **link = &device->residents;
+    while (*link != resident)
+        link = &(*link)->next;
+    *link = resident->next;
+    pthread_mutex_unlock(&device->lock);
+}
+
+gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+{
+    gyre_device *device = module->object.device;
+    *out = NULL;
+    gyre_resident *resident = calloc(1, sizeof *resident);
+    if (!resident)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to launch a kernel");
+    resident->device = device;
+    resident->kernel_log = desc->kernel_log;
+    resident->kernel_log_context = desc->kernel_log_context;
+    gyre_status status = proxy_enter(device);
+    if (status == GYRE_OK) {
+        list(resident); /* now: its first lines may come before the answer */
+        struct launch launch = {.module = module, .desc = desc, .id = resident->id};
+        const struct proxy_call call = {
+            .operation = GYRE_WIRE_LAUNCH, .put = put_launch, .incarnation = resident->incarnation};
+        status = proxy_call_once(device, &call, &launch);
+        if (status != GYRE_OK)
+            unlist(resident);
+        proxy_leave(device);
+    }
+    if (status != GYRE_OK) {
+        free(resident);
+        return status;
+    }
+    *out = resident;
+    return GYRE_OK;
+}
+
+struct waiting {
+    uint64_t id, deadline_ns;
+};
+
+static void put_waiting(struct gyre_wire *wire, void *argument)
+{
+    const struct waiting *waiting = argument;
+    gyre_wire_put_u64(wire, waiting->id);
+    gyre_wire_put_u64(wire, waiting->deadline_ns);
+}
+
+/* Whether the worker that the kernel was launched in is still the one that is up. */
+static bool is_stale(const gyre_resident *resident)
+{
+    return gyre_proxy_incarnation(resident->device) != resident->incarnation;
+}
+
+gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns)
+{
+    gyre_device *device = resident->device;
+    uint64_t grace_ns = device->call_timeout_ns;
+    struct waiting waiting = {resident->id, deadline_ns};
+    const struct proxy_call call = {
+        .operation = GYRE_WIRE_WAIT,
+        .put = put_waiting,
+        .deadline_ns = deadline_ns < UINT64_MAX - grace_ns ? deadline_ns + grace_ns : UINT64_MAX,
+        .incarnation = resident->incarnation};
+    return proxy_call(device, &call, &waiting);
+}
+
+static void put_id(struct gyre_wire *wire, void *argument)
+{
+    gyre_wire_put_u64(wire, *(const uint64_t *)argument);
+}
+
+gyre_status proxy_notify(gyre_resident *resident)
+{
+    const struct proxy_call call = {
+        .operation = GYRE_WIRE_NOTIFY, .put = put_id, .incarnation = resident->incarnation};
+    return proxy_call(resident->device, &call, &resident->id);
+}
+
+void proxy_release(gyre_resident *resident)
+{
+    if (!resident)
+        return;
+    gyre_device *device = resident->device;
+    gyre_error_hold();
+    bool up = proxy_enter(device) == GYRE_OK;
+    gyre_error_let_go();
+    if (up && !is_stale(resident))
+        proxy_forget(device, resident->id);
+    if (up)
+        proxy_leave(device);
+    unlist(resident);
+    free(resident);
+}
+
+void proxy_hear_kernel(gyre_device *device, struct gyre_wire *message)
+{
+    uint64_t id = gyre_wire_get_u64(message);
+    int64_t value = (int64_t)gyre_wire_get_u64(message);
+    const char *text = gyre_wire_get_text(message);
+    if (!gyre_wire_whole(message) || !text)
+        return;
+    pthread_mutex_lock(&device->lock);
+    for (const gyre_resident *resident = device->residents; resident; resident = resident->next)
+        if (resident->id == id && resident->kernel_log)
+            resident->kernel_log(resident->kernel_log_context, text, value);
+    pthread_mutex_unlock(&device->lock);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel records as bytes. A type is sent with the types of its fields inside it, to a limited depth; a
+ * message type that is a field twice is sent twice. No locks. Must not trust a count or a depth that came in.
+ */
+#include "core/isolation/records.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+enum { DEPTH_MAX = 32, FIELDS_MAX = 4096 };
+
+/* Memory of a record: a chain, so that earlier pieces stay where they are. */
+struct gyre_kept_block {
+    struct gyre_kept_block *next;
+    max_align_t bytes[];
+};
+
+struct reader {
+    struct gyre_wire *wire;
+    struct gyre_kept_block *blocks;
+};
+
+/* ---- writing ---- */
+
+static uint32_t count_types(const gyre_type *const *types)
+{
+    uint32_t count = 0;
+    while (types && types[count])
+        count++;
+    return count;
+}
+
+static void put_type(struct gyre_wire *wire, const gyre_type *type, int depth)
+{
+    uint32_t count = count_types(type->field_types);
+    if (depth == DEPTH_MAX || wire->broken) {
+        wire->broken = true;
+        return;
+    }
+    gyre_wire_put_text(wire, type->name);
+    gyre_wire_put_text(wire, type->fields);
+    gyre_wire_put_u64(wire, type->size);
+    gyre_wire_put_u64(wire, type->alignment);
+    gyre_wire_put_u64(wire, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_type(wire, type->field_types[i], depth + 1);
+}
+
+void gyre_record_put(struct gyre_wire *wire, const gyre_kernel_record *record)
+{
+    uint32_t count = record->buffers[0] ? count_types(record->buffer_types) : 0;
+    gyre_wire_put_text(wire, record->name);
+    gyre_wire_put_u64(wire, (uint64_t)record->form);
+    put_type(wire, record->request, 0);
+    put_type(wire, record->reply, 0);
+    put_type(wire, record->state, 0);
+    gyre_wire_put_u64(wire, record->scratch_size);
+    gyre_wire_put_text(wire, record->buffers);
+    gyre_wire_put_u64(wire, count);
+    for (uint32_t i = 0; i < count; i++)
+        put_type(wire, record->buffer_types[i], 0);
+    gyre_wire_put_u64(wire, record->registers);
+    gyre_wire_put_u64(wire, record->spill_bytes);
+    gyre_wire_put_u64(wire, record->shared_bytes);
+    gyre_wire_put_u64(wire, record->blocks_per_unit);
+}
+
+/* ---- reading ---- */
+
+/* Zeroed memory that lives as long as the record; NULL breaks the message. */
+static void *keep(struct reader *reader, size_t size)
+{
+    struct gyre_kept_block *block = calloc(1, sizeof *block + size);
+    if (!block) {
+        reader->wire->broken = true;
+        return NULL;
+    }
+    block->next = reader->blocks;
+    reader->blocks = block;
+    return block->bytes;
+}
+
+static const char *get_text(struct reader *reader)
+{
+    const char *text = gyre_wire_get_text(reader->wire);
+    if (!text) {
+        reader->wire->broken = true;
+        return "";
+    }
+    size_t size = strlen(text) + 1;
+    char *copy = keep(reader, size);
+    if (!copy)
+        return "";
+    memcpy(copy, text, size);
+    return copy;
+}
+
+static const gyre_type *get_type(struct reader *reader, int depth);
+
+/* `count` types and a NULL behind them; NULL when the message is broken. */
+static const gyre_type *const *get_types(struct reader *reader, uint32_t count, int depth)
+{
+    if (reader->wire->broken)
+        return NULL;
+    const gyre_type **types = keep(reader, (count + 1) * sizeof(gyre_type *));
+    for (uint32_t i = 0; types && i < count && !reader->wire->broken; i++)
+        types[i] = get_type(reader, depth);
+    return types;
+}
+
+static const gyre_type *get_type(struct reader *reader, int depth)
+{
+    gyre_type *type = depth < DEPTH_MAX ? keep(reader, sizeof *type) : NULL;
+    if (!type) {
+        reader->wire->broken = true;
+        return NULL;
+    }
+    type->name = get_text(reader);
+    type->fields = get_text(reader);
+    type->size = gyre_wire_get_u64(reader->wire);
+    type->alignment = gyre_wire_get_u64(reader->wire);
+    uint32_t count = gyre_wire_get_u32(reader->wire, FIELDS_MAX);
+    type->field_types = get_types(reader, count, depth + 1);
+    return type;
+}
+
+gyre_status gyre_record_get(struct gyre_wire *wire, struct gyre_kept_record *out)
+{
+    struct reader reader = {.wire = wire};
+    gyre_kernel_record *record = &out->record;
+    memset(out, 0, sizeof *out);
+    record->size = sizeof *record;
+    record->name = get_text(&reader);
+    record->form = (gyre_form)gyre_wire_get_u32(wire, INT32_MAX);
+    record->request = get_type(&reader, 0);
+    record->reply = get_type(&reader, 0);
+    record->state = get_type(&reader, 0);
+    record->scratch_size = gyre_wire_get_u64(wire);
+    record->buffers = get_text(&reader);
+    record->buffer_types = get_types(&reader, gyre_wire_get_u32(wire, FIELDS_MAX), 0);
+    record->registers = gyre_wire_get_u32(wire, UINT32_MAX);
+    record->spill_bytes = gyre_wire_get_u32(wire, UINT32_MAX);
+    record->shared_bytes = gyre_wire_get_u32(wire, UINT32_MAX);
+    record->blocks_per_unit = gyre_wire_get_u32(wire, UINT32_MAX);
+    out->blocks = reader.blocks;
+    if (gyre_wire_whole(wire))
+        return GYRE_OK;
+    gyre_record_release(out);
+    return gyre_error_set(GYRE_INTERNAL, "a worker process described a kernel in a way that makes no sense");
+}
+
+void gyre_record_release(struct gyre_kept_record *record)
+{
+    while (record->blocks) {
+        struct gyre_kept_block *block = record->blocks;
+        record->blocks = block->next;
+        free(block);
+    }
+}

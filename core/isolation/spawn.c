@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts the worker program by posix_spawn: the caller may have threads that hold locks, so nothing is
+ * forked. The worker keeps the caller's environment, output and errors; its input is empty, and it leads a
+ * process group of its own, so that a terminal's interrupt reaches the program alone.
+ */
+#include "core/isolation/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/places.h"
+
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t all, none;
+    sigfillset(&all);
+    sigemptyset(&none);
+    posix_spawnattr_setflags(attributes,
+                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(attributes, 0);
+    posix_spawnattr_setsigmask(attributes, &none);
+    return posix_spawnattr_setsigdefault(attributes, &all);
+}
+
+static int set_descriptors(posix_spawn_file_actions_t *actions, int socket)
+{
+    int rc = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_adddup2(actions, socket, GYRE_WORKER_SOCKET);
+    if (rc == 0)
+        rc = posix_spawn_file_actions_addclosefrom_np(actions, GYRE_WORKER_SOCKET + 1);
+    return rc;
+}
+
+gyre_status gyre_worker_spawn(int socket, pid_t *pid)
+{
+    extern char **environ;
+    char program[PATH_MAX], parent[32];
+    char *arguments[] = {program, parent, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    snprintf(program, sizeof program, "%s/%s", gyre_place_helpers(), GYRE_WORKER_PROGRAM);
+    snprintf(parent, sizeof parent, "%ld", (long)getpid());
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    int rc = set_attributes(&attributes);
+    if (rc == 0)
+        rc = set_descriptors(&actions, socket);
+    if (rc == 0)
+        rc = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    if (rc == 0)
+        return GYRE_OK;
+    if (rc == ENOENT)
+        return gyre_error_set(GYRE_UNAVAILABLE,
+                              "the worker program '%s' is not there; install it, or set isolation = none",
+                              program);
+    return gyre_error_set(rc == EAGAIN || rc == ENOMEM ? GYRE_EXHAUSTED : GYRE_FAILED,
+                          "the worker program '%s' cannot be started: %s", program, strerror(rc));
+}

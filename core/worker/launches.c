@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launching in the worker: the control region is mapped from the core's descriptor, handles are looked up by
+ * their numbers. No locks of its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/worker/serve.h"
+
+enum { BINDINGS_MAX = 256 };
+
+static void kernel_log(void *context, const char *text, int64_t value)
+{
+    worker_log_kernel((uint64_t)(uintptr_t)context, text, value);
+}
+
+static gyre_status find_memory(uint64_t id, gyre_memory **out)
+{
+    struct worker_object object;
+    *out = NULL;
+    if (id == 0)
+        return GYRE_OK;
+    gyre_status status = worker_find(id, WORKER_MEMORY, &object);
+    if (status == GYRE_OK)
+        *out = object.handle;
+    return status;
+}
+
+/* Reads what the message says beyond its first numbers. */
+static gyre_status read_desc(struct gyre_wire *wire, gyre_resident_desc *desc, gyre_binding_desc *bindings)
+{
+    desc->kernel_name = gyre_wire_get_text(wire);
+    desc->lanes = gyre_wire_get_u32(wire, UINT32_MAX);
+    desc->blocks = gyre_wire_get_u32(wire, UINT32_MAX);
+    gyre_status status = find_memory(gyre_wire_get_u64(wire), &desc->state);
+    desc->idle = (gyre_idle)gyre_wire_get_u32(wire, GYRE_IDLE_PARK);
+    desc->spin_turns = gyre_wire_get_u32(wire, UINT32_MAX);
+    desc->binding_count = gyre_wire_get_u32(wire, BINDINGS_MAX);
+    desc->bindings = bindings;
+    for (uint32_t i = 0; status == GYRE_OK && i < desc->binding_count; i++) {
+        status = find_memory(gyre_wire_get_u64(wire), &bindings[i].memory);
+        bindings[i].offset = gyre_wire_get_u64(wire);
+        bindings[i].element_count = gyre_wire_get_u64(wire);
+    }
+    if (status != GYRE_OK)
+        return status;
+    bool sound = gyre_wire_whole(wire) && desc->kernel_name &&
+                 GYRE_CONTROL_SIZE((uint64_t)desc->blocks) <= desc->control_size;
+    return sound ? GYRE_OK : worker_nonsense();
+}
+
+gyre_status worker_launch(struct gyre_wire *wire)
+{
+    struct worker_object object = {.kind = WORKER_RESIDENT}, module;
+    gyre_binding_desc bindings[BINDINGS_MAX];
+    gyre_resident_desc desc = {.size = sizeof desc, .kernel_log = kernel_log};
+    gyre_resident *resident = NULL;
+    object.id = gyre_wire_get_u64(wire);
+    uint64_t module_id = gyre_wire_get_u64(wire);
+    object.size = desc.control_size = gyre_wire_get_u64(wire);
+    int descriptor = gyre_wire_take_descriptor(wire);
+    gyre_status status = read_desc(wire, &desc, bindings);
+    if (status == GYRE_OK)
+        status = worker_find(module_id, WORKER_MODULE, &module);
+    desc.control_descriptor = dup(descriptor);
+    desc.kernel_log_context = (void *)(uintptr_t)object.id;
+    if (status == GYRE_OK)
+        status = worker_map(dup(descriptor), object.size, &object.mapping);
+    desc.control = object.mapping;
+    if (status == GYRE_OK)
+        status = gyre_dispatch_launch(worker_device(), module.handle, &desc, &resident);
+    object.handle = resident;
+    if (status == GYRE_OK)
+        status = worker_keep(&object);
+    if (status != GYRE_OK && object.mapping)
+        munmap(object.mapping, object.size);
+    if (desc.control_descriptor >= 0)
+        close(desc.control_descriptor);
+    if (descriptor >= 0)
+        close(descriptor);
+    gyre_wire_begin(wire, GYRE_WIRE_LAUNCH, GYRE_OK);
+    return status;
+}
+
+gyre_status worker_wait(struct gyre_wire *wire)
+{
+    struct worker_object object;
+    uint64_t id = gyre_wire_get_u64(wire);
+    uint64_t deadline_ns = gyre_wire_get_u64(wire);
+    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    if (status == GYRE_OK)
+        status = worker_find(id, WORKER_RESIDENT, &object);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_wait(worker_device(), object.handle, deadline_ns);
+    gyre_wire_begin(wire, GYRE_WIRE_WAIT, GYRE_OK);
+    return status;
+}
+
+gyre_status worker_notify(struct gyre_wire *wire)
+{
+    struct worker_object object;
+    uint64_t id = gyre_wire_get_u64(wire);
+    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    if (status == GYRE_OK)
+        status = worker_find(id, WORKER_RESIDENT, &object);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_notify(worker_device(), object.handle);
+    gyre_wire_begin(wire, GYRE_WIRE_NOTIFY, GYRE_OK);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program gyre-worker: one device of one backend, in a process that may die.
+ *
+ *     gyre-worker PARENT
+ *
+ * The core runs it as a child with a socket as descriptor 3; what is asked there is done with the plugin, and
+ * the user's handlers run here. It ends with its parent, and without exit handlers: those are the driver's.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/isolation/keeper.h"
+#include "core/worker/serve.h"
+
+static int is_socket(int descriptor)
+{
+    int type = 0;
+    socklen_t size = sizeof type;
+    return getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
+}
+
+int main(int argc, char **argv)
+{
+    static const char usage[] = "usage: gyre-worker PARENT\nRun by Gyre itself.\n";
+    const struct rlimit no_core = {0, 0};
+    if (argc != 2 || !is_socket(GYRE_WORKER_SOCKET)) {
+        ssize_t ignored = write(STDERR_FILENO, usage, sizeof usage - 1);
+        return ignored < 0 ? 1 : 2;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != (pid_t)strtol(argv[1], NULL, 10))
+        return 1;                     /* the parent died before that took effect */
+    setrlimit(RLIMIT_CORE, &no_core); /* a core file of shared rings and a driver takes seconds to write */
+    worker_serve(GYRE_WORKER_SOCKET);
+    _exit(0);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The objects of the worker, by the numbers that the core gave them. Lock: one, for the list; not held while
+ * the backend is called. The core releases nothing that it still uses.
+ */
+#include "core/worker/serve.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct worker_object *objects;
+
+gyre_status worker_map(int descriptor, uint64_t size, void **mapping)
+{
+    *mapping = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    int error = errno;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (*mapping != MAP_FAILED)
+        return GYRE_OK;
+    *mapping = NULL;
+    return gyre_error_set(GYRE_EXHAUSTED, "%llu bytes of shared memory cannot be mapped: %s",
+                          (unsigned long long)size, strerror(error));
+}
+
+gyre_status worker_keep(const struct worker_object *object)
+{
+    struct worker_object *kept = malloc(sizeof *kept);
+    if (!kept)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for an object of the device");
+    *kept = *object;
+    pthread_mutex_lock(&lock);
+    kept->next = objects;
+    objects = kept;
+    pthread_mutex_unlock(&lock);
+    return GYRE_OK;
+}
+
+gyre_status worker_find(uint64_t id, enum worker_kind kind, struct worker_object *out)
+{
+    pthread_mutex_lock(&lock);
+    const struct worker_object *object = objects;
+    while (object && (object->id != id || object->kind != kind))
+        object = object->next;
+    if (object)
+        *out = *object;
+    pthread_mutex_unlock(&lock);
+    return object ? GYRE_OK
+                  : gyre_error_set(GYRE_INTERNAL, "the core names object %llu, which is not there",
+                                   (unsigned long long)id);
+}
+
+static void release(struct worker_object *object)
+{
+    switch (object->kind) {
+    case WORKER_MODULE:
+        gyre_dispatch_module_release(worker_device(), object->handle);
+        break;
+    case WORKER_QUEUE:
+        gyre_dispatch_queue_release(worker_device(), object->handle);
+        break;
+    case WORKER_MEMORY:
+        gyre_dispatch_memory_release(worker_device(), object->handle);
+        break;
+    case WORKER_RESIDENT:
+        gyre_dispatch_release(worker_device(), object->handle);
+        break;
+    }
+    if (object->mapping)
+        munmap(object->mapping, object->size);
+    free(object);
+}
+
+gyre_status worker_release(uint64_t id)
+{
+    pthread_mutex_lock(&lock);
+    struct worker_object **link = &objects;
+    while (*link && (*link)->id != id)
+        link = &(*link)->next;
+    struct worker_object *object = *link;
+    if (object)
+        *link = object->next;
+    pthread_mutex_unlock(&lock);
+    if (!object)
+        return gyre_error_set(GYRE_INTERNAL, "the core releases object %llu, which is not there",
+                              (unsigned long long)id);
+    release(object);
+    return GYRE_OK;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The operations of a device, asked for by messages: arguments out of the message, a call of core/dispatch,
+ * the answer into the message. No locks: core/dispatch serialises what the plugin does not allow from any
+ * thread.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/isolation/records.h"
+#include "core/worker/serve.h"
+
+enum { PARAMETERS_MAX = 256, DIRECTORIES_MAX = 64, MESSAGES_MAX = 64 * 1024 };
+
+static struct gyre_dispatch *device; /* set once, before any other operation */
+
+struct gyre_dispatch *worker_device(void)
+{
+    return __atomic_load_n(&device, __ATOMIC_ACQUIRE);
+}
+
+gyre_status worker_nonsense(void)
+{
+    return gyre_error_set(GYRE_INTERNAL, "the worker process was asked for something that makes no sense");
+}
+
+/* ---- the device ---- */
+
+static const char *text_or_empty(struct gyre_wire *wire)
+{
+    const char *text = gyre_wire_get_text(wire);
+    return text ? text : "";
+}
+
+static void answer_open(struct gyre_wire *wire)
+{
+    gyre_wire_begin(wire, GYRE_WIRE_OPEN, GYRE_OK);
+    gyre_wire_put(wire, gyre_dispatch_device_info(device), sizeof(gyre_device_info));
+    gyre_wire_put_text(wire, gyre_dispatch_build(device));
+}
+
+gyre_status worker_open(struct gyre_wire *wire)
+{
+    gyre_parameter parameters[PARAMETERS_MAX];
+    struct gyre_dispatch *opened = NULL;
+    struct gyre_candidate candidate = {.parameters = parameters};
+    candidate.name = text_or_empty(wire);
+    candidate.library = text_or_empty(wire);
+    uint32_t ordinal = gyre_wire_get_u32(wire, UINT32_MAX);
+    candidate.parameter_count = gyre_wire_get_u32(wire, PARAMETERS_MAX);
+    for (size_t i = 0; i < candidate.parameter_count; i++) {
+        parameters[i].key = text_or_empty(wire);
+        parameters[i].value = text_or_empty(wire);
+        parameters[i].origin = text_or_empty(wire);
+    }
+    if (!gyre_wire_whole(wire) || worker_device())
+        return worker_nonsense();
+    gyre_status status = gyre_dispatch_open(&candidate, ordinal, worker_log, NULL, &opened);
+    if (status != GYRE_OK)
+        return status;
+    __atomic_store_n(&device, opened, __ATOMIC_RELEASE); /* pairs with worker_device */
+    answer_open(wire);
+    return GYRE_OK;
+}
+
+gyre_status worker_close(struct gyre_wire *wire)
+{
+    struct gyre_dispatch *closed = __atomic_exchange_n(&device, NULL, __ATOMIC_ACQ_REL);
+    gyre_dispatch_close(closed);
+    gyre_wire_begin(wire, GYRE_WIRE_CLOSE, GYRE_OK);
+    return GYRE_OK;
+}
+
+static void answer_compile(struct gyre_wire *wire, gyre_status status, const char *messages)
+{
+    gyre_wire_begin(wire, GYRE_WIRE_COMPILE, status);
+    if (status != GYRE_OK)
+        gyre_wire_put_text(wire, gyre_error_cause());
+    gyre_wire_put_text(wire, messages);
+}
+
+gyre_status worker_compile(struct gyre_wire *wire)
+{
+    const char *directories[DIRECTORIES_MAX + 1] = {NULL};
+    gyre_compile_desc desc = {.size = sizeof desc, .include_directories = directories};
+    desc.unit_path = text_or_empty(wire);
+    desc.options = text_or_empty(wire);
+    desc.architecture = gyre_wire_get_text(wire);
+    desc.artifact_path = text_or_empty(wire);
+    desc.dependency_path = gyre_wire_get_text(wire);
+    desc.deadline_ns = gyre_wire_get_u64(wire);
+    desc.messages_size = gyre_wire_get_u32(wire, MESSAGES_MAX);
+    uint32_t count = gyre_wire_get_u32(wire, DIRECTORIES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        directories[i] = text_or_empty(wire);
+    if (!gyre_wire_whole(wire))
+        return worker_nonsense();
+    desc.messages = calloc(1, desc.messages_size + 1);
+    if (!desc.messages)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiler's messages");
+    gyre_status status = gyre_dispatch_compile(worker_device(), &desc);
+    answer_compile(wire, status, desc.messages);
+    free(desc.messages);
+    return status;
+}
+
+/* ---- modules ---- */
+
+/* Whether the file still holds these bytes. */
+static bool file_is(const char *path, const void *bytes, uint64_t size)
+{
+    struct stat now;
+    bool same = false;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && fstat(file, &now) == 0 && (uint64_t)now.st_size >= size && size > 0) {
+        void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
+        same = map != MAP_FAILED && memcmp(map, bytes, size) == 0;
+        if (map != MAP_FAILED)
+            munmap(map, size);
+    }
+    if (file >= 0)
+        close(file);
+    return same;
+}
+
+/* From the file where it is as it was, which debuggers know; else from the core's copy of it. */
+static gyre_status load(const char *path, int copy, const void *bytes, uint64_t size, gyre_module **out)
+{
+    char other[64];
+    gyre_module_desc desc = {
+        .size = sizeof desc, .artifact_path = path, .artifact = bytes, .artifact_size = size};
+    snprintf(other, sizeof other, "/proc/self/fd/%d", copy);
+    if (!file_is(path, bytes, size))
+        desc.artifact_path = other;
+    return gyre_dispatch_module_load(worker_device(), &desc, out);
+}
+
+gyre_status worker_module_load(struct gyre_wire *wire)
+{
+    struct worker_object object = {.kind = WORKER_MODULE};
+    gyre_module *module = NULL;
+    void *bytes = NULL;
+    object.id = gyre_wire_get_u64(wire);
+    const char *path = text_or_empty(wire);
+    uint64_t size = gyre_wire_get_u64(wire);
+    int copy = gyre_wire_take_descriptor(wire);
+    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    if (status == GYRE_OK)
+        status = worker_map(dup(copy), size, &bytes);
+    if (status == GYRE_OK)
+        status = load(path, copy, bytes, size, &module);
+    if (bytes)
+        munmap(bytes, size);
+    if (copy >= 0)
+        close(copy);
+    object.handle = module;
+    if (status == GYRE_OK)
+        status = worker_keep(&object);
+    gyre_wire_begin(wire, GYRE_WIRE_MODULE_LOAD, GYRE_OK);
+    return status;
+}
+
+gyre_status worker_module_kernel(struct gyre_wire *wire)
+{
+    struct worker_object module;
+    gyre_kernel_record record;
+    uint64_t id = gyre_wire_get_u64(wire);
+    uint32_t index = gyre_wire_get_u32(wire, UINT32_MAX);
+    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    if (status == GYRE_OK)
+        status = worker_find(id, WORKER_MODULE, &module);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_module_kernel(worker_device(), module.handle, index, &record);
+    if (status != GYRE_OK)
+        return status;
+    gyre_wire_begin(wire, GYRE_WIRE_MODULE_KERNEL, GYRE_OK);
+    gyre_record_put(wire, &record);
+    return GYRE_OK;
+}
+
+/* ---- memory ---- */
+
+static gyre_status keep_or_unmap(const struct worker_object *object, gyre_status status)
+{
+    if (status == GYRE_OK)
+        status = worker_keep(object);
+    if (status != GYRE_OK && object->mapping)
+        munmap(object->mapping, object->size);
+    return status;
+}
+
+gyre_status worker_queue_alloc(struct gyre_wire *wire)
+{
+    struct worker_object object = {.kind = WORKER_QUEUE};
+    gyre_queue_memory_desc desc = {.size = sizeof desc, .descriptor = -1};
+    gyre_queue_memory *memory = NULL;
+    uint64_t address = 0;
+    object.id = gyre_wire_get_u64(wire);
+    object.size = desc.region_size = gyre_wire_get_u64(wire);
+    int descriptor = gyre_wire_take_descriptor(wire);
+    if (!gyre_wire_whole(wire))
+        return worker_nonsense();
+    desc.descriptor = dup(descriptor); /* for the call alone, as the contract says */
+    gyre_status status = worker_map(descriptor, desc.region_size, &object.mapping);
+    desc.address = object.mapping;
+    if (status == GYRE_OK)
+        status = gyre_dispatch_queue_alloc(worker_device(), &desc, &memory, &address);
+    if (desc.descriptor >= 0)
+        close(desc.descriptor);
+    object.handle = memory;
+    status = keep_or_unmap(&object, status);
+    gyre_wire_begin(wire, GYRE_WIRE_QUEUE_ALLOC, GYRE_OK);
+    gyre_wire_put_u64(wire, address);
+    return status;
+}
+
+gyre_status worker_memory_alloc(struct gyre_wire *wire)
+{
+    struct worker_object object = {.kind = WORKER_MEMORY};
+    gyre_memory *memory = NULL;
+    uint64_t address = 0;
+    object.id = gyre_wire_get_u64(wire);
+    object.size = gyre_wire_get_u64(wire);
+    int descriptor = gyre_wire_take_descriptor(wire);
+    if (!gyre_wire_whole(wire))
+        return worker_nonsense();
+    gyre_status status = worker_map(descriptor, object.size, &object.mapping);
+    if (status == GYRE_OK)
+        status = gyre_dispatch_memory_alloc(worker_device(), object.size, &memory);
+    object.handle = memory;
+    status = keep_or_unmap(&object, status);
+    bool addressed =
+        status == GYRE_OK && gyre_dispatch_memory_address(worker_device(), memory, &address) == GYRE_OK;
+    gyre_wire_begin(wire, GYRE_WIRE_MEMORY_ALLOC, GYRE_OK);
+    gyre_wire_put_u64(wire, addressed);
+    gyre_wire_put_u64(wire, address);
+    return status;
+}
+
+gyre_status worker_transfer(struct gyre_wire *wire)
+{
+    struct worker_object object;
+    gyre_transfer_desc desc = {.size = sizeof desc};
+    uint64_t id = gyre_wire_get_u64(wire);
+    desc.kind = (gyre_transfer_kind)gyre_wire_get_u32(wire, GYRE_TRANSFER_FILL);
+    desc.offset = gyre_wire_get_u64(wire);
+    desc.byte_count = gyre_wire_get_u64(wire);
+    desc.fill = (uint8_t)gyre_wire_get_u32(wire, UINT8_MAX);
+    if (!gyre_wire_whole(wire))
+        return worker_nonsense();
+    gyre_status status = worker_find(id, WORKER_MEMORY, &object);
+    if (status != GYRE_OK)
+        return status;
+    if (desc.offset > object.size || desc.byte_count > object.size - desc.offset)
+        return worker_nonsense();
+    desc.memory = object.handle;
+    desc.source = desc.target = (unsigned char *)object.mapping + desc.offset;
+    status = gyre_dispatch_transfer(worker_device(), &desc);
+    gyre_wire_begin(wire, GYRE_WIRE_TRANSFER, GYRE_OK);
+    return status;
+}

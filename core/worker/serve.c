@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections: the control socket brings them, and each has a thread that answers one call after the other.
+ * So a call that waits keeps no other out.
+ *
+ * Lock: log_lock, for the one message that log lines go out in.
+ */
+#include "core/worker/serve.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+static int control_socket;
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct gyre_wire log_wire;
+
+/* ---- log ---- */
+
+void worker_log(void *context, int level, const char *text)
+{
+    (void)context;
+    pthread_mutex_lock(&log_lock);
+    gyre_error_hold();
+    gyre_wire_begin(&log_wire, GYRE_WIRE_LOG, GYRE_OK);
+    gyre_wire_put_u64(&log_wire, (uint64_t)level);
+    gyre_wire_put_text(&log_wire, text);
+    gyre_wire_send(&log_wire, control_socket, 0);
+    gyre_error_let_go();
+    pthread_mutex_unlock(&log_lock);
+}
+
+void worker_log_kernel(uint64_t id, const char *text, int64_t value)
+{
+    pthread_mutex_lock(&log_lock);
+    gyre_error_hold();
+    gyre_wire_begin(&log_wire, GYRE_WIRE_KERNEL_LOG, GYRE_OK);
+    gyre_wire_put_u64(&log_wire, id);
+    gyre_wire_put_u64(&log_wire, (uint64_t)value);
+    gyre_wire_put_text(&log_wire, text);
+    gyre_wire_send(&log_wire, control_socket, 0);
+    gyre_error_let_go();
+    pthread_mutex_unlock(&log_lock);
+}
+
+/* ---- calls ---- */
+
+static gyre_status release(struct gyre_wire *wire)
+{
+    uint64_t id = gyre_wire_get_u64(wire);
+    if (!gyre_wire_whole(wire))
+        return worker_nonsense();
+    gyre_status status = worker_release(id);
+    gyre_wire_begin(wire, GYRE_WIRE_RELEASE, GYRE_OK);
+    return status;
+}
+
+static worker_operation *const operations[] = {
+    [GYRE_WIRE_OPEN] = worker_open,
+    [GYRE_WIRE_CLOSE] = worker_close,
+    [GYRE_WIRE_COMPILE] = worker_compile,
+    [GYRE_WIRE_MODULE_LOAD] = worker_module_load,
+    [GYRE_WIRE_MODULE_KERNEL] = worker_module_kernel,
+    [GYRE_WIRE_QUEUE_ALLOC] = worker_queue_alloc,
+    [GYRE_WIRE_MEMORY_ALLOC] = worker_memory_alloc,
+    [GYRE_WIRE_TRANSFER] = worker_transfer,
+    [GYRE_WIRE_LAUNCH] = worker_launch,
+    [GYRE_WIRE_WAIT] = worker_wait,
+    [GYRE_WIRE_NOTIFY] = worker_notify,
+    [GYRE_WIRE_RELEASE] = release,
+};
+
+/* The answer to one call is what the operation wrote, or its status and sentence. */
+static void answer(struct gyre_wire *wire)
+{
+    enum gyre_wire_operation operation = gyre_wire_operation(wire);
+    size_t index = (size_t)operation;
+    gyre_error_clear();
+    worker_operation *function = index < sizeof operations / sizeof operations[0] ? operations[index] : NULL;
+    gyre_status status = GYRE_OK;
+    if (!function || (operation != GYRE_WIRE_OPEN && !worker_device()))
+        status = worker_nonsense();
+    else
+        status = function(wire);
+    if (status == GYRE_OK || gyre_wire_status(wire) == status)
+        return;
+    gyre_wire_begin(wire, operation, status);
+    gyre_wire_put_text(wire, gyre_error_cause());
+}
+
+static void *serve_connection(void *argument)
+{
+    int socket = (int)(intptr_t)argument;
+    struct gyre_wire wire;
+    gyre_status status = gyre_wire_init(&wire);
+    while (status == GYRE_OK) {
+        status = gyre_wire_receive(&wire, socket, UINT64_MAX);
+        if (status == GYRE_OK)
+            answer(&wire);
+        if (status == GYRE_OK)
+            status = gyre_wire_send(&wire, socket, UINT64_MAX);
+    }
+    gyre_wire_finish(&wire);
+    close(socket);
+    return NULL;
+}
+
+static gyre_status start_connection(struct gyre_wire *wire)
+{
+    pthread_t thread;
+    int socket = gyre_wire_take_descriptor(wire);
+    if (gyre_wire_operation(wire) != GYRE_WIRE_CONNECT || socket < 0)
+        return worker_nonsense();
+    if (pthread_create(&thread, NULL, serve_connection, (void *)(intptr_t)socket) != 0) {
+        close(socket); /* the caller is told that nobody answers */
+        return GYRE_OK;
+    }
+    pthread_detach(thread);
+    return GYRE_OK;
+}
+
+void worker_serve(int control)
+{
+    struct gyre_wire wire;
+    control_socket = control;
+    fcntl(control, F_SETFD, FD_CLOEXEC); /* compilers that a plugin runs are no business of the core's */
+    gyre_status status = gyre_wire_init(&wire);
+    if (status == GYRE_OK)
+        status = gyre_wire_init(&log_wire);
+    while (status == GYRE_OK) {
+        status = gyre_wire_receive(&wire, control, UINT64_MAX);
+        if (status == GYRE_OK)
+            status = start_connection(&wire);
+    }
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers that crash when they are told to. Only for the CPU backend and with check = off: they call what no
+ * handler may call. A fault that is to happen once leaves a file in the folder $CRASH_FOLDER behind.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <gyre/kernel.h>
+#include "crash.h"
+
+/* Whether this is the first time for this request. */
+static int is_first(u64 number)
+{
+    char path[512];
+    const char *folder = getenv("CRASH_FOLDER");
+    snprintf(path, sizeof path, "%s/%llu", folder ? folder : "/nowhere", (unsigned long long)number);
+    int file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file >= 0)
+        close(file);
+    return file >= 0;
+}
+
+static void crash(u32 fault)
+{
+    static volatile u32 zero;
+    switch (fault) {
+    case CRASH_SEGFAULT:
+        *(volatile u32 *)(uintptr_t)zero = 1;
+        break;
+    case CRASH_ABORT:
+        abort();
+    case CRASH_TRAP:
+        __builtin_trap();
+    case CRASH_LOOP:
+        while (!zero)
+            ;
+        break;
+    case CRASH_EXIT:
+        _exit(3);
+    case CRASH_DIVIDE:
+        zero = 1 / zero;
+        break;
+    case CRASH_STOP:
+        kill(getpid(), SIGSTOP);
+        break;
+    default:
+        break;
+    }
+}
+
+GYRE_HELPER u64 mixed(u64 number)
+{
+    number = (number ^ number >> 31) * 0x9e3779b97f4a7c15u;
+    return number ^ number >> 29;
+}
+
+/* Stateless: the reply is a function of the request. */
+GYRE_KERNEL(fragile, crash_request, crash_reply)
+{
+    if (request->fault != CRASH_NOT && (request->always || is_first(request->number)))
+        crash(request->fault);
+    reply->number = request->number;
+    reply->check = mixed(request->number);
+    return GYRE_REPLY;
+}
+
+/* Stateful: the reply is a function of all requests so far. */
+GYRE_ACTOR(fragile_actor, crash_request, crash_reply, crash_state)
+{
+    if (request->fault != CRASH_NOT && (request->always || is_first(request->number)))
+        crash(request->fault);
+    state->count++;
+    state->hash = mixed(state->hash + request->number);
+    reply->number = state->count;
+    reply->check = state->hash;
+    return GYRE_REPLY;
+}

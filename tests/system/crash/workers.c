@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See workers.h. The log is written by threads of the library, so it has a lock. */
+#include "workers.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES_MAX = 4096, SETTINGS_MAX = 16 };
+
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *lines[LINES_MAX];
+static size_t line_count;
+
+void require_(bool holds, const char *what, const char *file, int line)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "%s:%d: required: %s\n  last error: %s\n", file, line, what, gyre_error_text());
+    pthread_mutex_lock(&log_lock);
+    for (size_t i = line_count > 20 ? line_count - 20 : 0; i < line_count; i++)
+        fprintf(stderr, "  log: %s\n", lines[i]);
+    _Exit(EXIT_FAILURE);
+}
+
+static void keep_line(void *context, int level, const char *text)
+{
+    (void)context;
+    (void)level;
+    pthread_mutex_lock(&log_lock);
+    if (line_count < LINES_MAX)
+        lines[line_count++] = strdup(text);
+    pthread_mutex_unlock(&log_lock);
+}
+
+size_t log_lines_with(const char *text)
+{
+    size_t found = 0;
+    pthread_mutex_lock(&log_lock);
+    for (size_t i = 0; i < line_count; i++)
+        found += strstr(lines[i], text) != NULL;
+    pthread_mutex_unlock(&log_lock);
+    return found;
+}
+
+/* The command, state and parent of a process; false when it is gone. */
+static bool read_process(const char *pid, char command[64], char *state, long *parent)
+{
+    char path[300], text[512];
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    char *open = strchr(text, '('), *end = strrchr(text, ')');
+    if (!open || !end)
+        return false;
+    *end = '\0';
+    snprintf(command, 64, "%.63s", open + 1);
+    return sscanf(end + 2, "%c %ld", state, parent) == 2;
+}
+
+pid_t worker_of(pid_t parent)
+{
+    pid_t found = 0;
+    DIR *folder = opendir("/proc");
+    for (struct dirent *entry; folder && !found && (entry = readdir(folder));) {
+        char command[64], state;
+        long its_parent;
+        if (isdigit((unsigned char)entry->d_name[0]) &&
+            read_process(entry->d_name, command, &state, &its_parent) && its_parent == parent &&
+            !strcmp(command, "gyre-worker"))
+            found = (pid_t)strtol(entry->d_name, NULL, 10);
+    }
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
+bool is_alive(pid_t pid)
+{
+    char number[32], command[64], state;
+    long parent;
+    snprintf(number, sizeof number, "%ld", (long)pid);
+    return read_process(number, command, &state, &parent) && state != 'Z';
+}
+
+size_t open_descriptors(void)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder))
+        count++;
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+gyre_runtime *open_isolated(const char *const *settings)
+{
+    const char *all[SETTINGS_MAX + 4] = {"backend.cpu.isolation=process", "gyre.check=off", "log_level=info"};
+    gyre_runtime *runtime = NULL;
+    for (size_t i = 0; settings && settings[i] && i < SETTINGS_MAX; i++)
+        all[3 + i] = settings[i];
+    gyre_open_desc open = {.size = sizeof open, .settings = all, .backend = "cpu", .log = keep_line};
+    must(gyre_open(&open, &runtime));
+    return runtime;
+}
+
+gyre_kernel *launch_fragile(gyre_runtime *runtime, const char *kernel, uint32_t blocks)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = CRASH_KERNELS, .kernel = kernel, .blocks = blocks};
+    must(gyre_launch(runtime, &desc, &launched));
+    return launched;
+}
+
+uint64_t mixed(uint64_t number)
+{
+    number = (number ^ number >> 31) * UINT64_C(0x9e3779b97f4a7c15);
+    return number ^ number >> 29;
+}
+
+uint64_t soon(void)
+{
+    return gyre_in_ms(20000);
+}

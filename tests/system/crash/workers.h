@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the crash tests share: requirements, worker processes as /proc shows them, an isolated CPU backend. */
+#ifndef GYRE_TESTS_CRASH_WORKERS_H
+#define GYRE_TESTS_CRASH_WORKERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <gyre/gyre.h>
+
+#include "crash.h"
+
+void require_(bool holds, const char *what, const char *file, int line);
+#define require(condition) require_((condition), #condition, __FILE__, __LINE__)
+#define must(call)         require_((call) == GYRE_OK, #call, __FILE__, __LINE__)
+
+/** The worker process that is a child of `parent`; 0 when there is none. */
+pid_t worker_of(pid_t parent);
+/** Whether the process is there and no zombie. */
+bool is_alive(pid_t pid);
+/** Descriptors that this process has open. */
+size_t open_descriptors(void);
+
+/** A runtime whose CPU backend is isolated, with further settings (NULL-terminated; NULL: none). */
+gyre_runtime *open_isolated(const char *const *settings);
+/** Launches a kernel of crash.gyre.c with defaults; must succeed. */
+gyre_kernel *launch_fragile(gyre_runtime *runtime, const char *kernel, uint32_t blocks);
+/** What `fragile` replies. */
+uint64_t mixed(uint64_t number);
+/** A generous deadline for what must happen. */
+uint64_t soon(void);
+/** Lines of the log that hold this text. */
+size_t log_lines_with(const char *text);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of the worker protocol: what goes in comes out, and what is cut or made up is refused. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/isolation/records.h"
+#include "gyre/waiting.h"
+#include "unit/unit.h"
+
+#define PAIR(FIELD) FIELD(u32, first) FIELD(f32, rest[3])
+GYRE_MESSAGE(pair, PAIR)
+
+static struct gyre_wire sent, received;
+static int ends[2];
+
+static void open_ends(void)
+{
+    ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    ck_assert(gyre_wire_init(&sent) == GYRE_OK && gyre_wire_init(&received) == GYRE_OK);
+    gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_TIMEOUT);
+}
+
+static void close_ends(void)
+{
+    gyre_wire_finish(&sent);
+    gyre_wire_finish(&received);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void pass_on(void)
+{
+    ck_assert(gyre_wire_send(&sent, ends[0], UINT64_MAX) == GYRE_OK);
+    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_OK);
+}
+
+START_TEST(values_and_descriptors_arrive)
+{
+    struct stat one, other;
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    gyre_wire_put_u64(&sent, 7);
+    gyre_wire_put_text(&sent, "seven");
+    gyre_wire_put_text(&sent, NULL);
+    gyre_wire_put_text(&sent, "");
+    gyre_wire_put_descriptor(&sent, file);
+    pass_on();
+    ck_assert(gyre_wire_operation(&received) == GYRE_WIRE_WAIT &&
+              gyre_wire_status(&received) == GYRE_TIMEOUT);
+    ck_assert_uint_eq(gyre_wire_get_u64(&received), 7);
+    ck_assert_str_eq(gyre_wire_get_text(&received), "seven");
+    ck_assert(gyre_wire_get_text(&received) == NULL);
+    ck_assert(!gyre_wire_whole(&received));
+    ck_assert_str_eq(gyre_wire_get_text(&received), "");
+    ck_assert(gyre_wire_whole(&received));
+    int arrived = gyre_wire_take_descriptor(&received);
+    ck_assert(fstat(file, &one) == 0 && fstat(arrived, &other) == 0 && one.st_ino == other.st_ino);
+    ck_assert(fcntl(arrived, F_GETFD) & FD_CLOEXEC);
+    close(arrived);
+    close(file);
+    ck_assert_int_eq(gyre_wire_take_descriptor(&received), -1);
+    ck_assert(!gyre_wire_whole(&received));
+}
+END_TEST
+
+START_TEST(descriptors_that_nobody_takes_are_closed)
+{
+    int first = dup(0);
+    close(first); /* the lowest free number */
+    for (int round = 0; round < 3; round++) {
+        gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_OK);
+        gyre_wire_put_descriptor(&sent, ends[0]);
+        pass_on();
+    }
+    gyre_wire_begin(&received, GYRE_WIRE_WAIT, GYRE_OK);
+    int next = dup(0);
+    close(next);
+    ck_assert_int_eq(first, next);
+}
+END_TEST
+
+START_TEST(what_is_cut_or_too_large_is_broken)
+{
+    gyre_wire_put_u64(&sent, 3); /* a text of three bytes, of which there is one */
+    gyre_wire_put(&sent, "a", 1);
+    pass_on();
+    ck_assert_str_eq(gyre_wire_get_text(&received), "");
+    ck_assert(received.broken && gyre_wire_get_u64(&received) == 0);
+    gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_OK);
+    gyre_wire_put_u64(&sent, 3); /* a text with an end inside */
+    gyre_wire_put(&sent, "a\0", 3);
+    pass_on();
+    gyre_wire_get_text(&received);
+    ck_assert(received.broken);
+    gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_OK);
+    gyre_wire_put_u64(&sent, 9);
+    pass_on();
+    ck_assert_uint_eq(gyre_wire_get_u32(&received, 8), 0);
+    ck_assert(received.broken);
+    static char large[GYRE_WIRE_MAX];
+    gyre_wire_put(&sent, large, sizeof large);
+    ck_assert(gyre_wire_send(&sent, ends[0], UINT64_MAX) == GYRE_INVALID);
+}
+END_TEST
+
+START_TEST(what_is_no_message_is_refused)
+{
+    char noise[64];
+    memset(noise, 'x', sizeof noise);
+    ck_assert(send(ends[0], noise, sizeof noise, 0) == sizeof noise);
+    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_INTERNAL);
+    ck_assert(send(ends[0], noise, 3, 0) == 3);
+    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_INTERNAL);
+    uint16_t version = GYRE_WIRE_VERSION + 1;
+    memcpy(sent.bytes + 4, &version, sizeof version);
+    uint32_t length = (uint32_t)sent.length;
+    memcpy(sent.bytes + 8, &length, sizeof length);
+    ck_assert(send(ends[0], sent.bytes, sent.length, 0) == (ssize_t)sent.length);
+    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_INCOMPATIBLE);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "version"));
+}
+END_TEST
+
+START_TEST(deadlines_and_ends_are_told_apart)
+{
+    uint64_t start = gyre_clock_ns();
+    ck_assert(gyre_wire_receive(&received, ends[1], start + 20000000) == GYRE_TIMEOUT);
+    ck_assert_uint_ge(gyre_clock_ns() - start, 20000000);
+    shutdown(ends[0], SHUT_RDWR);
+    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_LOST);
+    ck_assert(gyre_wire_send(&sent, ends[1], UINT64_MAX) == GYRE_LOST);
+}
+END_TEST
+
+static const gyre_kernel_record some_kernel = {.size = sizeof(gyre_kernel_record),
+                                               .name = "some",
+                                               .form = GYRE_FORM_BLOCK,
+                                               .request = GYRE_TYPE(pair),
+                                               .reply = GYRE_TYPE(u64),
+                                               .state = GYRE_TYPE(gyre_none),
+                                               .scratch_size = 99,
+                                               .buffers = "in pair pairs;",
+                                               .buffer_types = gyre_fields_pair,
+                                               .registers = 5};
+
+START_TEST(a_kernel_record_arrives_with_its_types)
+{
+    struct gyre_kept_record kept;
+    gyre_record_put(&sent, &some_kernel);
+    pass_on();
+    ck_assert(gyre_record_get(&received, &kept) == GYRE_OK);
+    ck_assert_str_eq(kept.record.name, "some");
+    ck_assert(kept.record.form == GYRE_FORM_BLOCK && kept.record.scratch_size == 99);
+    ck_assert_str_eq(kept.record.request->fields, some_kernel.request->fields);
+    ck_assert_str_eq(kept.record.request->field_types[1]->name, "f32");
+    ck_assert_ptr_null(kept.record.request->field_types[2]);
+    ck_assert_str_eq(kept.record.buffer_types[0]->name, "u32");
+    ck_assert_uint_eq(kept.record.registers, 5);
+    gyre_record_release(&kept);
+}
+END_TEST
+
+START_TEST(a_cut_kernel_record_is_refused_wherever_it_is_cut)
+{
+    struct gyre_kept_record kept;
+    gyre_record_put(&sent, &some_kernel);
+    pass_on();
+    size_t whole = received.length, start = received.at;
+    for (size_t length = start; length < whole; length++) {
+        received.length = length;
+        received.at = start;
+        received.broken = false;
+        ck_assert(gyre_record_get(&received, &kept) == GYRE_INTERNAL);
+        ck_assert_ptr_null(kept.blocks);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("wire");
+    TCase *tcase = tcase_create("wire");
+    tcase_add_checked_fixture(tcase, open_ends, close_ends);
+    tcase_add_test(tcase, values_and_descriptors_arrive);
+    tcase_add_test(tcase, descriptors_that_nobody_takes_are_closed);
+    tcase_add_test(tcase, what_is_cut_or_too_large_is_broken);
+    tcase_add_test(tcase, what_is_no_message_is_refused);
+    tcase_add_test(tcase, deadlines_and_ends_are_told_apart);
+    tcase_add_test(tcase, a_kernel_record_arrives_with_its_types);
+    tcase_add_test(tcase, a_cut_kernel_record_is_refused_wherever_it_is_cut);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
