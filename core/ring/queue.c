@@ -12,29 +12,38 @@
 
 #include "core/base/error.h"
 
+enum { LABEL_SIZE = 96 };
+
 static uint32_t stride_of(uint32_t payload)
 {
     uint32_t room = payload > GYRE_SLOT_SMALL_PAYLOAD ? payload : GYRE_SLOT_SMALL_PAYLOAD;
     return (room + GYRE_SLOT_HEADER_SIZE + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
 }
 
+static const char *label_of(const char *name, char *text, size_t size)
+{
+    snprintf(text, size, name[0] ? "queue '%s'" : "the queue%s", name);
+    return text;
+}
+
 const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size)
 {
-    snprintf(text, size, queue->name[0] ? "queue '%s'" : "the queue%s", queue->name);
-    return text;
+    return label_of(queue->name, text, size);
 }
 
 static gyre_status check_options(const struct gyre_queue_options *options)
 {
+    char label[LABEL_SIZE];
     uint64_t capacity = options->capacity;
+    label_of(options->name, label, sizeof label);
     if (capacity == 0 || (capacity & (capacity - 1)))
-        return gyre_error_set(
-            GYRE_INVALID, "queue '%s': capacity must be a power of two (1, 2, 4, ..., 1024, ...), found %llu",
-            options->name, (unsigned long long)capacity);
+        return gyre_error_set(GYRE_INVALID,
+                              "%s: capacity must be a power of two (1, 2, 4, ..., 1024, ...), found %llu",
+                              label, (unsigned long long)capacity);
     if (options->request_size > GYRE_PAYLOAD_MAX || options->reply_size > GYRE_PAYLOAD_MAX)
-        return gyre_error_set(
-            GYRE_INVALID, "queue '%s': a message holds at most %d bytes, found %u (request) and %u (reply)",
-            options->name, GYRE_PAYLOAD_MAX, options->request_size, options->reply_size);
+        return gyre_error_set(GYRE_INVALID,
+                              "%s: a message holds at most %d bytes, found %u (request) and %u (reply)",
+                              label, GYRE_PAYLOAD_MAX, options->request_size, options->reply_size);
     return GYRE_OK;
 }
 
@@ -95,28 +104,27 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     gyre_status status = check_options(options);
     if (status != GYRE_OK)
         return status;
+    char label[LABEL_SIZE];
+    label_of(options->name, label, sizeof label);
     gyre_queue *queue = aligned_alloc(GYRE_LINE_SIZE, sizeof *queue);
     if (!queue)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for queue '%s'", options->name);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);
     memset(queue, 0, sizeof *queue);
     queue->region = GYRE_REGION_NONE;
     adopt_options(queue, options);
     if (options->capacity > SIZE_MAX / (2 * (GYRE_PAYLOAD_MAX + (uint64_t)GYRE_LINE_SIZE))) {
-        status = gyre_error_set(GYRE_EXHAUSTED,
-                                "queue '%s': a capacity of %llu slots is more than any machine holds",
-                                options->name, (unsigned long long)options->capacity);
+        status = gyre_error_set(GYRE_EXHAUSTED, "%s: a capacity of %llu slots is more than any machine holds",
+                                label, (unsigned long long)options->capacity);
         goto done;
     }
     write_shape(&shape, options);
-    char label[96];
-    snprintf(label, sizeof label, "queue '%s'", options->name);
     status = gyre_region_create(label, shape.region_size, &queue->region);
     if (status != GYRE_OK)
         goto done;
     adopt_region(queue, &shape);
     queue->marks = calloc(options->capacity, 1);
     if (!queue->marks) {
-        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for queue '%s'", options->name);
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);
         goto done;
     }
     *out = queue;

@@ -200,12 +200,25 @@ static gyre_status wait_at_cursor(gyre_queue *queue, uint64_t index, uint64_t de
     return gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
 }
 
+/* What a receiver is told who found nothing; the wait has set the rest. */
+static gyre_status nothing_taken(gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    if ((status != GYRE_AGAIN && status != GYRE_TIMEOUT) ||
+        !__atomic_load_n(&queue->consumer.peeking, __ATOMIC_RELAXED)) /* only words depend on it */
+        return status;
+    return gyre_error_set(status,
+                          "%s has a peek that was not released yet; release it, also with a count of 0",
+                          gyre_queue_label(queue, label, sizeof label));
+}
+
 gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
                                gyre_completion *completions, size_t *received, uint64_t deadline_ns)
 {
     if (!queue || !received || (!replies && size))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_receive_batch needs a queue, room for replies and for their number");
+        return gyre_error_set(
+            GYRE_INVALID, "gyre_receive and gyre_receive_batch need a queue, room for replies and for their "
+                          "number");
     *received = 0;
     if (count == 0)
         return GYRE_OK;
@@ -222,7 +235,7 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
         status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
     } while (status == GYRE_OK);
     gyre_queue_leave(queue, inside);
-    return status;
+    return status == GYRE_OK ? status : nothing_taken(queue, status);
 }
 
 gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
@@ -269,7 +282,7 @@ gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t 
         status = wait_at_cursor(queue, gyre_received(queue), deadline_ns);
     } while (status == GYRE_OK);
     gyre_queue_leave(queue, inside);
-    return status;
+    return status == GYRE_OK ? status : nothing_taken(queue, status);
 }
 
 gyre_status gyre_release_views(gyre_queue *queue, size_t count)

@@ -99,9 +99,8 @@ static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc,
     if (!buffer)
         return gyre_error_set(GYRE_INVALID, "%s needs a buffer", call);
     if (desc->offset > buffer->size || desc->byte_count > buffer->size - desc->offset)
-        return gyre_error_set(GYRE_INVALID, "%s: bytes %llu to %llu of a buffer of %llu bytes", call,
-                              (unsigned long long)desc->offset,
-                              (unsigned long long)(desc->offset + desc->byte_count),
+        return gyre_error_set(GYRE_INVALID, "%s: %llu bytes from %llu on of a buffer of %llu bytes", call,
+                              (unsigned long long)desc->byte_count, (unsigned long long)desc->offset,
                               (unsigned long long)buffer->size);
     if (desc->byte_count == 0)
         return GYRE_OK;

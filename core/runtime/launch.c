@@ -423,6 +423,20 @@ static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_d
     return GYRE_OK;
 }
 
+static gyre_status check_given(const gyre_launch_desc *given)
+{
+    if ((!given->source && !given->name) ||
+        (given->name && (!given->name[0] || strlen(given->name) >= GYRE_NAME_MAX)))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_launch needs a source, or the name (1 to %d characters) of a kernel "
+                              "whose source is configured",
+                              GYRE_NAME_MAX - 1);
+    if (given->binding_count > 0 && !given->bindings)
+        return gyre_error_set(GYRE_INVALID, "gyre_launch: binding_count is %zu, and bindings is NULL",
+                              given->binding_count);
+    return GYRE_OK;
+}
+
 gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
 {
     gyre_launch_desc given = {.size = sizeof given};
@@ -430,11 +444,9 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     if (status != GYRE_OK)
         return status;
     memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    if ((!given.source && !given.name) || (given.name && strlen(given.name) >= GYRE_NAME_MAX))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_launch needs a source, or the name (at most %d characters) of a kernel "
-                              "whose source is configured",
-                              GYRE_NAME_MAX - 1);
+    status = check_given(&given);
+    if (status != GYRE_OK)
+        return status;
     gyre_kernel *kernel = gyre_kernel_create(runtime);
     if (!kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");

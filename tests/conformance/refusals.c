@@ -118,7 +118,10 @@ static void bindings_are_checked(struct conformance *test)
     bindings[1].buffer = fine;
     desc.binding_count = 3;
     require(try_launch(test, &desc) == GYRE_INVALID);
-    require_sentence("no buffer 'wieghts'");
+    require_sentence("no buffer 'wieghts'; it declares weights, hits; did you mean 'weights'?");
+    desc.bindings = NULL;
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("binding_count is 3, and bindings is NULL");
 }
 
 static void buffer_bounds_are_checked(struct conformance *test)

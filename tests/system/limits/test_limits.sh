@@ -42,7 +42,7 @@ exits 0
 # a limit of memory: the ring, then everything
 limited -v 200000 --set queue.default.capacity=2097152 "$kept" 1
 exits 1
-says "gyre: gyre queue 'same' needs 268435712 bytes of shared memory, mmap says: Cannot allocate memory"
+says "gyre: queue 'same' needs 268435712 bytes of shared memory, mmap says: Cannot allocate memory"
 says "use a smaller capacity"
 for kib in 100000 60000 40000 30000 25000 20000; do
     limited -v "$kib" "$kept" 1
@@ -65,7 +65,7 @@ exits 1
 says "File too large"
 limited -f 64 "$kept" 1
 exits 1
-says "gyre: gyre queue 'same' needs "
+says "gyre: queue 'same' needs "
 says "fallocate says: File too large"
 
 # a full disk: the cache, then -o

@@ -390,6 +390,7 @@ START_TEST(peek_and_release_receive_without_copies)
         ck_assert_uint_eq(*(const uint64_t *)views[i].reply, i + 1);
     ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(5)),
                      GYRE_TIMEOUT); /* being peeked */
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "has a peek that was not released yet"));
     ck_assert_int_eq(gyre_release_views(device.queue, 3), GYRE_OK);
     ck_assert_uint_eq(receive_number(), 4);
     ck_assert_int_eq(gyre_release_views(device.queue, 1), GYRE_INVALID);
