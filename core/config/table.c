@@ -277,7 +277,9 @@ static const struct gyre_config_row rows[] = {
      .key = "threads",
      .choices = {"many", "one"},
      .preset = "many",
-     .doc = "`one` promises that one thread at a time sends and one receives, which saves the locks."},
+     .doc =
+         "`one` promises that one thread at a time sends and one receives, and that no other thread ends the "
+         "kernel or the queue meanwhile; this saves the locks."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",

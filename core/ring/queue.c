@@ -31,6 +31,13 @@ const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size)
     return label_of(queue->name, text, size);
 }
 
+gyre_status gyre_queue_tell_disowned(const gyre_queue *queue)
+{
+    char label[LABEL_SIZE];
+    return gyre_error_set(GYRE_CLOSED, "%s belongs to the process that forked this one; open a runtime here",
+                          gyre_queue_label(queue, label, sizeof label));
+}
+
 static gyre_status check_options(const struct gyre_queue_options *options)
 {
     char label[LABEL_SIZE];
@@ -161,6 +168,13 @@ void gyre_queue_close_sends(gyre_queue *queue)
     gyre_producer_give(queue);
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+}
+
+void gyre_queue_disown(gyre_queue *queue)
+{
+    queue->many_threads = false; /* a thread that is not here may hold the locks */
+    queue->state.disowned = 1;
+    queue->state.closed = 1;
 }
 
 void gyre_queue_abandon(gyre_queue *queue)

@@ -91,10 +91,16 @@ struct gyre_queue {
             credit_bell; /* futex word: the cursor moved, a reservation or a peek ended, a caller gave up */
         uint32_t credit_waiters; /* threads about to sleep or asleep on it */
         uint32_t inside;         /* threads that wait or waited in their call; destroy waits for them */
+        uint32_t disowned;       /* in a forked child: closed, because it is its parent's */
     } state;
 
     struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */
 };
+
+/** In a forked child: closes this process's copy and touches nothing that its parent sees. */
+void gyre_queue_disown(gyre_queue *queue);
+/** CLOSED, and why, for a queue that was disowned. */
+gyre_status gyre_queue_tell_disowned(const gyre_queue *queue);
 
 /** INVALID for a capacity that is no power of two or sizes out of range, EXHAUSTED for want of memory. */
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);

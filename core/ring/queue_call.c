@@ -38,6 +38,8 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
             gyre_queue_ring_doorbell(queue, 1);
             return GYRE_OK;
         }
+        if (is_closed && queue->state.disowned)
+            return gyre_queue_tell_disowned(queue);
         if (is_closed)
             return gyre_error_set(GYRE_CLOSED,
                                   "the kernel of this queue was terminated; relaunch it to call again");

@@ -88,6 +88,8 @@ static gyre_status check_size(const gyre_queue *queue, size_t size)
 static gyre_status closed(const gyre_queue *queue)
 {
     char label[96];
+    if (queue->state.disowned)
+        return gyre_queue_tell_disowned(queue);
     return gyre_error_set(GYRE_CLOSED,
                           "%s is closed: its kernel was terminated; relaunch the kernel to send again",
                           gyre_queue_label(queue, label, sizeof label));

@@ -103,7 +103,7 @@ void gyre_kernel_free(gyre_kernel *kernel)
 
 void gyre_kernel_release(gyre_kernel *kernel)
 {
-    if (!kernel)
+    if (!kernel || kernel->runtime->foreign)
         return;
     unlist(kernel);
     gyre_kernel_free(kernel);

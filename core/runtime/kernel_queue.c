@@ -199,7 +199,7 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 
 void gyre_queue_close(gyre_queue *queue)
 {
-    if (!queue)
+    if (!queue || queue->kernel->runtime->foreign)
         return;
     gyre_kernel *kernel = queue->kernel;
     gyre_queue_close_sends(queue);
@@ -261,7 +261,8 @@ gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gy
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
-    return gyre_kernel_add_queue(kernel, &given, out);
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_queue_open");
+    return status == GYRE_OK ? gyre_kernel_add_queue(kernel, &given, out) : status;
 }
 
 gyre_queue *gyre_kernel_queue(gyre_kernel *kernel)

@@ -420,7 +420,7 @@ static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_d
             GYRE_INVALID,
             "gyre_launch needs a runtime, a descriptor with its size set and a place for the kernel");
     *out = NULL;
-    return GYRE_OK;
+    return gyre_runtime_check_own(runtime, "gyre_launch");
 }
 
 static gyre_status check_given(const gyre_launch_desc *given)

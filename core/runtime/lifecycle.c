@@ -17,7 +17,8 @@ enum { DRAIN_POLL_NS = 20000 };
 
 static gyre_status check_kernel(const gyre_kernel *kernel, const char *call)
 {
-    return kernel ? GYRE_OK : gyre_error_set(GYRE_INVALID, "%s needs a kernel", call);
+    return kernel ? gyre_runtime_check_own(kernel->runtime, call)
+                  : gyre_error_set(GYRE_INVALID, "%s needs a kernel", call);
 }
 
 void gyre_kernel_await_turn(gyre_kernel *kernel)

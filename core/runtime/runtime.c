@@ -86,14 +86,16 @@ gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
         gyre_close(runtime);
         return status;
     }
+    gyre_runtime_enlist(runtime);
     *out = runtime;
     return GYRE_OK;
 }
 
 void gyre_close(gyre_runtime *runtime)
 {
-    if (!runtime)
+    if (!runtime || runtime->foreign)
         return;
+    gyre_runtime_unlist(runtime);
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);
     gyre_buffers_close(runtime);

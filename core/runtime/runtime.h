@@ -32,6 +32,8 @@ struct gyre_open_device {
 };
 
 struct gyre_runtime {
+    gyre_runtime *next; /* of those of the process */
+    bool foreign;       /* this process was forked by its owner: nothing of it may be used */
     struct gyre_config *config;
     struct gyre_registry *registry;
     int log_level;
@@ -98,6 +100,15 @@ struct gyre_buffer {
 /** Formats a line for the application's log, unless the configured level hides it. */
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* forked.c */
+
+/** From now on a forked child knows that it is not its own. */
+void gyre_runtime_enlist(gyre_runtime *runtime);
+/** No effect on one that is not listed. */
+void gyre_runtime_unlist(gyre_runtime *runtime);
+/** INVALID, with the call's name, in a process that was forked by the runtime's. */
+gyre_status gyre_runtime_check_own(const gyre_runtime *runtime, const char *call);
 
 /* devices.c */
 

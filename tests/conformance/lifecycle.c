@@ -3,6 +3,8 @@
 #include "conformance.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void launch_call_close(struct conformance *test)
 {
@@ -200,7 +202,46 @@ static void launch_and_terminate_many_times(struct conformance *test)
     }
 }
 
+/* What a child may ask for: 0 when every answer was as it should be, else which was not. */
+static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel)
+{
+    gyre_queue *queue = gyre_kernel_queue(kernel), *other = NULL;
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+    words_1 request = {{5}}, reply;
+    if (gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()) != GYRE_CLOSED ||
+        !strstr(gyre_error_text(), "belongs to the process that forked this one"))
+        return 1;
+    if (gyre_send(queue, &request, sizeof request, NULL, soon()) != GYRE_CLOSED)
+        return 2;
+    if (gyre_receive(queue, &reply, sizeof reply, NULL, soon()) != GYRE_CLOSED)
+        return 3;
+    if (gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL) != GYRE_INVALID ||
+        gyre_queue_open(kernel, NULL, &other) != GYRE_INVALID)
+        return 4;
+    if (gyre_launch(test->runtime, &desc, &kernel) != GYRE_INVALID)
+        return 5;
+    gyre_queue_close(queue);
+    gyre_kernel_release(kernel);
+    gyre_close(test->runtime);
+    return 0;
+}
+
+static void a_forked_child_leaves_its_parents_kernels_alone(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    int state = -1;
+    require(call_word(gyre_kernel_queue(kernel), 1) == 3);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(ask_as_a_child(test, kernel));
+    require(child > 0 && waitpid(child, &state, 0) == child);
+    require(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+    for (uint64_t i = 0; i < 100; i++)
+        require(call_word(gyre_kernel_queue(kernel), i) == i * 3);
+}
+
 const struct conformance_case lifecycle_cases[] = {
+    {"a_forked_child_leaves_its_parents_kernels_alone", a_forked_child_leaves_its_parents_kernels_alone},
     {"launch_call_close", launch_call_close},
     {"kernels_are_listed_with_state_and_metrics", kernels_are_listed_with_state_and_metrics},
     {"an_inactive_launch_serves_after_activate", an_inactive_launch_serves_after_activate},
