@@ -57,6 +57,7 @@ struct gyre_device {
     uint32_t residency_ms; /* the bound in force; 0: none */
     pthread_mutex_t lock;  /* context-wide work: makes residents leave, loads, unloads, unregisters */
     struct cuda_residents *residents;
+    struct cuda_carriers *carriers; /* of transfers; NULL until one was large */
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. */
     pthread_mutex_t lost_lock;
     atomic_bool lost;
@@ -133,8 +134,13 @@ gyre_status cuda_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *
 void cuda_queue_release(gyre_queue_memory *memory);
 gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void cuda_memory_release(gyre_memory *memory);
-gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address);
+
+/* ---- cuda_transfer.c ---- */
+
+gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+/** What transfers kept for the next one; before the device is closed. */
+void cuda_carriers_destroy(gyre_device *device);
 
 /* ---- cuda_launch.c ---- */
 

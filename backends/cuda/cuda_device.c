@@ -286,6 +286,7 @@ void cuda_device_close(gyre_device *device)
     if (!device)
         return;
     if (device->context) {
+        cuda_carriers_destroy(device);
         cuda_residents_close(device);
         device->driver->cuDevicePrimaryCtxRelease(device->handle);
     }

@@ -79,6 +79,7 @@ CUresult cuFuncLoad(CUfunction function); /* older headers have only the drivers
     NEEDED(cuMemGetInfo)                                                                                     \
     OPTIONAL(cuDeviceGetUuid)                                                                                \
     OPTIONAL(cuEventElapsedTime)                                                                             \
+    OPTIONAL(cuPointerGetAttribute)                                                                          \
     OPTIONAL(cuFuncLoad)
 
 #define CUDA_NVRTC_FUNCTIONS(NEEDED)                                                                         \

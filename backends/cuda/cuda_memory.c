@@ -107,37 +107,6 @@ void cuda_memory_release(gyre_memory *memory)
     free(memory);
 }
 
-gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
-{
-    const struct cuda_driver *driver = device->driver;
-    CUstream service = device->residents->service;
-    CUdeviceptr place = desc->memory->address + desc->offset;
-    bool quiet = false;
-    gyre_status status = cuda_work_begin(device, &quiet);
-    if (status != GYRE_OK)
-        return status;
-    switch (desc->kind) {
-    case GYRE_TRANSFER_UPLOAD:
-        status = cuda_check(device, driver->cuMemcpyHtoDAsync(place, desc->source, desc->byte_count, service),
-                            "cuMemcpyHtoDAsync");
-        break;
-    case GYRE_TRANSFER_DOWNLOAD:
-        status = cuda_check(device, driver->cuMemcpyDtoHAsync(desc->target, place, desc->byte_count, service),
-                            "cuMemcpyDtoHAsync");
-        break;
-    case GYRE_TRANSFER_FILL:
-        status = cuda_check(device, driver->cuMemsetD8Async(place, desc->fill, desc->byte_count, service),
-                            "cuMemsetD8Async");
-        break;
-    default:
-        status = device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
-    }
-    if (status == GYRE_OK)
-        status = cuda_check(device, driver->cuStreamSynchronize(service), "cuStreamSynchronize");
-    cuda_work_end(device, quiet);
-    return status;
-}
-
 gyre_status cuda_memory_address(gyre_memory *memory, uint64_t *address)
 {
     *address = memory->address;

@@ -36,6 +36,11 @@ void cuda_residents_close(gyre_device *device)
     (void)device;
 }
 
+void cuda_carriers_destroy(gyre_device *device)
+{
+    (void)device;
+}
+
 void world_open(struct world *world, const char *architecture)
 {
     world_open_parts(world, architecture, PARTS_FOLDER);

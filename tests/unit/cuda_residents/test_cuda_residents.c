@@ -110,6 +110,7 @@ static void stop(struct world *world, int i)
 
 static void close_world(struct world *world)
 {
+    cuda_carriers_destroy(&world->device);
     cuda_residents_close(&world->device);
     ck_assert_uint_eq(gpu_present, 0);
     pthread_mutex_destroy(&world->device.lost_lock);
@@ -257,6 +258,49 @@ START_TEST(zero_does_not_ask_for_launches_that_block)
 }
 END_TEST
 
+static void transfer(struct world *world, gyre_transfer_desc desc)
+{
+    desc.size = sizeof desc;
+    ck_assert_msg(cuda_transfer(&world->device, &desc) == GYRE_OK, "%s", gyre_error_text());
+}
+
+/* Sizes around what is staged, what one thread carries, and whole pieces; each byte is right afterwards. */
+START_TEST(large_transfers_go_through_pinned_pieces)
+{
+    static const uint64_t sizes[] = {1, 1 << 20, (4 << 20) - 1, 4 << 20, (5 << 20) + 3, (33 << 20) + 12345};
+    struct world world;
+    open_world(&world, 0);
+    start(&world, 0);
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+        const uint64_t size = sizes[s], offset = 77;
+        unsigned char *there = malloc(size), *back = calloc(1, size);
+        gyre_memory *memory = NULL;
+        ck_assert_int_eq(cuda_memory_alloc(&world.device, size + offset, &memory), GYRE_OK);
+        for (uint64_t i = 0; i < size; i++)
+            there[i] = (unsigned char)(i * 31 + (i >> 12));
+        gpu_largest_copy = 0;
+        transfer(&world, (gyre_transfer_desc){.kind = GYRE_TRANSFER_UPLOAD,
+                                              .memory = memory,
+                                              .offset = offset,
+                                              .byte_count = size,
+                                              .source = there});
+        transfer(&world, (gyre_transfer_desc){.kind = GYRE_TRANSFER_DOWNLOAD,
+                                              .memory = memory,
+                                              .offset = offset,
+                                              .byte_count = size,
+                                              .target = back});
+        ck_assert(memcmp(there, back, size) == 0);
+        ck_assert_uint_eq(gpu_largest_copy, size < 4 << 20 ? size : 1 << 20);
+        cuda_memory_release(memory);
+        free(there);
+        free(back);
+    }
+    ck_assert_uint_eq(world.controls[0]->absences.count, 0); /* no kernel had to leave for any of it */
+    stop(&world, 0);
+    close_world(&world);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cuda_residents");
@@ -268,6 +312,7 @@ int main(void)
     tcase_add_test(cases, launches_that_block_are_expected_from_the_environment);
     tcase_add_test(cases, launches_that_block_are_found_out);
     tcase_add_test(cases, zero_does_not_ask_for_launches_that_block);
+    tcase_add_test(cases, large_transfers_go_through_pinned_pieces);
     suite_add_tcase(suite, cases);
     return unit_run(suite);
 }

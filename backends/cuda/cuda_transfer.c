@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transfers. The copy engine reads and writes pinned memory at the speed of the bus, and the program's memory
+ * is not pinned (pinning it for one transfer would have to be undone, which waits for resident kernels). So
+ * large transfers go through pinned pieces: a few threads copy pieces in or out while others are on the bus.
+ *
+ * Nothing here waits for a kernel. No locks: the core makes one transfer of a device at a time; its threads
+ * share a counter. A piece, its stream and its event belong to one thread.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cuda_resident.h"
+
+enum {
+    PIECE_SIZE = 1 << 20,
+    PIECES = 3,              /* of a thread: one in its hands, others on the bus */
+    THREADS_MAX = 8,         /* with the caller */
+    STAGED_MIN = 4 << 20,    /* below that the driver's own staging is as quick */
+    ANOTHER_THREAD = 4 << 20 /* bytes that are worth one thread more */
+};
+
+struct piece {
+    void *memory;
+    CUevent event;         /* of its last trip */
+    unsigned char *target; /* of a download under way */
+    size_t size;
+};
+
+struct cuda_carrier {
+    gyre_device *device;
+    const gyre_transfer_desc *desc; /* of the transfer under way */
+    uint64_t *next;                 /* its first byte that nobody carries; atomic */
+    CUstream stream;
+    struct piece pieces[PIECES];
+    CUresult result;
+    const char *call; /* that failed */
+    pthread_t thread;
+    bool started;
+};
+
+struct cuda_carriers {
+    struct cuda_carrier all[THREADS_MAX];
+    uint32_t count; /* those that were made */
+};
+
+/* ---- making ---- */
+
+/* False when it has failed, now or before: then `result` and `call` tell. */
+static bool works(struct cuda_carrier *carrier, CUresult result, const char *call)
+{
+    if (carrier->result == CUDA_SUCCESS && result != CUDA_SUCCESS) {
+        carrier->result = result;
+        carrier->call = call;
+    }
+    return carrier->result == CUDA_SUCCESS;
+}
+
+static void destroy_carrier(struct cuda_carrier *carrier)
+{
+    const struct cuda_driver *driver = carrier->device->driver;
+    for (int i = 0; i < PIECES; i++) {
+        if (carrier->pieces[i].event)
+            driver->cuEventDestroy(carrier->pieces[i].event);
+        if (carrier->pieces[i].memory)
+            driver->cuMemFreeHost(carrier->pieces[i].memory);
+    }
+    if (carrier->stream)
+        driver->cuStreamDestroy(carrier->stream);
+    memset(carrier, 0, sizeof *carrier);
+}
+
+static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
+{
+    const struct cuda_driver *driver = device->driver;
+    *carrier = (struct cuda_carrier){.device = device};
+    works(carrier, driver->cuStreamCreate(&carrier->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    for (int i = 0; i < PIECES && carrier->result == CUDA_SUCCESS; i++) {
+        struct piece *piece = &carrier->pieces[i];
+        if (works(carrier, driver->cuMemHostAlloc(&piece->memory, PIECE_SIZE, CU_MEMHOSTALLOC_PORTABLE),
+                  "cuMemHostAlloc"))
+            works(carrier, driver->cuEventCreate(&piece->event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+    }
+    return carrier->result == CUDA_SUCCESS;
+}
+
+/* As many as the transfer is worth and there is memory for; 0: it has to go without. */
+static uint32_t find_carriers(gyre_device *device, uint64_t byte_count)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t wanted = byte_count / ANOTHER_THREAD;
+    if (!device->carriers)
+        device->carriers = calloc(1, sizeof *device->carriers);
+    if (!device->carriers)
+        return 0;
+    wanted = wanted < THREADS_MAX ? wanted : THREADS_MAX;
+    if (processors > 1 && wanted > (uint64_t)processors / 2)
+        wanted = (uint64_t)processors / 2;
+    wanted = wanted ? wanted : 1;
+    while (device->carriers->count < wanted) {
+        struct cuda_carrier *carrier = &device->carriers->all[device->carriers->count];
+        if (!make_carrier(device, carrier)) {
+            destroy_carrier(carrier);
+            break;
+        }
+        device->carriers->count++;
+    }
+    return device->carriers->count < wanted ? device->carriers->count : (uint32_t)wanted;
+}
+
+void cuda_carriers_destroy(gyre_device *device)
+{
+    if (!device->carriers)
+        return;
+    if (cuda_quiet_begin(device) == GYRE_OK) { /* giving pinned memory back waits for resident kernels */
+        for (uint32_t i = 0; i < device->carriers->count; i++)
+            destroy_carrier(&device->carriers->all[i]);
+        cuda_quiet_end(device);
+    }
+    free(device->carriers);
+    device->carriers = NULL;
+}
+
+/* ---- carrying ---- */
+
+/* The next part of the transfer; false when all of it is taken. */
+static bool take_part(struct cuda_carrier *carrier, uint64_t *offset, size_t *size)
+{
+    /* relaxed: a counter; the threads are joined before anybody looks at the result */
+    *offset = __atomic_fetch_add(carrier->next, PIECE_SIZE, __ATOMIC_RELAXED);
+    if (*offset >= carrier->desc->byte_count)
+        return false;
+    const uint64_t left = carrier->desc->byte_count - *offset;
+    *size = left < PIECE_SIZE ? (size_t)left : PIECE_SIZE;
+    return true;
+}
+
+static bool await_piece(struct cuda_carrier *carrier, struct piece *piece)
+{
+    return works(carrier, carrier->device->driver->cuEventSynchronize(piece->event), "cuEventSynchronize");
+}
+
+static void upload_parts(struct cuda_carrier *carrier)
+{
+    const struct cuda_driver *driver = carrier->device->driver;
+    const gyre_transfer_desc *desc = carrier->desc;
+    const CUdeviceptr place = cuda_memory_place(desc->memory) + desc->offset;
+    uint64_t offset;
+    size_t size;
+    for (uint32_t turn = 0; carrier->result == CUDA_SUCCESS && take_part(carrier, &offset, &size); turn++) {
+        struct piece *piece = &carrier->pieces[turn % PIECES];
+        if (turn >= PIECES && !await_piece(carrier, piece))
+            break;
+        memcpy(piece->memory, (const unsigned char *)desc->source + offset, size);
+        if (works(carrier, driver->cuMemcpyHtoDAsync(place + offset, piece->memory, size, carrier->stream),
+                  "cuMemcpyHtoDAsync"))
+            works(carrier, driver->cuEventRecord(piece->event, carrier->stream), "cuEventRecord");
+    }
+}
+
+/* Takes what arrived out of a piece. */
+static void empty_piece(struct cuda_carrier *carrier, struct piece *piece)
+{
+    if (piece->target && await_piece(carrier, piece))
+        memcpy(piece->target, piece->memory, piece->size);
+    piece->target = NULL;
+}
+
+static void download_parts(struct cuda_carrier *carrier)
+{
+    const struct cuda_driver *driver = carrier->device->driver;
+    const gyre_transfer_desc *desc = carrier->desc;
+    const CUdeviceptr place = cuda_memory_place(desc->memory) + desc->offset;
+    uint64_t offset;
+    uint32_t turn = 0;
+    size_t size;
+    for (; carrier->result == CUDA_SUCCESS && take_part(carrier, &offset, &size); turn++) {
+        struct piece *piece = &carrier->pieces[turn % PIECES];
+        empty_piece(carrier, piece);
+        if (works(carrier, driver->cuMemcpyDtoHAsync(piece->memory, place + offset, size, carrier->stream),
+                  "cuMemcpyDtoHAsync") &&
+            works(carrier, driver->cuEventRecord(piece->event, carrier->stream), "cuEventRecord")) {
+            piece->target = (unsigned char *)desc->target + offset;
+            piece->size = size;
+        }
+    }
+    for (uint32_t i = 0; i < PIECES; i++)
+        empty_piece(carrier, &carrier->pieces[(turn + i) % PIECES]);
+}
+
+static void *carry(void *argument)
+{
+    struct cuda_carrier *carrier = argument;
+    const struct cuda_driver *driver = carrier->device->driver;
+    if (!works(carrier, driver->cuCtxSetCurrent(carrier->device->context), "cuCtxSetCurrent"))
+        return NULL;
+    if (carrier->desc->kind == GYRE_TRANSFER_UPLOAD)
+        upload_parts(carrier);
+    else
+        download_parts(carrier);
+    works(carrier, driver->cuStreamSynchronize(carrier->stream), "cuStreamSynchronize");
+    return NULL;
+}
+
+/* The caller is the first of them; a thread that does not start leaves its parts to the others. */
+static gyre_status carry_together(gyre_device *device, const gyre_transfer_desc *desc, uint32_t count)
+{
+    struct cuda_carrier *all = device->carriers->all;
+    gyre_status status = GYRE_OK;
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        all[i].desc = desc;
+        all[i].next = &next;
+        all[i].result = CUDA_SUCCESS;
+        all[i].started = i > 0 && pthread_create(&all[i].thread, NULL, carry, &all[i]) == 0;
+    }
+    carry(&all[0]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (all[i].started)
+            pthread_join(all[i].thread, NULL);
+        if (status == GYRE_OK && (i == 0 || all[i].started))
+            status = cuda_check(device, all[i].result, all[i].call);
+    }
+    return status;
+}
+
+/* ---- the operation ---- */
+
+/* Memory that the driver knows already needs no staging. */
+static bool is_pinned(const gyre_device *device, const gyre_transfer_desc *desc)
+{
+    CUmemorytype type;
+    const void *memory = desc->kind == GYRE_TRANSFER_UPLOAD ? desc->source : desc->target;
+    return device->driver->cuPointerGetAttribute &&
+           device->driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                 (CUdeviceptr)(uintptr_t)memory) == CUDA_SUCCESS;
+}
+
+/* The driver's own way, in the service stream. */
+static gyre_status transfer_directly(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    const struct cuda_driver *driver = device->driver;
+    CUstream service = device->residents->service;
+    CUdeviceptr place = cuda_memory_place(desc->memory) + desc->offset;
+    gyre_status status;
+    switch (desc->kind) {
+    case GYRE_TRANSFER_UPLOAD:
+        status = cuda_check(device, driver->cuMemcpyHtoDAsync(place, desc->source, desc->byte_count, service),
+                            "cuMemcpyHtoDAsync");
+        break;
+    case GYRE_TRANSFER_DOWNLOAD:
+        status = cuda_check(device, driver->cuMemcpyDtoHAsync(desc->target, place, desc->byte_count, service),
+                            "cuMemcpyDtoHAsync");
+        break;
+    case GYRE_TRANSFER_FILL:
+        status = cuda_check(device, driver->cuMemsetD8Async(place, desc->fill, desc->byte_count, service),
+                            "cuMemsetD8Async");
+        break;
+    default:
+        status = device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
+    }
+    if (status == GYRE_OK)
+        status = cuda_check(device, driver->cuStreamSynchronize(service), "cuStreamSynchronize");
+    return status;
+}
+
+gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    bool quiet = false;
+    gyre_status status = cuda_work_begin(device, &quiet);
+    if (status != GYRE_OK)
+        return status;
+    const bool copies = desc->kind == GYRE_TRANSFER_UPLOAD || desc->kind == GYRE_TRANSFER_DOWNLOAD;
+    uint32_t carriers = 0;
+    if (copies && desc->byte_count >= STAGED_MIN && !is_pinned(device, desc))
+        carriers = find_carriers(device, desc->byte_count);
+    status = carriers ? carry_together(device, desc, carriers) : transfer_directly(device, desc);
+    cuda_work_end(device, quiet);
+    return status;
+}
