@@ -205,6 +205,8 @@ static void tell_device(const struct gyre_candidate *candidate, uint32_t ordinal
             info->unit_count, info->memory_size >> 20, info->lanes_max, info->blocks_max);
     tell_of("  compiles for", "%s with %s", info->architecture,
             info->compiler[0] ? info->compiler : "nothing: there is no compiler");
+    tell("  details", info->details);
+    tell("  limits", info->limits);
     gyre_dispatch_close(dispatch);
 }
 
@@ -250,6 +252,30 @@ static int print_story(const struct listing *listing, const struct gyre_candidat
     return CLI_OK;
 }
 
+static json_t *device_json(const struct gyre_candidate *candidate, uint32_t ordinal)
+{
+    struct gyre_dispatch *dispatch;
+    if (gyre_dispatch_open(candidate, ordinal, NULL, NULL, &dispatch) != GYRE_OK)
+        return json_pack("{s:I, s:s}", "ordinal", (json_int_t)ordinal, "reason", gyre_error_text());
+    const gyre_device_info *info = gyre_dispatch_device_info(dispatch);
+    json_t *row =
+        json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "ordinal", (json_int_t)ordinal,
+                  "name", info->name, "architecture", info->architecture, "compiler", info->compiler, "units",
+                  (json_int_t)info->unit_count, "memory", (json_int_t)info->memory_size, "lanes_max",
+                  (json_int_t)info->lanes_max, "blocks_max", (json_int_t)info->blocks_max, "details",
+                  info->details, "limits", info->limits);
+    gyre_dispatch_close(dispatch);
+    return row;
+}
+
+static json_t *devices_json(const struct gyre_candidate *candidate)
+{
+    json_t *devices = json_array();
+    for (uint32_t i = 0; candidate->status == GYRE_OK && i < candidate->device_count; i++)
+        json_array_append_new(devices, device_json(candidate, i));
+    return devices;
+}
+
 static int print_story_json(const struct listing *listing, const struct gyre_candidate *candidate)
 {
     json_t *row = candidate_json(candidate), *parameters = json_array();
@@ -260,6 +286,7 @@ static int print_story_json(const struct listing *listing, const struct gyre_can
     }
     if (row) {
         json_object_set_new(row, "parameters", parameters);
+        json_object_set_new(row, "devices", devices_json(candidate));
         json_object_set_new(row, "choice", choice_json(listing));
     }
     return cli_print_json(row);

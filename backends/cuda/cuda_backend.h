@@ -45,10 +45,13 @@ struct gyre_device {
     uint32_t ordinal;
     CUdevice handle;
     CUcontext context; /* the primary one, retained; make it current with cuda_enter */
-    char name[128], architecture[32];
+    char name[128], architecture[32], uuid[48];
     int major, minor; /* compute capability */
     uint64_t memory_size;
     uint32_t sm_count;         /* what Gyre may use: all, or settings.sms */
+    uint32_t sm_total;         /* what it has */
+    uint32_t compute_mode;     /* CUcomputemode */
+    bool native_atomics;       /* read-modify-write on host memory is one transaction */
     uint32_t shared_size_max;  /* bytes of shared memory of a block, opted in */
     uint32_t shared_size_unit; /* bytes of shared memory of a multiprocessor */
     bool cooperative, can_map, pools;

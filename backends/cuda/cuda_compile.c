@@ -6,6 +6,7 @@
  */
 #include "cuda_artifact.h"
 #include "cuda_parts.h"
+#include "cuda_ranges.h"
 #include "cuda_source.h"
 
 #include <errno.h>
@@ -352,10 +353,12 @@ static void forget(struct job *job)
 gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
 {
     struct job job = {.device = device, .desc = desc};
+    cuda_range_begin(device->host, "gyre: compile");
     gyre_status status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
     if (status == GYRE_OK)
         status = run_job(&job);
     forget(&job);
+    cuda_range_end();
     return status;
 }
 

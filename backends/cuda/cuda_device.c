@@ -53,7 +53,7 @@ static uint32_t choose_residency(const gyre_device *device)
 
 static gyre_status read_attributes(gyre_device *device)
 {
-    uint32_t major = 0, minor = 0, cooperative = 0, can_map = 0, pools = 0, watchdog = 0;
+    uint32_t major = 0, minor = 0, cooperative = 0, can_map = 0, pools = 0, watchdog = 0, atomics = 0;
     const struct {
         CUdevice_attribute which;
         uint32_t *value;
@@ -67,6 +67,8 @@ static gyre_status read_attributes(gyre_device *device)
         {CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, &can_map},
         {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, &pools},
         {CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT, &watchdog},
+        {CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, &device->compute_mode},
+        {CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED, &atomics},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         gyre_status status = attribute(device, wanted[i].which, wanted[i].value);
@@ -79,6 +81,8 @@ static gyre_status read_attributes(gyre_device *device)
     device->can_map = can_map != 0;
     device->pools = pools != 0;
     device->watchdog = watchdog != 0;
+    device->native_atomics = atomics != 0;
+    device->sm_total = device->sm_count;
     device->wsl = access(WSL_DEVICE, F_OK) == 0;
     device->residency_ms = choose_residency(device);
     snprintf(device->architecture, sizeof device->architecture, "sm_%u%u", major, minor);
@@ -87,6 +91,11 @@ static gyre_status read_attributes(gyre_device *device)
 
 static gyre_status check_abilities(const gyre_device *device)
 {
+    if (device->compute_mode == CU_COMPUTEMODE_PROHIBITED)
+        return device->host->error(GYRE_UNAVAILABLE,
+                                   "device %u '%s' is in the compute mode 'prohibited', in which it runs "
+                                   "nothing; an administrator changes it with `nvidia-smi -c 0`",
+                                   device->ordinal, device->name);
     if (device->major < CAPABILITY_MIN)
         return device->host->error(GYRE_UNAVAILABLE,
                                    "device %u '%s' has compute capability %d.%d; resident kernels need %d.0 "
@@ -192,6 +201,8 @@ gyre_status cuda_device_describe(gyre_device *device)
         status =
             cuda_check(device, driver->cuDeviceTotalMem(&memory_size, device->handle), "cuDeviceTotalMem");
     device->memory_size = memory_size;
+    if (status == GYRE_OK)
+        write_uuid(driver, device->handle, device->uuid);
     if (status == GYRE_OK)
         status = read_attributes(device);
     return status == GYRE_OK ? check_abilities(device) : status;
@@ -330,6 +341,10 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
     now.scratch_max = device->shared_size_max > OWN_SHARED ? device->shared_size_max - OWN_SHARED : 0;
     if (now.scratch_max > SCRATCH_MAX)
         now.scratch_max = SCRATCH_MAX;
+    if (device->driver) {
+        cuda_describe_details(device, now.details, sizeof now.details);
+        cuda_describe_limits(device, now.limits, sizeof now.limits);
+    }
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;
 }

@@ -18,4 +18,14 @@ uint32_t cuda_devices_count(const struct cuda_settings *settings, int count);
  */
 gyre_status cuda_device_describe(gyre_device *device);
 
+/* ---- cuda_describe.c: for people ---- */
+
+/** "580.159.03"; "" when it is not to be found. */
+void cuda_driver_release(char *release, size_t size);
+/** "PCIe 32.0 GT/s x16", or "". */
+void cuda_describe_link(const gyre_device *device, char *text, size_t size);
+/** Capability, link, driver, identity; and what is limited on this device, or "". Of a described device. */
+void cuda_describe_details(const gyre_device *device, char *text, size_t size);
+void cuda_describe_limits(const gyre_device *device, char *text, size_t size);
+
 #endif

@@ -6,6 +6,7 @@
  *
  * Locks: residents->lock while the list of residents changes and while one is started.
  */
+#include "cuda_ranges.h"
 #include "cuda_resident.h"
 
 #include <stdio.h>
@@ -223,7 +224,9 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
     resident->residency_ns = (uint64_t)device->residency_ms * 1000000u;
+    snprintf(resident->label, sizeof resident->label, "gyre: %s resident", desc->kernel_name);
     pthread_mutex_init(&resident->order_lock, NULL);
+    cuda_range_begin(device->host, "gyre: launch");
     bool quiet = false;
     gyre_status status = cuda_hold_begin(device, &quiet);
     if (status == GYRE_OK) {
@@ -236,6 +239,7 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
         }
         cuda_hold_end(device, quiet);
     }
+    cuda_range_end();
     if (status != GYRE_OK) {
         free_resident(resident);
         return status;

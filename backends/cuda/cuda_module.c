@@ -6,6 +6,7 @@
  */
 #include "cuda_artifact.h"
 #include "cuda_backend.h"
+#include "cuda_ranges.h"
 #include "cuda_records.h"
 
 #include <stdio.h>
@@ -81,7 +82,9 @@ static gyre_status load_quietly(gyre_module *module, const void *image)
         status = cuda_quiet_begin(device);
     if (status != GYRE_OK)
         return status;
+    cuda_range_begin(device->host, "gyre: load");
     status = load_image(module, image);
+    cuda_range_end();
     gyre_status ended = cuda_quiet_end(device);
     return status == GYRE_OK ? ended : status;
 }

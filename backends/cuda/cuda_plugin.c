@@ -6,7 +6,6 @@
 #include "cuda_backend.h"
 #include "cuda_device.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,61 +15,14 @@ enum { SCORE = 100, SCORE_COMPILE_ONLY = 1 };
 
 /* ---- what people are told ---- */
 
-static void read_first_line(const char *path, char *line, int size)
-{
-    FILE *file = fopen(path, "re");
-    line[0] = '\0';
-    if (!file)
-        return;
-    if (!fgets(line, size, file))
-        line[0] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    fclose(file);
-}
-
-/*
- * "580.159.03" out of "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.159.03  Tue ...", or out of "...
- * UNIX Open Kernel Module for x86_64  580.159.03  Release ...": the first word that begins like a number and
- * has a point.
- */
-static void read_driver_release(char *release, size_t size)
-{
-    char line[256];
-    read_first_line("/proc/driver/nvidia/version", line, sizeof line);
-    release[0] = '\0';
-    for (const char *word = line; *word; word += strcspn(word, " "), word += strspn(word, " ")) {
-        const int length = (int)strcspn(word, " ");
-        if (isdigit((unsigned char)*word) && memchr(word, '.', (size_t)length)) {
-            snprintf(release, size, "%.*s", length, word);
-            return;
-        }
-    }
-}
-
-static void describe_link(const gyre_device *device, char *text, size_t size)
-{
-    char bus[32] = "", path[128], speed[64], width[32];
-    text[0] = '\0';
-    if (device->driver->cuDeviceGetPCIBusId(bus, (int)sizeof bus, device->handle) != CUDA_SUCCESS)
-        return;
-    for (char *c = bus; *c; c++)
-        *c = (char)tolower((unsigned char)*c);
-    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/current_link_speed", bus);
-    read_first_line(path, speed, sizeof speed);
-    snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/current_link_width", bus);
-    read_first_line(path, width, sizeof width);
-    if (speed[0] && width[0])
-        snprintf(text, size, ", PCIe %.*s GT/s x%s", (int)strcspn(speed, " "), speed, width);
-}
-
 static void say_device(gyre_probe_info *info, const gyre_device *device)
 {
     char link[128];
     size_t used = strlen(info->summary);
-    describe_link(device, link, sizeof link);
-    snprintf(info->summary + used, sizeof info->summary - used, "%s%u: %s, %s, %u SMs, %.0f GiB%s",
+    cuda_describe_link(device, link, sizeof link);
+    snprintf(info->summary + used, sizeof info->summary - used, "%s%u: %s, %s, %u SMs, %.0f GiB%s%s",
              used ? "; " : "", device->ordinal, device->name, device->architecture, device->sm_count,
-             (double)device->memory_size / (1024.0 * 1024.0 * 1024.0), link);
+             (double)device->memory_size / (1024.0 * 1024.0 * 1024.0), link[0] ? ", " : "", link);
 }
 
 static void say_compiler(gyre_probe_info *info, const gyre_host *host, const struct cuda_settings *settings)
@@ -105,7 +57,7 @@ static gyre_status probe_compile_only(const gyre_host *host, const struct cuda_s
 static void say_driver(gyre_probe_info *info, const struct cuda_driver *driver)
 {
     char release[64];
-    read_driver_release(release, sizeof release);
+    cuda_driver_release(release, sizeof release);
     snprintf(info->library, sizeof info->library, "%.160s (CUDA %d.%d)", driver->path, driver->version / 1000,
              driver->version % 1000 / 10);
     snprintf(info->fingerprint, sizeof info->fingerprint, "driver %s, CUDA %d.%d",

@@ -22,8 +22,8 @@ struct cuda_residents {
     CUstream service;         /* transfers, allocations; never a kernel */
     gyre_cuda_orders *orders; /* pinned; one line a resident */
     CUdeviceptr device_orders;
-    uint64_t taken;      /* which lines are in use */
-    bool serial;         /* a launch returns only once its kernel has left (cuda_serial.c) */
+    uint64_t taken;     /* which lines are in use */
+    atomic_bool serial; /* a launch returns only once its kernel has left (cuda_serial.c); never taken back */
     bool launches_known; /* one returned while its kernel stayed: the others will too */
     pthread_t monitor;
     bool monitor_started;
@@ -48,6 +48,8 @@ struct gyre_resident {
     bool leaving;                    /* under order_lock: orders tell it to yield; it comes back */
     uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
     uint64_t residency_ns;           /* how long it stays at most; 0: unbounded */
+    uint64_t stay_range;             /* of a profiler; from its start to its leave */
+    char label[96];                  /* ... and its name */
     struct cuda_launcher *launcher;  /* launches it in a thread of its own; NULL: it never needed one */
 
     bool on_device;       /* under residents->lock: launched, and nobody saw it end */

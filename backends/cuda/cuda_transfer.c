@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda_ranges.h"
 #include "cuda_resident.h"
 
 enum {
@@ -268,14 +269,20 @@ static gyre_status transfer_directly(gyre_device *device, const gyre_transfer_de
 gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
     bool quiet = false;
+    cuda_range_begin(device->host, desc->kind == GYRE_TRANSFER_UPLOAD     ? "gyre: upload"
+                                   : desc->kind == GYRE_TRANSFER_DOWNLOAD ? "gyre: download"
+                                                                          : "gyre: fill");
     gyre_status status = cuda_work_begin(device, &quiet);
-    if (status != GYRE_OK)
+    if (status != GYRE_OK) {
+        cuda_range_end();
         return status;
+    }
     const bool copies = desc->kind == GYRE_TRANSFER_UPLOAD || desc->kind == GYRE_TRANSFER_DOWNLOAD;
     uint32_t carriers = 0;
     if (copies && desc->byte_count >= STAGED_MIN && !is_pinned(device, desc))
         carriers = find_carriers(device, desc->byte_count);
     status = carriers ? carry_together(device, desc, carriers) : transfer_directly(device, desc);
     cuda_work_end(device, quiet);
+    cuda_range_end();
     return status;
 }

@@ -6,6 +6,7 @@
  *
  * Locks: residents->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it.
  */
+#include "cuda_ranges.h"
 #include "cuda_resident.h"
 
 #include <stdlib.h>
@@ -114,6 +115,8 @@ gyre_status cuda_resident_start(gyre_resident *resident)
         status = GYRE_OK;
     resident->on_device = status == GYRE_OK;
     resident->started_ns = gyre_clock_ns();
+    if (resident->on_device)
+        resident->stay_range = cuda_range_open(device->host, resident->label);
     note_absence(resident);
     return status;
 }
@@ -122,7 +125,6 @@ gyre_status cuda_resident_start(gyre_resident *resident)
 static void tell_lost(gyre_resident *resident)
 {
     __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
-    resident->on_device = false;
 }
 
 /* Whether it ended; a fault of the device ends it too, with LOST. */
@@ -143,6 +145,7 @@ static gyre_status look(gyre_resident *resident)
     if (status != GYRE_OK)
         tell_lost(resident);
     resident->on_device = false;
+    cuda_range_close(resident->stay_range);
     return status;
 }
 
@@ -213,6 +216,7 @@ gyre_status cuda_quiet_begin(gyre_device *device)
     gyre_status status = cuda_enter(device);
     if (status != GYRE_OK)
         return status;
+    cuda_range_begin(device->host, "gyre: kernels away");
     pthread_mutex_lock(&device->residents->lock);
     for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
         if (resident->on_device)
@@ -225,6 +229,7 @@ gyre_status cuda_quiet_begin(gyre_device *device)
     if (status != GYRE_OK) {
         bring_back(device);
         pthread_mutex_unlock(&device->residents->lock);
+        cuda_range_end();
     }
     return status;
 }
@@ -233,6 +238,7 @@ gyre_status cuda_quiet_end(gyre_device *device)
 {
     gyre_status status = bring_back(device);
     pthread_mutex_unlock(&device->residents->lock);
+    cuda_range_end();
     return status;
 }
 

@@ -86,6 +86,8 @@ static gyre_status check_info(struct gyre_dispatch *dispatch)
     end_string(info->name, sizeof info->name);
     end_string(info->architecture, sizeof info->architecture);
     end_string(info->compiler, sizeof info->compiler);
+    end_string(info->details, sizeof info->details);
+    end_string(info->limits, sizeof info->limits);
     if (info->lanes_max == 0 || info->blocks_max == 0 || info->lanes_default > info->lanes_max ||
         info->blocks_default > info->blocks_max)
         return gyre_error_set(

@@ -133,6 +133,9 @@ typedef struct gyre_device_info {
     uint32_t block_lane_multiple;           /* lanes are best a multiple of this */
     uint64_t scratch_max;                   /* bytes of block scratch memory */
     uint32_t can_wake; /* the device rings futex bells itself; else waiting clients poll */
+    /* since 1.1, for people; "" when there is nothing to say */
+    char details[512]; /* what tells it from others: capability, address, link, driver, identity */
+    char limits[512];  /* what it cannot do or does only in part, and why */
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

@@ -85,6 +85,8 @@ static CUresult fake_memory(size_t *size, CUdevice device)
     return CUDA_SUCCESS;
 }
 
+static int fake_mode = CU_COMPUTEMODE_DEFAULT;
+
 static CUresult fake_device_attribute(int *value, CUdevice_attribute which, CUdevice device)
 {
     switch (which) {
@@ -96,6 +98,15 @@ static CUresult fake_device_attribute(int *value, CUdevice_attribute which, CUde
         break;
     case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
         *value = 227 * 1024;
+        break;
+    case CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT: /* the last one drives a display */
+        *value = device == 2;
+        break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE:
+        *value = fake_mode;
+        break;
+    case CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED:
+        *value = 0;
         break;
     default:
         *value = 132;
@@ -202,12 +213,71 @@ START_TEST(a_gpu_newer_than_nvrtc_gets_ptx_and_the_same_description)
 }
 END_TEST
 
+/* Describes the driver's third device under the setting. */
+static gyre_device describe(struct world *world, uint32_t residency_ms)
+{
+    gyre_device device = {.host = &world->host.table,
+                          .driver = &fake_driver,
+                          .ordinal = 2,
+                          .settings = {.residency_ms = residency_ms}};
+    pthread_mutex_init(&device.lost_lock, NULL);
+    ck_assert_msg(cuda_device_describe(&device) == GYRE_OK, "%s", gyre_error_text());
+    return device;
+}
+
+START_TEST(a_watchdog_bounds_stays_unless_told_otherwise)
+{
+    struct world world;
+    char text[512];
+    world_open(&world, "sm_90");
+    gyre_device device = describe(&world, CUDA_RESIDENCY_AUTO);
+    ck_assert(device.watchdog);
+    ck_assert_uint_eq(device.residency_ms, 500);
+    cuda_describe_limits(&device, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "watchdog ends kernels that stay: kernels leave in time"));
+    ck_assert_ptr_nonnull(strstr(text, "every 500 ms"));
+    ck_assert_ptr_nonnull(strstr(text, "no atomics on host memory"));
+    device = describe(&world, 0);
+    ck_assert_uint_eq(device.residency_ms, 0);
+    cuda_describe_limits(&device, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "residency_ms = 0 lets it"));
+    device = describe(&world, 30);
+    ck_assert_uint_eq(device.residency_ms, 30);
+    cuda_describe_details(&device, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "compute capability 9.0; driver "));
+    ck_assert_ptr_nonnull(strstr(text, "for CUDA 13.0"));
+    ck_assert_ptr_nonnull(strstr(text, "GPU-a2a2a2a2-a2a2-"));
+    cuda_describe_limits(&device, text, 40); /* cut, and whole within its bounds */
+    ck_assert_uint_eq(strlen(text), 39);
+    world_close(&world);
+}
+END_TEST
+
+START_TEST(a_device_that_may_run_nothing_is_refused)
+{
+    struct world world;
+    world_open(&world, "sm_90");
+    gyre_device device = {.host = &world.host.table, .driver = &fake_driver};
+    pthread_mutex_init(&device.lost_lock, NULL);
+    fake_mode = CU_COMPUTEMODE_PROHIBITED;
+    ck_assert_int_eq(cuda_device_describe(&device), GYRE_UNAVAILABLE);
+    expect_text("compute mode 'prohibited'");
+    fake_mode = CU_COMPUTEMODE_DEFAULT;
+    world_close(&world);
+}
+END_TEST
+
 START_TEST(a_wrong_setting_is_refused_with_its_origin)
 {
-    static const gyre_parameter wrong[] = {
-        {"sms", "-1", "gyre.ini:3"},           {"sms", "many", "gyre.ini:3"},
-        {"pause_ns", "1000001", "gyre.ini:3"}, {"compile_for", "90", "gyre.ini:3"},
-        {"compile_for", "sm_9", "gyre.ini:3"}, {"compile_for", "sm_90ab", "gyre.ini:3"}};
+    static const gyre_parameter wrong[] = {{"sms", "-1", "gyre.ini:3"},
+                                           {"sms", "many", "gyre.ini:3"},
+                                           {"pause_ns", "1000001", "gyre.ini:3"},
+                                           {"compile_for", "90", "gyre.ini:3"},
+                                           {"compile_for", "sm_9", "gyre.ini:3"},
+                                           {"compile_for", "sm_90ab", "gyre.ini:3"},
+                                           {"residency_ms", "soon", "gyre.ini:3"},
+                                           {"residency_ms", "-1", "gyre.ini:3"},
+                                           {"residency_ms", "3600001", "gyre.ini:3"}};
     struct gyre_host_services host;
     struct cuda_settings settings;
     gyre_host_init(&host, NULL, NULL);
@@ -327,6 +397,8 @@ TCase *driver_cases(void)
     tcase_add_test(cases, settings_are_read);
     tcase_add_test(cases, devices_are_chosen_by_number_and_by_uuid);
     tcase_add_test(cases, blocks_of_a_multiprocessor_are_counted_by_what_runs_out_first);
+    tcase_add_test(cases, a_watchdog_bounds_stays_unless_told_otherwise);
+    tcase_add_test(cases, a_device_that_may_run_nothing_is_refused);
     tcase_add_test(cases, a_device_that_only_compiles_says_so);
     return cases;
 }

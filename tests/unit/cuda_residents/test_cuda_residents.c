@@ -208,7 +208,7 @@ static void work_in_turns(struct world *world)
         }
     ck_assert_uint_eq(gpu_most, 1);
     for (int i = 0; i < KERNELS; i++) {
-        ck_assert(world->controls[i]->absences.count > 0);
+        ck_assert(__atomic_load_n(&world->controls[i]->absences.count, __ATOMIC_RELAXED) > 0);
         stop(world, i);
     }
 }
@@ -301,6 +301,55 @@ START_TEST(large_transfers_go_through_pinned_pieces)
 }
 END_TEST
 
+static void *symbol_of(struct world *world, const char *name)
+{
+    void *library = NULL, *address = NULL;
+    ck_assert_int_eq(world->host.table.library_open(TOOL, &library), GYRE_OK);
+    ck_assert_int_eq(world->host.table.library_symbol(library, name, &address), GYRE_OK);
+    return address;
+}
+
+START_TEST(a_profiler_is_told_what_happens)
+{
+    struct world world;
+    gyre_memory *memory = NULL;
+    setenv("NVTX_INJECTION64_PATH", TOOL, 1);
+    open_world(&world, 0);
+    start(&world, 0);
+    const int *depth = symbol_of(&world, "tool_depth"), *ranges = symbol_of(&world, "tool_open");
+    const char *notes = symbol_of(&world, "tool_notes");
+    ck_assert_int_eq(*ranges, 1); /* the stay */
+    ck_assert_int_eq(cuda_memory_alloc(&world.device, 8, &memory), GYRE_OK);
+    transfer(&world, (gyre_transfer_desc){.kind = GYRE_TRANSFER_FILL, .memory = memory, .byte_count = 8});
+    cuda_memory_release(memory);
+    ck_assert_int_eq(cuda_quiet_begin(&world.device), GYRE_OK);
+    ck_assert_int_eq(*depth, 1);
+    ck_assert_int_eq(*ranges, 0);
+    ck_assert_int_eq(cuda_quiet_end(&world.device), GYRE_OK);
+    ck_assert_int_eq(*depth, 0);
+    stop(&world, 0);
+    close_world(&world);
+    ck_assert_int_eq(*depth, 0);
+    ck_assert_int_eq(*ranges, 0);
+    static const char *const told[] = {"gyre: launch\n", "gyre: k resident\n", "gyre: fill\n",
+                                       "gyre: kernels away\n"};
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        ck_assert_msg(strstr(notes, told[i]) != NULL, "'%s' is not in: %s", told[i], notes);
+}
+END_TEST
+
+START_TEST(no_profilers_library_is_a_line_in_the_log)
+{
+    struct world world;
+    setenv("NVTX_INJECTION64_PATH", "/no/such/tool.so", 1);
+    open_world(&world, 0);
+    start(&world, 0);
+    stop(&world, 0);
+    close_world(&world);
+    ck_assert_ptr_nonnull(strstr(world.log, "'/no/such/tool.so', which is no profiler's library"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cuda_residents");
@@ -313,6 +362,8 @@ int main(void)
     tcase_add_test(cases, launches_that_block_are_found_out);
     tcase_add_test(cases, zero_does_not_ask_for_launches_that_block);
     tcase_add_test(cases, large_transfers_go_through_pinned_pieces);
+    tcase_add_test(cases, a_profiler_is_told_what_happens);
+    tcase_add_test(cases, no_profilers_library_is_a_line_in_the_log);
     suite_add_tcase(suite, cases);
     return unit_run(suite);
 }
