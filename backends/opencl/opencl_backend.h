@@ -50,11 +50,14 @@ struct gyre_device {
     cl_device_type type;
     uint64_t memory_size, allocation_max, local_size;
     uint32_t unit_count, group_max;
-    bool direct;       /* it works in the queues' own memory */
-    char options[256]; /* of every compile on this device, before the user's */
+    bool direct;           /* it works in the queues' own memory */
+    bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
+    char options[256];     /* of every compile on this device, before the user's */
     /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
     uint64_t clock_ns, clock_ticks, clock_rate;
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. */
+    pthread_mutex_t named_lock;
+    struct gyre_memory *named; /* buffers that messages may name; under named_lock */
     pthread_mutex_t lost_lock;
     atomic_bool lost;
     char lost_text[256];
@@ -81,9 +84,12 @@ struct gyre_queue_memory {
     cl_mem memory; /* direct: the region itself; else NULL */
 };
 
+/** A buffer. Where messages may name it, `address` is what both sides call its first byte; else NULL. */
 struct gyre_memory {
     struct gyre_device *device;
     cl_mem memory;
+    void *address;
+    struct gyre_memory *next; /* of device->named, when there is an address */
 };
 
 /* ---- opencl_check.c ---- */
@@ -126,6 +132,9 @@ void opencl_queue_release(gyre_queue_memory *memory);
 gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void opencl_memory_release(gyre_memory *memory);
 gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address);
+/** Tells the device that `kernel` may reach every buffer that messages name: before it runs. */
+gyre_status opencl_name_buffers(gyre_device *device, cl_kernel kernel);
 
 /* ---- opencl_launch.c ---- */
 

@@ -68,6 +68,14 @@ static bool may_be_direct(const gyre_device *device)
            (device->type & CL_DEVICE_TYPE_CPU);
 }
 
+/* Where a pointer is the same number on both sides, a message can carry it. */
+static bool has_shared_addresses(const gyre_device *device)
+{
+    return (NUMBER(device, CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities) &
+            CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) &&
+           device->cl->clSVMAlloc && device->cl->clSVMFree && device->cl->clSetKernelExecInfo;
+}
+
 static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
@@ -204,6 +212,7 @@ static gyre_status open_device(gyre_device *device)
         status = choose_transfer(device);
     if (status != GYRE_OK)
         return status;
+    device->shared_addresses = !device->direct && has_shared_addresses(device);
     choose_options(device);
     name_architecture(device);
     measure_clock(device);
@@ -219,6 +228,7 @@ gyre_status opencl_device_open(const gyre_device_desc *desc, gyre_device **out)
     device->host = desc->host;
     device->ordinal = desc->ordinal;
     pthread_mutex_init(&device->lost_lock, NULL);
+    pthread_mutex_init(&device->named_lock, NULL);
     gyre_status status =
         opencl_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
     if (status == GYRE_OK)
@@ -239,6 +249,7 @@ void opencl_device_close(gyre_device *device)
         device->cl->clReleaseCommandQueue(device->service);
     if (device->context)
         device->cl->clReleaseContext(device->context);
+    pthread_mutex_destroy(&device->named_lock);
     pthread_mutex_destroy(&device->lost_lock);
     free(device);
 }

@@ -131,7 +131,8 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
                        .block_count = resident->blocks,
                        .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
                        .ticks = device->clock_ticks,
-                       .tick_rate = device->clock_rate};
+                       .tick_rate = device->clock_rate,
+                       .handles_offset = device->shared_addresses ? 0 : UINT64_MAX};
     memcpy(told.counts, resident->counts, sizeof told.counts);
     if (!epoch->queue)
         return told;
@@ -141,6 +142,9 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
     told.request_stride = region->shape.request_stride;
     told.reply_stride = region->shape.reply_stride;
     if (device->direct) {
+        told.handles_offset =
+            (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
+                       (const char *)resident->control);
         told.start = epoch->first;
         told.mask = region->shape.capacity - 1;
         told.request_offset = region->shape.request_offset;
@@ -216,6 +220,27 @@ static size_t stage_size(size_t wanted)
     return size;
 }
 
+/*
+ * The core names a buffer in the table before a message can carry the name, and tells nobody. A device that
+ * does not see the table gets it anew when it has changed.
+ */
+static gyre_status copy_handles(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const gyre_control_handle *table = GYRE_CONTROL_HANDLES(resident->control, resident->blocks);
+    const size_t size = GYRE_HANDLES_MAX * sizeof *table;
+    if (!resident->handles || memcmp(resident->handles, table, size) == 0)
+        return GYRE_OK;
+    memcpy(resident->handles, table, size);
+    gyre_status status = opencl_name_buffers(device, resident->entry);
+    if (status != GYRE_OK)
+        return opencl_lose(device, CL_INVALID_VALUE, "clSetKernelExecInfo");
+    return lose(resident,
+                device->cl->clEnqueueWriteBuffer(resident->compute, resident->control_memory, CL_TRUE, 0,
+                                                 size, resident->handles, 0, NULL, NULL),
+                "clEnqueueWriteBuffer");
+}
+
 /* Write, run, read: in one command queue when it is little, else in three, so that epochs overlap. */
 static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *epoch)
 {
@@ -226,7 +251,9 @@ static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *e
     const bool alone = resident->in_flight == 0 && in_size + out_size <= SHORT_BYTES;
     cl_command_queue upload = alone ? resident->compute : resident->upload;
     cl_command_queue download = alone ? resident->compute : resident->download;
-    gyre_status status = grow(resident, &epoch->requests, &epoch->requests_size, stage_size(in_size));
+    gyre_status status = copy_handles(resident);
+    if (status == GYRE_OK)
+        status = grow(resident, &epoch->requests, &epoch->requests_size, stage_size(in_size));
     if (status == GYRE_OK)
         status = grow(resident, &epoch->replies, &epoch->replies_size, stage_size(out_size));
     if (status == GYRE_OK)

@@ -83,14 +83,36 @@ static gyre_status create_queues(gyre_resident *resident)
     return status;
 }
 
+static bool names_buffers(const gyre_type *type)
+{
+    if (strcmp(type->name, "gyre_handle") == 0)
+        return true;
+    for (const gyre_type *const *field = type->field_types; field && *field; field++)
+        if (names_buffers(*field))
+            return true;
+    return false;
+}
+
+static gyre_status prepare_handles(gyre_resident *resident)
+{
+    const gyre_device *device = resident->device;
+    if (!device->shared_addresses || !names_buffers(resident->kernel->record.request))
+        return GYRE_OK;
+    resident->handles = calloc(GYRE_HANDLES_MAX, sizeof *resident->handles);
+    return resident->handles ? GYRE_OK
+                             : device->host->error(GYRE_EXHAUSTED, "no memory for the names of buffers");
+}
+
 static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc *desc)
 {
     const gyre_device *device = resident->device;
     cl_int code;
-    if (!device->direct)
-        return GYRE_OK;
-    resident->control_memory = device->cl->clCreateBuffer(
-        device->context, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE, desc->control_size, desc->control, &code);
+    resident->control_memory =
+        device->direct
+            ? device->cl->clCreateBuffer(device->context, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE,
+                                         desc->control_size, desc->control, &code)
+            : device->cl->clCreateBuffer(device->context, CL_MEM_READ_ONLY,
+                                         GYRE_HANDLES_MAX * sizeof(gyre_control_handle), NULL, &code);
     return opencl_check(device, code, "clCreateBuffer");
 }
 
@@ -158,6 +180,8 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
     if (status == GYRE_OK)
         status = map_control(resident, desc);
     if (status == GYRE_OK)
+        status = prepare_handles(resident);
+    if (status == GYRE_OK)
         status = opencl_log_create(resident);
     if (status == GYRE_OK)
         status = bind_buffers(resident, desc);
@@ -196,6 +220,7 @@ static void free_resident(gyre_resident *resident)
     if (resident->log_memory)
         cl->clReleaseMemObject(resident->log_memory);
     free(resident->log);
+    free(resident->handles);
     free(resident);
 }
 

@@ -19,10 +19,13 @@ static bool ready;
 static const struct {
     const char *name;
     size_t offset;
+    bool needed;
 } functions[] = {
-#define OPENCL_ROW_(name) {#name, offsetof(struct opencl_loader, name)},
-    OPENCL_FUNCTIONS(OPENCL_ROW_)
-#undef OPENCL_ROW_
+#define OPENCL_NEEDED_(name)   {#name, offsetof(struct opencl_loader, name), true},
+#define OPENCL_OPTIONAL_(name) {#name, offsetof(struct opencl_loader, name), false},
+    OPENCL_FUNCTIONS(OPENCL_NEEDED_) OPENCL_OPTIONAL_FUNCTIONS(OPENCL_OPTIONAL_)
+#undef OPENCL_NEEDED_
+#undef OPENCL_OPTIONAL_
 };
 
 static gyre_status fill(const gyre_host *host, void *library)
@@ -30,7 +33,7 @@ static gyre_status fill(const gyre_host *host, void *library)
     Dl_info file;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *address = NULL;
-        if (host->library_symbol(library, functions[i].name, &address) != GYRE_OK)
+        if (host->library_symbol(library, functions[i].name, &address) != GYRE_OK && functions[i].needed)
             return host->error(
                 GYRE_UNAVAILABLE,
                 "the OpenCL loader '%s' is too old: it has no %s; install one for OpenCL 1.2 or "

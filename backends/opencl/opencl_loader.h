@@ -3,13 +3,12 @@
  * The ICD loader, libOpenCL.so.1, as a table of functions, opened at run time: nothing of it is linked.
  * Private to this folder.
  *
- * The table is made once a process and never given back: platforms cannot be unloaded. Threads: any. Only
- * functions of OpenCL 1.2, which every loader has.
+ * The table is made once a process and never given back: platforms cannot be unloaded. Threads: any.
+ * Functions of OpenCL 1.2, which every loader has, and a few of 2.0, which are NULL where it has not.
  */
 #ifndef GYRE_OPENCL_LOADER_H
 #define GYRE_OPENCL_LOADER_H
 
-/* What devices of later versions offer is asked for by number; the functions are those of 1.2. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -51,9 +50,15 @@
     F(clFlush)                                                                                               \
     F(clFinish)
 
+#define OPENCL_OPTIONAL_FUNCTIONS(F)                                                                         \
+    F(clSVMAlloc)                                                                                            \
+    F(clSVMFree)                                                                                             \
+    F(clSetKernelExecInfo)
+
 struct opencl_loader {
 #define OPENCL_DECLARE_(name) __typeof__(&name) name;
     OPENCL_FUNCTIONS(OPENCL_DECLARE_)
+    OPENCL_OPTIONAL_FUNCTIONS(OPENCL_DECLARE_)
 #undef OPENCL_DECLARE_
     char path[256]; /* the file it was loaded from */
 };

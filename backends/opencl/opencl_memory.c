@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory: queues are host memory that a direct device works in, and that others get copies of; buffers belong
- * to the device. Transfers go through the service queue and wait. No locks: the core calls one at a time.
+ * to the device. Transfers go through the service queue and wait. The core calls one at a time, but for
+ * named_lock: pumps read the list of buffers that messages name.
  */
 #include "opencl_backend.h"
 
 #include <stdlib.h>
+
+enum { PAGE = 4096, NAMED_MAX = GYRE_HANDLES_MAX };
 
 gyre_status opencl_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
                                gyre_queue_memory **out, uint64_t *device_address)
@@ -39,6 +42,46 @@ void opencl_queue_release(gyre_queue_memory *memory)
     free(memory);
 }
 
+/* ---- buffers ---- */
+
+/*
+ * Memory whose address is the same on both sides: the host's own for a direct device, else shared virtual
+ * memory where there is that. NULL where there is neither, and when there is not enough: a plain buffer may
+ * do.
+ */
+static void *allocate_named(const gyre_device *device, uint64_t byte_count)
+{
+    void *address = NULL;
+    if (device->direct)
+        return posix_memalign(&address, PAGE, byte_count) == 0 ? address : NULL;
+    if (device->shared_addresses)
+        return device->cl->clSVMAlloc(device->context, CL_MEM_READ_WRITE, byte_count, 0);
+    return NULL;
+}
+
+static void free_named(const gyre_device *device, void *address)
+{
+    if (device->direct)
+        free(address);
+    else if (address)
+        device->cl->clSVMFree(device->context, address);
+}
+
+static void list_named(gyre_memory *memory, bool named)
+{
+    gyre_device *device = memory->device;
+    struct gyre_memory **link = &device->named;
+    if (!memory->address)
+        return;
+    pthread_mutex_lock(&device->named_lock);
+    while (!named && *link != memory)
+        link = &(*link)->next;
+    if (named)
+        memory->next = *link;
+    *link = named ? memory : memory->next;
+    pthread_mutex_unlock(&device->named_lock);
+}
+
 gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
 {
     cl_int code;
@@ -51,12 +94,17 @@ gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_m
     if (!memory)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer's handle");
     memory->device = device;
-    memory->memory = device->cl->clCreateBuffer(device->context, CL_MEM_READ_WRITE, byte_count, NULL, &code);
+    memory->address = allocate_named(device, byte_count);
+    memory->memory = device->cl->clCreateBuffer(
+        device->context, CL_MEM_READ_WRITE | (memory->address ? CL_MEM_USE_HOST_PTR : 0), byte_count,
+        memory->address, &code);
     gyre_status status = opencl_check(device, code, "clCreateBuffer");
     if (status != GYRE_OK) {
+        free_named(device, memory->address);
         free(memory);
         return status;
     }
+    list_named(memory, true);
     *out = memory;
     return GYRE_OK;
 }
@@ -65,8 +113,40 @@ void opencl_memory_release(gyre_memory *memory)
 {
     if (!memory)
         return;
+    list_named(memory, false);
     memory->device->cl->clReleaseMemObject(memory->memory);
+    free_named(memory->device, memory->address);
     free(memory);
+}
+
+gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address)
+{
+    *address = (uint64_t)(uintptr_t)memory->address;
+    if (memory->address)
+        return GYRE_OK;
+    return memory->device->host->error(
+        GYRE_UNIMPLEMENTED,
+        "messages cannot name buffers of device '%s': it has no shared virtual "
+        "memory; bind the buffer to the kernel",
+        memory->device->name);
+}
+
+gyre_status opencl_name_buffers(gyre_device *device, cl_kernel kernel)
+{
+    void *addresses[NAMED_MAX];
+    size_t count = 0;
+    if (!device->shared_addresses)
+        return GYRE_OK;
+    pthread_mutex_lock(&device->named_lock);
+    for (struct gyre_memory *at = device->named; at && count < NAMED_MAX; at = at->next)
+        addresses[count++] = at->address;
+    pthread_mutex_unlock(&device->named_lock);
+    if (count == 0)
+        return GYRE_OK;
+    return opencl_check(device,
+                        device->cl->clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+                                                        count * sizeof addresses[0], addresses),
+                        "clSetKernelExecInfo");
 }
 
 static gyre_status fill(gyre_device *device, const gyre_transfer_desc *desc)

@@ -107,6 +107,7 @@ static const gyre_backend_ops opencl_ops = {
     .launch = opencl_launch,
     .wait = opencl_wait,
     .release = opencl_release,
+    .memory_address = opencl_memory_address,
 };
 
 #define TEXT_(number) #number

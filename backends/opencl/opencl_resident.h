@@ -48,7 +48,8 @@ struct gyre_resident {
     cl_kernel entry;
     cl_command_queue compute, upload, download; /* the last two: staged only */
     gyre_control_region *control;
-    cl_mem control_memory; /* direct only */
+    cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
+    gyre_control_handle *handles; /* what the copy holds; NULL: direct, or no message names a buffer */
     cl_mem state, bindings[GYRE_BINDINGS_MAX];
     gyre_u64 counts[GYRE_BINDINGS_MAX];
     cl_mem log_memory;

@@ -21,7 +21,8 @@
                                             {buffer6, epoch.counts[6]}, {buffer7, epoch.counts[7]}}
 
 GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch,
-                                     __global gyre_device_log *log, __local gyre_block_shared *shared)
+                                     __global gyre_device_log *log, __global gyre_control_region *control,
+                                     __local gyre_block_shared *shared)
 {
     gyre_place_(gyre);
     gyre->block_count = epoch->block_count;
@@ -34,6 +35,10 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
     gyre->ticks = epoch->ticks;
     gyre->tick_rate = epoch->tick_rate;
     gyre->log = log;
+    gyre->handles = epoch->handles_offset == ~(gyre_u64)0
+                        ? 0
+                        : (const __global gyre_control_handle *)((const __global gyre_u8 *)control +
+                                                                 epoch->handles_offset);
     gyre->shared = shared;
 }
 
@@ -106,7 +111,7 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
         gyre_context gyre;                                                                                   \
         buffers_ buffers_bound;                                                                              \
         GYRE_EPOCH_BOUND_(bound);                                                                            \
-        gyre_epoch_context_(&gyre, &epoch, log, 0);                                                          \
+        gyre_epoch_context_(&gyre, &epoch, log, control, 0);                                                 \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
         gyre_u32 failed = 0;                                                                                 \
         const gyre_u64 from = (gyre_u64)(gyre.block * gyre.lane_count + gyre.lane) * epoch.spacing;          \
@@ -142,7 +147,7 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
         GYRE_BATCH_SHARED_(shared);                                                                          \
         GYRE_BATCH_SCRATCH_(scratch_, scratch);                                                              \
         GYRE_EPOCH_BOUND_(bound);                                                                            \
-        gyre_epoch_context_(&gyre, &epoch, log, shared);                                                     \
+        gyre_epoch_context_(&gyre, &epoch, log, control, shared);                                            \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
         for (gyre_u32 i = gyre.block; i < epoch.count; i += epoch.step) {                                    \
             const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \

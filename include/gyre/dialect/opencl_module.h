@@ -9,6 +9,8 @@
  *     const gyre_epoch epoch, u8 *requests, u8 *replies, void *state, gyre_device_log *log,
  *     gyre_control_region *control, void *buffer0 ... buffer7
  *
+ * `control` is the kernel's control region or, not direct, a copy of its table of handles.
+ *
  * Two ways to complete a message, chosen when the file is compiled. With GYRE_OPENCL_DIRECT the slots are the
  * queue's own, shared with clients: the sequence is stored last, with release, and messages that are complete
  * already are left alone. Without it the slots are copies, in the order of the epoch: the host stores the
@@ -35,6 +37,7 @@ typedef struct gyre_epoch {
     gyre_u64 drop_before;                  /* requests below are completed as DROPPED */
     gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
     gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
+    gyre_u64 handles_offset; /* bytes from `control` to the table of handles; all ones: there is none */
     gyre_u64 counts[GYRE_BINDINGS_MAX]; /* elements of the bound buffers */
     gyre_u32 count;                     /* requests */
     gyre_u32 request_stride, reply_stride;
@@ -65,7 +68,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 176 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 184 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16, "layout");
 #endif
 
