@@ -1,12 +1,54 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
-# kernels BACKEND [NAME...] | stress ARGUMENT...
+# kernels BACKEND [NAME...] | stress ARGUMENT... | bench BACKEND ARGUMENT... | peers [ARGUMENT...]
+# Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export LD_LIBRARY_PATH="$here/gyre/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-export GYRE_TEST_KERNELS="$here/tests/conformance" GYRE_TEST_STRESS="$here/tests/stress/stress.gyre.c"
-bin="$here/gyre/bin"
+overlay=
+trap '[[ -z "$overlay" ]] || rm -rf "$overlay"' EXIT
+
+# set_places FOLDER: run from there, this bundle or its overlay.
+set_places()
+{
+    bin="$1/gyre/bin"
+    kernels="$1/tests/kernels"
+    demo_source="$1/examples/vector_add/vector_add.gyre.c"
+    export LD_LIBRARY_PATH="$1/gyre/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    export GYRE_TEST_KERNELS="$1/tests/conformance" GYRE_TEST_STRESS="$1/tests/stress/stress.gyre.c"
+}
+set_places "$here"
+
+# compiled_for BACKEND: which folder of compiled/ the backend needs on this machine; "" when it can compile.
+compiled_for()
+{
+    local architecture compiler
+    case "$1" in
+    cpu) command -v cc >/dev/null || echo cpu ;;
+    cuda)
+        read -r architecture compiler < <("$bin/gyre" backends --why cuda 2>/dev/null |
+            sed -n 's/.*compiles for *\(sm_[0-9a-z]*\) with \(.*\)/\1 \2/p' | head -n 1)
+        [[ "${compiler:-}" != nothing* ]] || echo "$architecture"
+        ;;
+    esac
+}
+
+# prepare BACKEND: where it cannot compile, a copy of this folder in which its compiled kernels replace the sources.
+prepare()
+{
+    local name
+    name=$(compiled_for "$1")
+    [[ -n "$name" ]] || return 0
+    if [[ ! -d "$here/compiled/$name" ]]; then
+        printf 'this machine has no compiler for %s, and the bundle has no kernels compiled for it: make one with ./dev bundle --arch %s, or --with-compilers\n' "$name" "$name" >&2
+        exit 3
+    fi
+    printf 'no compiler here: the kernels are those compiled for %s before\n' "$name" >&2
+    overlay=$(mktemp -d) && cp -r "$here/gyre" "$here/tests" "$here/examples" "$overlay/" &&
+        cp -r "$here/compiled/$name/." "$overlay/" || exit 1
+    set_places "$overlay"
+}
+
 limit="${LIMIT:-60}" # seconds a test may take: a kernel that hangs would hold the device
 
 # one NAME COMMAND...: runs it, counts it, shows the end of what it said when it failed.
@@ -34,17 +76,49 @@ finish()
     [[ $failed -eq 0 && $((passed + skipped)) -gt 0 ]]
 }
 
+# chosen ARGUMENT...: the backend that `--set gyre.backend=` names, else the one that `auto` takes.
+chosen()
+{
+    local argument
+    for argument; do
+        if [[ "$argument" == gyre.backend=* ]]; then
+            echo "${argument#*=}"
+            return
+        fi
+    done
+    "$bin/gyre" backends --json | sed -n 's/.*"choice":{[^}]*"backend":"\([a-z0-9_]*\)".*/\1/p'
+}
+
 command="${1:-help}"
 shift || true
 case "$command" in
 gyre) exec "$bin/gyre" "$@" ;;
-demo) exec "$bin/gyre_demo" "${1:-4000000}" "$here/examples/vector_add/vector_add.gyre.c" ;;
-stress) exec "$bin/gyre_stress" "$@" ;;
+demo)
+    prepare "$(chosen)"
+    "$bin/gyre_demo" "${1:-4000000}" "$demo_source"
+    ;;
+stress)
+    prepare "$(chosen "$@")"
+    "$bin/gyre_stress" "$@"
+    ;;
+bench)
+    backend="${1:?which backend?}"
+    shift
+    prepare "$backend"
+    "$bin/gyre" bench --backend "$backend" "$@"
+    ;;
+peers) "$bin/peer_cuda" "$@" ;;
 conformance)
     backend="${1:?which backend?}"
     shift
+    prepare "$backend"
     mapfile -t cases < <(if (($#)); then printf '%s\n' "$@"; else "$bin/gyre_conformance" --list; fi)
     for case in "${cases[@]}"; do
+        if [[ -n "$overlay" && $case == a_compile_error_names_file_and_line ]]; then
+            skipped=$((skipped + 1))
+            printf 'skipped conformance/%s/%s: there is no compiler here\n' "$backend" "$case"
+            continue
+        fi
         one "conformance/$backend/$case" "$bin/gyre_conformance" "$backend" "$case"
     done
     finish
@@ -52,17 +126,17 @@ conformance)
 kernels)
     backend="${1:?which backend?}"
     shift
+    prepare "$backend"
     mapfile -t names < <(if (($#)); then printf '%s\n' "$@"; else
         for file in "$here"/tests/kernels/cases/*.case.json; do basename "$file" .case.json; done
     fi)
     for name in "${names[@]}"; do
-        one "kernels/$backend/$name" "$bin/run_api" "$backend" "$here/tests/kernels/kernel_$name.so" \
-            "$here/tests/kernels" "$name"
+        one "kernels/$backend/$name" "$bin/run_api" "$backend" "$kernels/kernel_$name.so" "$kernels" "$name"
     done
     finish
     ;;
 *)
-    sed -n '3,4s/^# //p' "${BASH_SOURCE[0]}"
+    sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"
     exit 2
     ;;
 esac
