@@ -13,12 +13,12 @@
  * gyre_error_text(). Deadlines are absolute nanoseconds of CLOCK_MONOTONIC (gyre_in_ms makes one);
  * GYRE_NO_WAIT never waits, GYRE_FOREVER never gives up. Threads: any function from any thread, unless it
  * says otherwise; an object must not be used after, or concurrently with, the call that destroys it.
- * Destroying a runtime destroys what it owns. Behind fork, what the parent opened is the parent's: in the child
- * its calls fail and say so, and destroying it does nothing; the child may open a runtime of its own.
+ * Destroying a runtime destroys what it owns. Behind fork, what the parent opened is the parent's: in the
+ * child its calls fail and say so, and destroying it does nothing; the child may open a runtime of its own.
  *
- * A queue that is configured with `threads = one` has no locks: then one thread at a time sends, one receives,
- * and no other thread may end the kernel or the queue meanwhile (gyre_kernel_terminate, _relaunch, _release,
- * gyre_queue_close, gyre_close): a message that is being sent at that moment would be lost.
+ * A queue that is configured with `threads = one` has no locks: then one thread at a time sends, one
+ * receives, and no other thread may end the kernel or the queue meanwhile (gyre_kernel_terminate, _relaunch,
+ * _release, gyre_queue_close, gyre_close): a message that is being sent at that moment would be lost.
  *
  * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which
  * come from the configuration. Stability: source-compatible within a major version.
