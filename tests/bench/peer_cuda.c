@@ -170,7 +170,7 @@ static void open_batch(struct batch *batch)
 
 static void open_device(void)
 {
-    CUdevice device;
+    CUdevice device = 0;
     CUmodule module;
     open_driver();
     if (driver.call_cuInit(0) != CUDA_SUCCESS || driver.call_cuDeviceGet(&device, 0) != CUDA_SUCCESS)
