@@ -27,6 +27,9 @@ for seconds in 0 -1 nan 1e9 '' 1x; do
     run bench --seconds="$seconds" --case floor/line
     refuses 2 "--seconds: expected a number from 0.01 to 3600, found '$seconds' ('gyre help bench' shows how)"
 done
+TMPDIR="$folder/missing" run bench --case compile_cold --seconds 0.05
+exits 1
+says "no temporary folder can be made in '$folder/missing' (No such file or directory): TMPDIR may name another"
 run bench call/48
 refuses 2 "expected options only, found 'call/48' ('gyre help bench' shows how)"
 finish

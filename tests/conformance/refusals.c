@@ -143,7 +143,7 @@ static void queue_shapes_are_checked(struct conformance *test)
     gyre_queue *queue = NULL;
     gyre_queue_desc desc = {.size = sizeof desc, .capacity = 1000};
     require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INVALID);
-    require_sentence("power of two");
+    require_sentence("the queue: capacity must be a power of two");
     desc.capacity = UINT64_C(1) << 40;
     require(gyre_queue_open(kernel, &desc, &queue) == GYRE_EXHAUSTED);
     desc.capacity = 2;
