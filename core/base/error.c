@@ -47,6 +47,18 @@ gyre_status gyre_error_set(gyre_status status, const char *format, ...)
     return status;
 }
 
+gyre_status gyre_error_set_text(gyre_status status, const char *sentence)
+{
+    if (stack.holds > 0)
+        return status;
+    size_t length = strnlen(sentence, FRAME_SIZE - 1);
+    stack.status = status;
+    stack.depth = 1;
+    memcpy(stack.frames[0], sentence, length);
+    stack.frames[0][length] = '\0';
+    return status;
+}
+
 gyre_status gyre_error_add(gyre_status status, const char *format, ...)
 {
     va_list args;

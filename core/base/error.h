@@ -18,6 +18,10 @@ gyre_status gyre_error_set(gyre_status status, const char *format, ...) __attrib
 gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
+/** The same with a sentence that is ready: for a poll that finds nothing, which formatting would make slow.
+ */
+gyre_status gyre_error_set_text(gyre_status status, const char *sentence);
+
 /** Adds context above what is there; returns `status`. The innermost (first) frame is never lost. */
 gyre_status gyre_error_add(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -42,8 +46,9 @@ const char *gyre_error_cause(void);
 
 /* The static analyzer looks at one file at a time: tell it that the status that goes in comes out. */
 #if defined(__clang_analyzer__) && !defined(GYRE_ERROR_DEFINES)
-#define gyre_error_set(status, ...) ((void)(gyre_error_set)((status), __VA_ARGS__), (status))
-#define gyre_error_add(status, ...) ((void)(gyre_error_add)((status), __VA_ARGS__), (status))
+#define gyre_error_set(status, ...)           ((void)(gyre_error_set)((status), __VA_ARGS__), (status))
+#define gyre_error_set_text(status, sentence) ((void)(gyre_error_set_text)((status), (sentence)), (status))
+#define gyre_error_add(status, ...)           ((void)(gyre_error_add)((status), __VA_ARGS__), (status))
 #endif
 
 #endif

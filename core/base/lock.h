@@ -1,82 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two mutexes for short critical sections; both sleep on a futex when contended.
+ * A mutex for short critical sections that one thread takes nearly always.
  *
- * gyre_lock: one word. Unlike pthread_mutex_t its unlock is a full barrier (an exchange), and a failed try is
- * one too, which receivers rely on: who leaves work to the lock's holder is seen by it, or gets the lock.
+ * An atomic read-modify-write waits until every store before it has reached its cache line: after a batch of
+ * stores to slots that the other side looked at, some hundred nanoseconds. So a thread that took the lock a
+ * number of times in a row becomes its owner and enters with plain loads and stores: it says in its seat
+ * that it is inside and looks whether it still is the owner. Another thread takes the word, ends the
+ * ownership, runs a heavy barrier (waiting.h) and waits until the owner is out; then the owner either saw
+ * that it is none any more, or was seen inside. Each ownership that is ended makes the next one harder to
+ * come by. A seat is one thread's for good, because a thread that was the owner may still raise its flag for
+ * a moment before it sees that it is none; when all seats are taken, others go on taking the word.
  *
- * gyre_release_lock: its unlock is a plain release. A full barrier right after a store to a slot waits until
- * the slot's line has come from the other core; here a thread that is about to sleep pays for the barrier
- * instead (see waiting.h).
+ * What receivers rely on: a thread that stores something and then fails to get the lock is seen by the
+ * holder, who looks after it gave the lock. A try fails only when another thread has the word; it waits for
+ * an owner that is on its way out.
+ *
+ * Zeroed memory is a free lock that nobody ever owns; without membarrier it stays so.
  */
 #ifndef GYRE_CORE_BASE_LOCK_H
 #define GYRE_CORE_BASE_LOCK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "gyre/waiting.h"
 
-struct gyre_lock {
-    uint32_t word; /* 0 free, 1 taken, 2 taken and somebody sleeps */
+enum { GYRE_LOCK_SEATS = 4 };
+
+struct gyre_lock_seat {
+    uintptr_t thread; /* constant once taken; 0: free */
+    uint32_t inside;  /* written by that thread alone */
 };
 
-static inline int gyre_lock_try(struct gyre_lock *lock)
+struct gyre_lock {
+    struct gyre_lock_seat *owner; /* who enters without the word; written under the word; NULL: nobody */
+    struct gyre_lock_seat *seat;  /* of the holder; NULL: it has the word */
+    uint32_t word;                /* 0 free, 1 taken, 2 taken and somebody sleeps */
+    /* under the word */
+    uint8_t evictions;
+    bool may_be_owned; /* constant */
+    uint32_t runs;     /* how often the word was taken in a row ... */
+    uintptr_t last;    /* ... by this thread */
+    struct gyre_lock_seat seats[GYRE_LOCK_SEATS];
+};
+
+/** `light_barriers`: what gyre_barrier_register said. */
+static inline void gyre_lock_init(struct gyre_lock *lock, int light_barriers)
 {
-    uint32_t free_word = 0;
-    return __atomic_compare_exchange_n(&lock->word, &free_word, 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    *lock = (struct gyre_lock){.may_be_owned = light_barriers != 0};
+}
+
+/* Its address names a thread. Initial-exec: one load, no call, from the shared library too. */
+extern _Thread_local char gyre_thread_place __attribute__((tls_model("initial-exec")));
+
+void gyre_lock_take_word(struct gyre_lock *lock);
+bool gyre_lock_try_word(struct gyre_lock *lock);
+void gyre_lock_give_word(struct gyre_lock *lock);
+
+static inline bool gyre_lock_enter(struct gyre_lock *lock)
+{
+    const uintptr_t me = (uintptr_t)&gyre_thread_place;
+    struct gyre_lock_seat *seat = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE); /* pairs with begin */
+    if (!seat || seat->thread != me)
+        return false;
+    __atomic_store_n(&seat->inside, 1, __ATOMIC_RELAXED);
+    gyre_barrier_light(1); /* pairs with the heavy one of who ends the ownership */
+    if (__builtin_expect(__atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE) == seat, 1)) {
+        lock->seat = seat;
+        return true;
+    }
+    __atomic_store_n(&seat->inside, 0, __ATOMIC_RELEASE);
+    return false;
 }
 
 static inline void gyre_lock_take(struct gyre_lock *lock)
 {
-    if (gyre_lock_try(lock))
-        return;
-    for (int turn = 0; turn < 100; turn++) {
-        gyre_spin_pause();
-        if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == 0 && gyre_lock_try(lock))
-            return;
-    }
-    while (__atomic_exchange_n(&lock->word, 2, __ATOMIC_SEQ_CST) != 0)
-        gyre_futex_wait(&lock->word, 2, UINT64_MAX);
+    if (!gyre_lock_enter(lock))
+        gyre_lock_take_word(lock);
+}
+
+static inline bool gyre_lock_try(struct gyre_lock *lock)
+{
+    return gyre_lock_enter(lock) || gyre_lock_try_word(lock);
 }
 
 static inline void gyre_lock_give(struct gyre_lock *lock)
 {
-    if (__atomic_exchange_n(&lock->word, 0, __ATOMIC_SEQ_CST) == 2)
-        gyre_futex_wake(&lock->word, 1);
-}
-
-struct gyre_release_lock {
-    uint32_t word;     /* 0 free, 1 taken */
-    uint32_t sleepers; /* threads about to sleep, or asleep */
-};
-
-static inline int gyre_release_lock_try(struct gyre_release_lock *lock)
-{
-    uint32_t free_word = 0;
-    return __atomic_compare_exchange_n(&lock->word, &free_word, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-/** `light_barriers` of both calls: what gyre_barrier_register said. */
-static inline void gyre_release_lock_take(struct gyre_release_lock *lock, int light_barriers)
-{
-    if (gyre_release_lock_try(lock))
-        return;
-    for (int turn = 0; turn < 100; turn++) {
-        gyre_spin_pause();
-        if (__atomic_load_n(&lock->word, __ATOMIC_RELAXED) == 0 && gyre_release_lock_try(lock))
-            return;
-    }
-    __atomic_fetch_add(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
-    gyre_barrier_heavy(light_barriers); /* pairs with the light one in gyre_release_lock_give */
-    while (!gyre_release_lock_try(lock))
-        gyre_futex_wait(&lock->word, 1, UINT64_MAX);
-    __atomic_fetch_sub(&lock->sleepers, 1, __ATOMIC_RELAXED);
-}
-
-static inline void gyre_release_lock_give(struct gyre_release_lock *lock, int light_barriers)
-{
-    __atomic_store_n(&lock->word, 0, __ATOMIC_RELEASE); /* pairs with the acquire of the next try */
-    gyre_barrier_light(light_barriers);
-    if (__builtin_expect(__atomic_load_n(&lock->sleepers, __ATOMIC_RELAXED) != 0, 0))
-        gyre_futex_wake(&lock->word, 1);
+    if (lock->seat)
+        __atomic_store_n(&lock->seat->inside, 0, __ATOMIC_RELEASE); /* pairs with the acquire in evict */
+    else
+        gyre_lock_give_word(lock);
 }
 
 #endif

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 
 enum { LABEL_SIZE = 96 };
+enum { CHUNK_SIZE = 16384 }; /* bytes of a batch that a worker waits for; a part of a first-level cache */
 
 static uint32_t stride_of(uint32_t payload)
 {
@@ -71,7 +72,11 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
 
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
 {
+    char label[96];
     snprintf(queue->name, sizeof queue->name, "%s", options->name);
+    snprintf(queue->full_text, sizeof queue->full_text,
+             "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
+             gyre_queue_label(queue, label, sizeof label), (unsigned long long)options->capacity);
     queue->control = options->control;
     queue->capacity = options->capacity;
     queue->mask = options->capacity - 1;
@@ -83,7 +88,8 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->many_threads = options->many_threads;
     queue->device_wakes = options->device_wakes;
     int light = gyre_barrier_register();
-    queue->light_locks = light;
+    gyre_lock_init(&queue->producer.lock, light);
+    gyre_lock_init(&queue->consumer.lock, light);
     queue->light_sends = light && !options->device_parks;
     queue->light_waits = light && options->idle != GYRE_WAIT_PARK;
     queue->producer.sent = queue->producer.received_seen = options->first_sequence;
@@ -102,6 +108,10 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
     queue->replies = base + shape->reply_offset;
     queue->request_stride = shape->request_stride;
     queue->reply_stride = shape->reply_stride;
+    /* a message of one line is published with its payload: nothing is gained by keeping the worker waiting */
+    queue->chunk = 1;
+    if (queue->request_stride > GYRE_LINE_SIZE && queue->request_stride < CHUNK_SIZE)
+        queue->chunk = CHUNK_SIZE / queue->request_stride;
 }
 
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)

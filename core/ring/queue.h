@@ -47,19 +47,20 @@ enum gyre_mark {
 struct gyre_queue {
     /* constant after creation */
     char name[64];
+    char full_text[192]; /* what a sender who does not wait is told */
     struct gyre_region region;
     gyre_queue_region *shared;
     gyre_control_region *control;
     unsigned char *requests, *replies;
     uint8_t *marks; /* one a slot */
     uint64_t capacity, mask;
+    uint64_t chunk; /* requests of a batch that are copied before they are published */
     uint32_t request_stride, reply_stride, request_size, reply_size;
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
     bool many_threads, device_wakes;
     int light_sends, light_waits; /* for gyre_barrier_light: towards the device, and of this side's waits */
-    int light_locks;              /* of the producer lock */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
@@ -68,7 +69,7 @@ struct gyre_queue {
     uint32_t table_entry;
 
     struct {
-        _Alignas(GYRE_LINE_SIZE) struct gyre_release_lock lock;
+        _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
         bool reserving;
         uint64_t reserved;      /* slots granted by the open reservation */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
@@ -177,13 +178,13 @@ static inline bool gyre_queue_closed(const gyre_queue *queue)
 static inline void gyre_producer_take(gyre_queue *queue)
 {
     if (queue->many_threads)
-        gyre_release_lock_take(&queue->producer.lock, queue->light_locks);
+        gyre_lock_take(&queue->producer.lock);
 }
 
 static inline void gyre_producer_give(gyre_queue *queue)
 {
     if (queue->many_threads)
-        gyre_release_lock_give(&queue->producer.lock, queue->light_locks);
+        gyre_lock_give(&queue->producer.lock);
 }
 
 static inline void gyre_consumer_take(gyre_queue *queue)

@@ -74,10 +74,7 @@ void gyre_consumer_give(gyre_queue *queue)
         if (!queue->many_threads)
             break;
         gyre_lock_give(&queue->consumer.lock);
-        /*
-         * A caller that finished meanwhile found the lock taken and left its slot to us. Giving the lock is a
-         * full barrier, and so is its store of the mark: one of us sees the other.
-         */
+        /* A caller that finished meanwhile found the lock taken and left its slot to us: see lock.h. */
         if (cursor_state(queue, gyre_received(queue)) != CURSOR_FINISHED ||
             !gyre_lock_try(&queue->consumer.lock))
             break;
@@ -193,7 +190,7 @@ static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t 
 static gyre_status wait_at_cursor(gyre_queue *queue, uint64_t index, uint64_t deadline_ns)
 {
     if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set(GYRE_AGAIN, "no completion is there");
+        return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
     __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
     if (!gyre_wait_turn(queue, index))
         return gyre_queue_wait(queue, gyre_wait_turn, index, GYRE_BELL_CREDIT, deadline_ns);
@@ -245,18 +242,26 @@ gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_compl
     return gyre_receive_batch(queue, reply, size, 1, completion, &received, deadline_ns);
 }
 
-/* Views of what is there; the lock is held. */
+/* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */
 static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
 {
+    const unsigned char *const replies = queue->replies;
+    const uint8_t *const marks = queue->marks;
+    const uint64_t mask = queue->mask, first = queue->consumer.received;
+    const uint32_t stride = queue->reply_stride, reply_size = queue->reply_size;
     size_t found = 0;
-    uint64_t index = queue->consumer.received;
-    for (; found < count && cursor_state(queue, index) == CURSOR_READY; found++, index++) {
-        const gyre_slot *slot = gyre_reply_slot(queue, index);
-        views[found] =
-            (gyre_view){.reply = slot + 1,
-                        .index = index,
-                        .outcome = (gyre_completion_outcome)slot->info,
-                        .length = slot->length <= queue->reply_size ? slot->length : queue->reply_size};
+    for (; found < count; found++) {
+        const uint64_t index = first + found, place = index & mask;
+        const gyre_slot *slot = (const gyre_slot *)(const void *)(replies + place * stride);
+        /* as in cursor_state: the sequence before the mark */
+        if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != index + 1 ||
+            __atomic_load_n(&marks[place], __ATOMIC_SEQ_CST) != GYRE_MARK_SEND)
+            break;
+        const uint32_t length = slot->length;
+        views[found] = (gyre_view){.reply = slot + 1,
+                                   .index = index,
+                                   .outcome = (gyre_completion_outcome)slot->info,
+                                   .length = length <= reply_size ? length : reply_size};
     }
     queue->consumer.peeking = found > 0;
     queue->consumer.peeked = found;

@@ -31,11 +31,18 @@ static void note_depth(gyre_queue *queue, uint64_t sent)
         __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
 }
 
-static void publish(gyre_slot *slot, uint64_t index, uint32_t length)
+/*
+ * Makes requests visible, the last one first. A worker that sees the first one of them looks ahead, and would
+ * otherwise take each line away between the store of its payload and that of its sequence.
+ */
+static void publish(gyre_queue *queue, uint64_t first, uint64_t end, uint32_t length)
 {
-    slot->length = length;
-    slot->info = 0;
-    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+    while (end != first) {
+        gyre_slot *slot = gyre_request_slot(queue, --end);
+        slot->length = length;
+        slot->info = 0;
+        __atomic_store_n(&slot->sequence, end + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+    }
 }
 
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
@@ -47,12 +54,14 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
             gyre_received(queue); /* acquire: the slots were read before they are reused */
     uint64_t granted = room(queue) < count ? room(queue) : count;
     uint64_t index = queue->producer.sent, end = index + granted;
-    for (; index != end; index++, from += size) {
-        gyre_slot *slot = gyre_request_slot(queue, index);
-        if (mark != GYRE_MARK_SEND)
-            gyre_mark_set(queue, index, mark);
-        gyre_payload_copy(slot + 1, from, size);
-        publish(slot, index, (uint32_t)size);
+    while (index != end) {
+        const uint64_t first = index, stop = end - index > queue->chunk ? index + queue->chunk : end;
+        for (; index != stop; index++, from += size) {
+            if (mark != GYRE_MARK_SEND)
+                gyre_mark_set(queue, index, mark);
+            gyre_payload_copy(gyre_request_slot(queue, index) + 1, from, size);
+        }
+        publish(queue, first, stop, (uint32_t)size);
     }
     __atomic_store_n(&queue->producer.sent, end,
                      __ATOMIC_RELEASE); /* for those who count; the device never looks */
@@ -209,8 +218,7 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
             (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
     } else {
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
-        for (; index != end; index++)
-            publish(gyre_request_slot(queue, index), index, queue->request_size);
+        publish(queue, index, end, queue->request_size);
         __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
         note_depth(queue, end);
         queue->producer.reserving = false;

@@ -188,16 +188,20 @@ static gyre_status full(gyre_queue *queue, gyre_status status)
         return gyre_error_set(
             status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
             gyre_queue_label(queue, label, sizeof label));
-    return gyre_error_set(
-        status, "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
-        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity);
+    return gyre_error_set_text(status, queue->full_text);
 }
 
-/* Steps over finished calls; true when there is room now. */
+/*
+ * Steps over finished calls; true when there is room now. A cursor at which no call ended is left to the
+ * receivers: a sender that took their lock each time would keep them from owning it.
+ */
 static bool tidy_up(gyre_queue *queue)
 {
-    gyre_consumer_take(queue);
-    gyre_consumer_give(queue);
+    uint8_t mark = gyre_mark_get(queue, gyre_received(queue));
+    if (mark == GYRE_MARK_DONE || mark == GYRE_MARK_ABANDONED) {
+        gyre_consumer_take(queue);
+        gyre_consumer_give(queue);
+    }
     gyre_producer_take(queue); /* without it `sent` may be behind `received`, which would look like "full" */
     bool room = queue->producer.sent - gyre_received(queue) < queue->capacity;
     gyre_producer_give(queue);

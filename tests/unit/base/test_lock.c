@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The release lock between threads: one at a time inside, and no sleeper is forgotten. */
+/* The lock between threads: one at a time inside, no sleeper is forgotten, owners come and go. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -9,8 +9,7 @@
 enum { THREADS = 4, TURNS = 20000 };
 
 static struct shared {
-    struct gyre_release_lock lock;
-    int light_barriers;
+    struct gyre_lock lock;
     unsigned yield_every; /* turns; the others spin out and sleep meanwhile */
     uint64_t count;       /* plain: the lock alone protects it */
 } shared;
@@ -19,12 +18,12 @@ static void *take_turns(void *argument)
 {
     (void)argument;
     for (unsigned turn = 1; turn <= TURNS; turn++) {
-        gyre_release_lock_take(&shared.lock, shared.light_barriers);
+        gyre_lock_take(&shared.lock);
         uint64_t seen = shared.count;
         if (turn % shared.yield_every == 0)
             sched_yield();
         shared.count = seen + 1;
-        gyre_release_lock_give(&shared.lock, shared.light_barriers);
+        gyre_lock_give(&shared.lock);
     }
     return NULL;
 }
@@ -32,13 +31,13 @@ static void *take_turns(void *argument)
 static void run(int light_barriers, unsigned yield_every)
 {
     pthread_t threads[THREADS];
-    shared = (struct shared){.light_barriers = light_barriers, .yield_every = yield_every};
+    shared = (struct shared){.yield_every = yield_every};
+    gyre_lock_init(&shared.lock, light_barriers);
     for (int i = 0; i < THREADS; i++)
         ck_assert_int_eq(pthread_create(&threads[i], NULL, take_turns, NULL), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     ck_assert_uint_eq(shared.count, THREADS * TURNS);
-    ck_assert_uint_eq(shared.lock.sleepers, 0);
     ck_assert_uint_eq(shared.lock.word, 0);
 }
 
@@ -62,11 +61,63 @@ END_TEST
 
 START_TEST(a_taken_lock_is_not_to_be_had)
 {
-    struct gyre_release_lock lock = {0};
-    ck_assert(gyre_release_lock_try(&lock));
-    ck_assert(!gyre_release_lock_try(&lock));
-    gyre_release_lock_give(&lock, 0);
-    ck_assert(gyre_release_lock_try(&lock));
+    struct gyre_lock lock = {0};
+    ck_assert(gyre_lock_try(&lock));
+    ck_assert(!gyre_lock_try(&lock));
+    gyre_lock_give(&lock);
+    ck_assert(gyre_lock_try(&lock));
+}
+END_TEST
+
+static void *take_once(void *argument)
+{
+    struct gyre_lock *lock = argument;
+    gyre_lock_take(lock);
+    gyre_lock_give(lock);
+    return NULL;
+}
+
+START_TEST(a_lock_of_one_thread_is_owned_until_another_comes)
+{
+    struct gyre_lock lock;
+    pthread_t thread;
+    gyre_lock_init(&lock, gyre_barrier_register());
+    for (int i = 0; i < 100; i++) {
+        gyre_lock_take(&lock);
+        gyre_lock_give(&lock);
+    }
+    ck_assert_int_eq(lock.owner != NULL, lock.may_be_owned);
+    ck_assert_int_eq(pthread_create(&thread, NULL, take_once, &lock), 0);
+    pthread_join(thread, NULL);
+    ck_assert_ptr_null(lock.owner);
+    ck_assert(gyre_lock_try(&lock));
+}
+END_TEST
+
+/* More threads than seats, one after another and all alive: each takes the lock often enough to own it. */
+static pthread_barrier_t all_through;
+
+static void *take_often_and_stay(void *argument)
+{
+    for (int i = 0; i < 2000; i++)
+        take_once(argument);
+    pthread_barrier_wait(&all_through);
+    return NULL;
+}
+
+START_TEST(threads_without_a_seat_take_the_word)
+{
+    enum { CROWD = GYRE_LOCK_SEATS + 3 };
+    struct gyre_lock lock;
+    pthread_t threads[CROWD];
+    gyre_lock_init(&lock, gyre_barrier_register());
+    pthread_barrier_init(&all_through, NULL, CROWD);
+    for (int i = 0; i < CROWD; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_often_and_stay, &lock), 0);
+    for (int i = 0; i < CROWD; i++)
+        pthread_join(threads[i], NULL);
+    pthread_barrier_destroy(&all_through);
+    ck_assert(gyre_lock_try(&lock));
 }
 END_TEST
 
@@ -79,6 +130,8 @@ int main(void)
     tcase_add_test(tcase, sleepers_are_woken);
     tcase_add_test(tcase, sleepers_are_woken_without_membarrier);
     tcase_add_test(tcase, a_taken_lock_is_not_to_be_had);
+    tcase_add_test(tcase, a_lock_of_one_thread_is_owned_until_another_comes);
+    tcase_add_test(tcase, threads_without_a_seat_take_the_word);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
