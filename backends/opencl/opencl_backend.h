@@ -112,9 +112,16 @@ gyre_status opencl_lost(gyre_device *device);
 /* ---- opencl_compile.c ---- */
 
 gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc);
-/** Builds `program` for the device; FAILED with the compiler's first error. `messages` may be NULL. */
-gyre_status opencl_build(gyre_device *device, cl_program program, const char *options, char *messages,
-                         size_t messages_size);
+/** A program to build: of the text that it was made from, the compiler's errors tell. */
+struct opencl_build_desc {
+    cl_program program;
+    const char *source, *options;
+    char *messages; /* receives the compiler's words, cut; may be NULL */
+    size_t messages_size;
+};
+
+/** Builds the program for the device; FAILED with the compiler's first error. */
+gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc);
 
 /* ---- opencl_module.c ---- */
 

@@ -42,16 +42,15 @@ static char *read_log(gyre_device *device, cl_program program)
     return log;
 }
 
-gyre_status opencl_build(gyre_device *device, cl_program program, const char *options, char *messages,
-                         size_t messages_size)
+gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
 {
     char sentence[600];
-    cl_int code = device->cl->clBuildProgram(program, 1, &device->id, options, NULL, NULL);
-    char *log = read_log(device, program);
-    if (log && messages && messages_size)
-        snprintf(messages, messages_size, "%s", log);
+    cl_int code = device->cl->clBuildProgram(desc->program, 1, &device->id, desc->options, NULL, NULL);
+    char *log = read_log(device, desc->program);
+    if (log && desc->messages && desc->messages_size)
+        snprintf(desc->messages, desc->messages_size, "%s", log);
     gyre_status status = GYRE_OK;
-    opencl_first_error(log ? log : "", sentence, sizeof sentence);
+    opencl_first_error(desc->source, log ? log : "", sentence, sizeof sentence);
     if (code == CL_BUILD_PROGRAM_FAILURE && sentence[0])
         status = device->host->error(GYRE_FAILED, "%s", sentence);
     else if (code == CL_BUILD_PROGRAM_FAILURE)
@@ -80,9 +79,13 @@ static gyre_status build_source(struct job *job)
                                    desc->unit_path, strerror(errno));
     job->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
-    if (status == GYRE_OK)
-        status = opencl_build(device, job->program, job->options, desc->messages, desc->messages_size);
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    return opencl_build(device, &(struct opencl_build_desc){.program = job->program,
+                                                            .source = job->source,
+                                                            .options = job->options,
+                                                            .messages = desc->messages,
+                                                            .messages_size = desc->messages_size});
 }
 
 /* ---- what the file declares ---- */

@@ -76,11 +76,26 @@ static bool has_shared_addresses(const gyre_device *device)
            device->cl->clSVMAlloc && device->cl->clSVMFree && device->cl->clSetKernelExecInfo;
 }
 
+static bool has_extension(const gyre_device *device, const char *name)
+{
+    char list[8192] = "";
+    const size_t length = strlen(name);
+    if (device->cl->clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, sizeof list - 1, list, NULL) !=
+        CL_SUCCESS)
+        return false;
+    for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
 static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
-    snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s",
+    /* NVIDIA's compiler else gives a lane so many registers that a block has only 256 */
+    snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+             has_extension(device, "cl_nv_compiler_options") ? " -cl-nv-maxrregcount=64" : "",
              device->direct ? " -DGYRE_OPENCL_DIRECT" : "");
 }
 

@@ -46,19 +46,16 @@ static bool request_ready(const struct opencl_queue *queue, gyre_u64 index)
 }
 
 /*
- * Clients fill slots in the order of their indices, so one that is there has all before it there: a few looks
- * find the last, and leave the other lines where the device will want them.
+ * Clients fill slots batch by batch, and a batch from its last slot to its first. So one that is there has
+ * most of those before it there too, but for the head of a batch that is being published. A direct lane waits
+ * at such a slot itself, for moments, and a few looks are enough to find the end; they leave the other lines
+ * where the device will want them.
  */
-uint32_t opencl_ready(const struct opencl_queue *queue, uint32_t most)
+static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
 {
-    const uint64_t capacity = queue->memory->region->shape.capacity;
-    if (most > capacity)
-        most = (uint32_t)capacity;
-    if (!request_ready(queue, queue->next))
-        return 0;
+    uint32_t there = 1, step = 1;
     if (request_ready(queue, queue->next + most - 1))
         return most;
-    uint32_t there = 1, step = 1;
     while (there + step < most && request_ready(queue, queue->next + there + step - 1)) {
         there += step;
         step *= 2;
@@ -67,6 +64,26 @@ uint32_t opencl_ready(const struct opencl_queue *queue, uint32_t most)
         while (there + step < most && request_ready(queue, queue->next + there + step - 1))
             there += step;
     return there;
+}
+
+/* What is copied has to be there, and so has what the lanes of a block go into together. */
+static uint32_t count_ready(const struct opencl_queue *queue, uint32_t most)
+{
+    uint32_t there = 1;
+    while (there < most && request_ready(queue, queue->next + there))
+        there++;
+    return there;
+}
+
+uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most)
+{
+    const uint64_t capacity = queue->memory->region->shape.capacity;
+    if (!request_ready(queue, queue->next))
+        return 0;
+    if (most > capacity)
+        most = (uint32_t)capacity;
+    const bool waits = resident->device->direct && resident->kernel->record.form != GYRE_FORM_BLOCK;
+    return waits ? guess_ready(queue, most) : count_ready(queue, most);
 }
 
 /* ---- the shape of an epoch ---- */

@@ -46,9 +46,12 @@ static gyre_status build_again(gyre_module *module, const struct opencl_artifact
     device->host->log(device->host->context, GYRE_LOG_INFO, line);
     module->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
-    if (status == GYRE_OK)
-        status = opencl_build(device, module->program, artifact->parts[OPENCL_PART_OPTIONS].bytes, NULL, 0);
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    return opencl_build(device,
+                        &(struct opencl_build_desc){.program = module->program,
+                                                    .source = text,
+                                                    .options = artifact->parts[OPENCL_PART_OPTIONS].bytes});
 }
 
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)

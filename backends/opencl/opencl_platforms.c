@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds devices through the ICD loader. The order is the loader's and the platforms'. No state, no locks.
- * Must not create anything: the probe asks here too.
+ * Finds devices through the ICD loader. The order is the loader's and the platforms'. One lock, around the
+ * list of what there is. Must not create anything: the probe asks here too.
  */
 #include "opencl_platforms.h"
 
@@ -63,31 +63,49 @@ static bool matches(const char *pattern, const char *name)
 }
 
 static bool is_wanted(const struct opencl_loader *cl, const struct opencl_settings *settings,
-                      cl_platform_id platform, cl_device_id device)
+                      const struct opencl_place *place)
 {
     char platform_name[128], device_name[128];
     cl_device_type type = 0;
-    opencl_platform_text(cl, platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
-    opencl_device_text(cl, device, CL_DEVICE_NAME, device_name, sizeof device_name);
-    if (cl->clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS)
+    opencl_platform_text(cl, place->platform, CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    opencl_device_text(cl, place->device, CL_DEVICE_NAME, device_name, sizeof device_name);
+    if (cl->clGetDeviceInfo(place->device, CL_DEVICE_TYPE, sizeof type, &type, NULL) != CL_SUCCESS)
         return false;
     return matches(settings->platform, platform_name) && matches(settings->device, device_name) &&
            (type & settings->type) != 0;
 }
 
-static void search_platform(const struct opencl_loader *cl, const struct opencl_settings *settings,
-                            cl_platform_id platform, struct opencl_places *places)
+/* All that there is, as it was first seen: some platforms do not tell their devices a second time. */
+static struct {
+    pthread_mutex_t lock;
+    struct opencl_place places[OPENCL_DEVICES_MAX];
+    uint32_t platform_count, device_count;
+} seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void list_devices(const struct opencl_loader *cl, cl_platform_id platform)
 {
     cl_device_id devices[OPENCL_DEVICES_MAX];
     cl_uint count = 0;
     if (cl->clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, OPENCL_DEVICES_MAX, devices, &count) != CL_SUCCESS)
         return;
-    if (count > OPENCL_DEVICES_MAX)
-        count = OPENCL_DEVICES_MAX;
-    places->device_count += count;
-    for (cl_uint i = 0; i < count; i++)
-        if (places->matching_count < OPENCL_DEVICES_MAX && is_wanted(cl, settings, platform, devices[i]))
-            places->matching[places->matching_count++] = (struct opencl_place){platform, devices[i]};
+    for (cl_uint i = 0; i < count && i < OPENCL_DEVICES_MAX && seen.device_count < OPENCL_DEVICES_MAX; i++)
+        seen.places[seen.device_count++] = (struct opencl_place){platform, devices[i]};
+}
+
+/* Under the lock. */
+static gyre_status list_platforms(const gyre_host *host, const struct opencl_loader *cl)
+{
+    cl_platform_id platforms[PLATFORMS_MAX];
+    cl_uint count = 0;
+    if (seen.device_count > 0)
+        return GYRE_OK;
+    cl_int code = cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &count);
+    if (code != CL_SUCCESS && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: none is installed */
+        return opencl_check_host(host, code, "clGetPlatformIDs");
+    seen.platform_count = code == CL_SUCCESS ? count : 0;
+    for (cl_uint i = 0; i < seen.platform_count && i < PLATFORMS_MAX; i++)
+        list_devices(cl, platforms[i]);
+    return GYRE_OK;
 }
 
 static gyre_status refuse_none(const gyre_host *host, const struct opencl_settings *settings,
@@ -109,15 +127,17 @@ static gyre_status refuse_none(const gyre_host *host, const struct opencl_settin
 gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl,
                                const struct opencl_settings *settings, struct opencl_places *places)
 {
-    cl_platform_id platforms[PLATFORMS_MAX];
-    cl_uint count = 0;
     memset(places, 0, sizeof *places);
-    cl_int code = cl->clGetPlatformIDs(PLATFORMS_MAX, platforms, &count);
-    if (code != CL_SUCCESS && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: none is installed */
-        return opencl_check_host(host, code, "clGetPlatformIDs");
-    places->platform_count = code == CL_SUCCESS ? count : 0;
-    for (cl_uint i = 0; i < places->platform_count && i < PLATFORMS_MAX; i++)
-        search_platform(cl, settings, platforms[i], places);
+    pthread_mutex_lock(&seen.lock);
+    gyre_status status = list_platforms(host, cl);
+    places->platform_count = seen.platform_count;
+    places->device_count = seen.device_count;
+    for (uint32_t i = 0; i < seen.device_count; i++)
+        if (is_wanted(cl, settings, &seen.places[i]))
+            places->matching[places->matching_count++] = seen.places[i];
+    pthread_mutex_unlock(&seen.lock);
+    if (status != GYRE_OK)
+        return status;
     if (settings->index >= 0) {
         const uint32_t index = (uint32_t)settings->index;
         places->matching[0] = places->matching[index < OPENCL_DEVICES_MAX ? index : 0];

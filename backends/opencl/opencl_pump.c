@@ -48,7 +48,7 @@ static bool has_work(const gyre_resident *resident, gyre_u64 command)
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         return false;
     for (uint32_t i = 0; i < resident->queue_count; i++)
-        if (resident->queues[i].memory && opencl_ready(&resident->queues[i], 1))
+        if (resident->queues[i].memory && opencl_ready(resident, &resident->queues[i], 1))
             return true;
     return false;
 }
@@ -149,7 +149,7 @@ static gyre_status submit_round(gyre_resident *resident, gyre_u64 command, bool 
     const uint32_t places = resident->device->settings.epochs, count = resident->queue_count;
     for (uint32_t i = 0; i < count && status == GYRE_OK && resident->in_flight < places; i++) {
         struct opencl_queue *queue = &resident->queues[resident->turn++ % count];
-        uint32_t ready = queue->memory ? opencl_ready(queue, resident->limit) : 0;
+        uint32_t ready = queue->memory ? opencl_ready(resident, queue, resident->limit) : 0;
         if (!ready)
             continue;
         status = opencl_submit(resident, queue, ready, command);

@@ -85,8 +85,8 @@ void *opencl_pump_main(void *argument);
 
 /* ---- opencl_epoch.c ---- */
 
-/** How many requests from queue->next on are there, at most `most`. */
-uint32_t opencl_ready(const struct opencl_queue *queue, uint32_t most);
+/** How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. */
+uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most);
 /** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);

@@ -257,6 +257,12 @@ static const char *line_end(const char *line)
     return line + strcspn(line, "\n");
 }
 
+static const char *next_line(const char *line)
+{
+    const char *end = line_end(line);
+    return *end ? end + 1 : end;
+}
+
 /* `text` ends with FILE:LINE or FILE:LINE:COLUMN: how long FILE:LINE is, or 0. */
 static size_t place_length(const char *text, const char *end)
 {
@@ -314,18 +320,44 @@ static bool read_before(const char *line, const char *end, char *sentence, size_
     return false;
 }
 
-void opencl_first_error(const char *log, char *sentence, size_t size)
+static void find_error(const char *log, char *sentence, size_t size)
 {
     sentence[0] = '\0';
-    for (const char *line = log; *line; line = *line_end(line) ? line_end(line) + 1 : line_end(line))
+    for (const char *line = log; *line; line = next_line(line))
         if (read_behind(line, line_end(line), sentence, size) ||
             read_before(line, line_end(line), sentence, size))
             return;
-    for (const char *line = log; *line; line = *line_end(line) ? line_end(line) + 1 : line_end(line)) {
+    for (const char *line = log; *line; line = next_line(line)) {
         const char *found = strstr(line, "error");
         if (found && found < line_end(line)) {
             snprintf(sentence, size, "%.*s", (int)(line_end(line) - line), line);
             return;
         }
     }
+}
+
+/* Where line `wanted` of the text comes from; false when the text is shorter. */
+static bool find_place(const char *source, unsigned long wanted, char path[PATH_MAX], unsigned long *number)
+{
+    unsigned long at = 1, here = 1;
+    path[0] = '\0';
+    for (const char *line = source; *line && at < wanted; line = next_line(line), at++, here++)
+        read_line(line, &here, path);
+    *number = here;
+    return at == wanted && path[0];
+}
+
+void opencl_first_error(const char *source, const char *log, char *sentence, size_t size)
+{
+    static const char whole[] = "<kernel>:"; /* what NVIDIA calls the text */
+    char path[PATH_MAX], *end, *found;
+    unsigned long number;
+    find_error(log, sentence, size);
+    if (strncmp(sentence, whole, sizeof whole - 1) != 0)
+        return;
+    const unsigned long line = strtoul(sentence + sizeof whole - 1, &end, 10);
+    if (!find_place(source, line, path, &number) || !(found = strdup(end)))
+        return;
+    snprintf(sentence, size, "%s:%lu%s", path, number, found);
+    free(found);
 }

@@ -17,7 +17,10 @@
 char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
                             const char *list_path);
 
-/** The log's first error as "FILE:LINE: text", cut; "" when there is none. */
-void opencl_first_error(const char *log, char *sentence, size_t size);
+/**
+ * The first error in the log of compiling `source` as "FILE:LINE: text", cut; "" when there is none. A
+ * compiler that counts the lines of the whole text, whatever #line says, is put right.
+ */
+void opencl_first_error(const char *source, const char *log, char *sentence, size_t size);
 
 #endif

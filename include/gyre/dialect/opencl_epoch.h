@@ -56,14 +56,20 @@ GYRE_HELPER __global gyre_slot *gyre_epoch_out_(const gyre_epoch *epoch, __globa
                                   ((epoch->start + i) & epoch->mask) * epoch->reply_stride);
 }
 
-/* The host wants something else: what is not begun stays. */
-GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control)
+/*
+ * Whether the host wants something else: what is not begun stays. Direct, this also waits for a request whose
+ * batch is being published; pairs with the client's release of the sequence.
+ */
+GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control,
+                                       const __global gyre_slot *in, gyre_u32 i)
 {
 #ifdef GYRE_OPENCL_DIRECT
-    return *(volatile __global gyre_u64 *)&control->command.command != epoch->command;
-#else
-    return 0;
+    do
+        if (*(volatile __global gyre_u64 *)&control->command.command != epoch->command)
+            return 1;
+    while (__atomic_load_n(&in->sequence, __ATOMIC_ACQUIRE) != epoch->first + i + 1);
 #endif
+    return 0;
 }
 
 /* What is to be done with message i. `writes` is 1 for the one lane that may write the reply slot. */
@@ -120,7 +126,7 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
             const gyre_u32 i = (gyre_u32)at;                                                                 \
             const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
-            if (gyre_epoch_called_off_(&epoch, control))                                                     \
+            if (gyre_epoch_called_off_(&epoch, control, in, i))                                              \
                 break;                                                                                       \
             const int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_size_##request_, 1);                  \
             if (todo == GYRE_SLOT_ABSENT_)                                                                   \
