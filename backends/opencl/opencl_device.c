@@ -211,7 +211,7 @@ static gyre_status open_context(gyre_device *device)
 
 static gyre_status open_device(gyre_device *device)
 {
-    struct opencl_places places;
+    struct opencl_places places = {0};
     gyre_status status = opencl_loader_open(device->host, &device->cl);
     if (status == GYRE_OK)
         status = opencl_places_find(device->host, device->cl, &device->settings, &places);
