@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
-# kernels BACKEND [NAME...] | stress ARGUMENT... | bench BACKEND ARGUMENT... | peers [ARGUMENT...]
+# kernels BACKEND [NAME...] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
+# peers [SECONDS] | report FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -101,6 +102,17 @@ stress)
     prepare "$(chosen "$@")"
     "$bin/gyre_stress" "$@"
     ;;
+stress-long)
+    backend="${1:?which backend?}"
+    prepare "$backend"
+    for mode in stream four large sizes ends neighbours; do
+        timeout -k 5 "${LIMIT:-150}" "$bin/gyre_stress" --long --set "gyre.backend=$backend" "$mode" ||
+            { failed=1; printf 'FAILED stress/%s (exit %d)\n' "$mode" $?; }
+    done
+    timeout -k 5 $((${2:-540} + 60)) "$bin/gyre_stress" --long --seconds "${2:-540}" --set "gyre.backend=$backend" flat ||
+        { failed=1; printf 'FAILED stress/flat\n'; }
+    exit "$failed"
+    ;;
 bench)
     backend="${1:?which backend?}"
     shift
@@ -136,7 +148,7 @@ kernels)
     finish
     ;;
 *)
-    sed -n '3,5s/^# //p' "${BASH_SOURCE[0]}"
+    sed -n '3,6s/^# //p' "${BASH_SOURCE[0]}"
     exit 2
     ;;
 esac

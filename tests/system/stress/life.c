@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- what the process holds ---- */
 
@@ -24,38 +23,9 @@ static uint64_t entries(const char *folder)
     return count;
 }
 
-static uint64_t resident_kib(void)
-{
-    unsigned long long kibibytes = 0;
-    char line[256];
-    FILE *file = fopen("/proc/self/status", "re");
-    require(file != NULL);
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "VmRSS: %llu kB", &kibibytes) == 1)
-            break;
-    fclose(file);
-    return kibibytes;
-}
-
 static struct holdings look(void)
 {
     return (struct holdings){entries("/proc/self/task"), entries("/proc/self/fd"), resident_kib()};
-}
-
-/* Sanitizers keep freed memory for a while, so it proves nothing there; leaks are theirs to find. */
-static bool memory_tells(void)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    return false;
-#else
-    return true;
-#endif
-#else
-    return true;
-#endif
 }
 
 static void require_flat(struct holdings before)

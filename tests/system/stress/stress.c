@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SETTINGS_MAX = 16 };
 
-static const struct stress_mode *const groups[] = {flow_modes, life_modes, end_modes, chaos_modes};
+static const struct stress_mode *const groups[] = {flow_modes, life_modes, end_modes, chaos_modes,
+                                                   long_modes};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 _Noreturn void require_(const char *what, const char *file, int line)
@@ -85,6 +87,13 @@ void start_thread(pthread_t *thread, void *(*run)(void *), void *argument)
     require(pthread_create(thread, NULL, run, argument) == 0);
 }
 
+void sleep_ms(uint64_t milliseconds)
+{
+    struct timespec pause = {.tv_sec = (time_t)(milliseconds / 1000),
+                             .tv_nsec = (long)(milliseconds % 1000 * 1000000)};
+    nanosleep(&pause, NULL);
+}
+
 stamp make_stamp(uint64_t producer, uint64_t number)
 {
     stamp request = {.producer = producer, .number = number};
@@ -136,8 +145,10 @@ static int list_modes(void)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: gyre_stress [--short | --long] [--set KEY=VALUE]... [MODE...]; --list for the "
-                    "modes\n");
+    fprintf(
+        stderr,
+        "usage: gyre_stress [--short | --long] [--seconds N] [--set KEY=VALUE]... [MODE...]; --list for the "
+        "modes\n");
     return 2;
 }
 
@@ -174,6 +185,8 @@ int main(int argc, char **argv)
             return list_modes();
         if (!strcmp(argv[next], "--long") || !strcmp(argv[next], "--short"))
             stress.is_long = argv[next][2] == 'l';
+        else if (!strcmp(argv[next], "--seconds") && next + 1 < argc && atoi(argv[next + 1]) > 0)
+            stress.seconds = (uint64_t)atoi(argv[++next]);
         else if (!strcmp(argv[next], "--set") && next + 1 < argc && count < SETTINGS_MAX)
             settings[count++] = argv[++next];
         else

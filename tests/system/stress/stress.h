@@ -16,6 +16,7 @@ struct stress {
     gyre_runtime *runtime;
     const char *const *settings; /* of the command line, NULL-terminated */
     bool is_long;
+    uint64_t seconds; /* of modes that run for a time; 0: their own */
 };
 
 struct stress_mode {
@@ -24,7 +25,7 @@ struct stress_mode {
 };
 
 /** Ends with NULL. */
-extern const struct stress_mode flow_modes[], life_modes[], end_modes[], chaos_modes[];
+extern const struct stress_mode flow_modes[], life_modes[], end_modes[], chaos_modes[], long_modes[];
 
 _Noreturn void require_(const char *what, const char *file, int line);
 #define require(condition) ((condition) ? (void)0 : require_(#condition, __FILE__, __LINE__))
@@ -48,6 +49,15 @@ gyre_queue *open_queue(gyre_kernel *kernel, gyre_queue_desc desc);
 gyre_queue_stats stats_of(gyre_queue *queue);
 gyre_kernel_info info_of(gyre_kernel *kernel);
 void start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
+
+void sleep_ms(uint64_t milliseconds);
+
+/** Memory of this process, in KiB. */
+uint64_t resident_kib(void);
+/** Whether that says anything: not under a sanitizer. */
+bool memory_tells(void);
+/** Memory of GPU 0 that is taken, by whomever, in KiB; 0 where no backend uses one. */
+uint64_t device_memory_used_kib(void);
 
 /** The one request of a producer and number. */
 stamp make_stamp(uint64_t producer, uint64_t number);
