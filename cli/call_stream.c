@@ -29,13 +29,28 @@ typedef struct call_stream {
 
 /* ---- what came back ---- */
 
+/* A handler may write anything into its reply: what is no message of the type is told, not followed. */
+static void print_reply(call_stream *stream, const void *reply, uint32_t length)
+{
+    FILE *out = stream->desc->out;
+    const gyre_layout *layout = stream->desc->reply;
+    if (layout->tail == 0 || gyre_layout_check_message(layout, reply, length) == GYRE_OK) {
+        message_json_write(layout, reply, out);
+        stream->counts->answered++;
+        return;
+    }
+    fputs("{\"malformed\":", out);
+    message_json_write_text(gyre_error_text(), out);
+    fputc('}', out);
+    stream->counts->failed++;
+}
+
 static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
 {
     FILE *out = stream->desc->out;
     switch (completion->outcome) {
     case GYRE_REPLIED:
-        message_json_write(stream->desc->reply, reply, out);
-        stream->counts->answered++;
+        print_reply(stream, reply, completion->length);
         break;
     case GYRE_NOT_REPLIED:
         fputs("{\"no_reply\":true}", out);

@@ -9,6 +9,10 @@
  *   i64, u64        also a string of decimal digits, for writers that lose digits above 2^53
  *   f32, f64        number, or "NaN", "Infinity", "-Infinity"; written with as many digits as tell it apart
  *   gyre_none       null or {}; written as null
+ *   utf8            string
+ *   id128           string, as in "00112233-4455-6677-8899-aabbccddeeff"
+ *   span            array of any length; of u8 also a string, as above
+ *   optional        null, or the value; a field that is left out is null
  *
  * A number that no value of its field equals (out of range) is refused; one between two floats is rounded.
  * NaN's sign and payload are not kept. Padding is zero. Threads: any. Nothing blocks.
@@ -21,16 +25,21 @@
 #include "core/types/types.h"
 
 /**
- * Reads one message. INVALID with the place in the text or the path of the field, what was expected and what
- * was found; `message` (layout->size bytes, any alignment) is then unspecified.
+ * Reads one message; what its parts hold goes into its tail, in the order of the fields. INVALID with the
+ * place in the text or the path of the field, what was expected and what was found; `message` (layout->size
+ * bytes, any alignment) is then unspecified.
  */
 gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message);
 
-/** Writes one message on one line, without a newline. The stream keeps its error for whoever closes it. */
+/**
+ * Writes one message on one line, without a newline. One with a tail was checked (gyre_layout_check_message).
+ * Text that is no UTF-8 is written with U+FFFD in its place. The stream keeps its error for whoever closes
+ * it. */
 void message_json_write(const gyre_layout *layout, const void *message, FILE *out);
 
 /** Writes a string of UTF-8 with quotes and escapes; bytes that are no UTF-8 become U+FFFD. */
 void message_json_write_text(const char *text, FILE *out);
+void message_json_write_bytes(const unsigned char *text, size_t length, FILE *out);
 
 /**
  * JSON as jansson can read it without losing digits: integers that may not fit 64 bits signed, and "-0",

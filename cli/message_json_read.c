@@ -21,6 +21,8 @@ enum { PATH_SIZE = 200, FOUND_SIZE = 120, NAMES_MAX = 256 };
 typedef struct json_reader {
     char path[PATH_SIZE]; /* "corners[1][2].x", cut; "" for the message itself */
     size_t path_length;   /* never cut, so that leaving a part always works */
+    unsigned char *message;
+    uint64_t message_size;
 } json_reader;
 
 /* ---- sentences ---- */
@@ -204,8 +206,6 @@ static gyre_status read_real(const json_reader *reader, gyre_scalar scalar, cons
     return GYRE_OK;
 }
 
-/* ---- messages and arrays ---- */
-
 static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
                               void *target);
 
@@ -243,6 +243,96 @@ static gyre_status read_bytes(const json_reader *reader, const json_t *value, ui
     memcpy(target, json_string_value(value), json_string_length(value));
     return GYRE_OK;
 }
+
+/* ---- parts ---- */
+
+static gyre_status take_items(json_reader *reader, const gyre_layout *layout, uint64_t count,
+                              unsigned char *target, unsigned char **items)
+{
+    gyre_part part;
+    if (!gyre_part_take(reader->message, reader->message_size, layout->element->size, count, &part))
+        return gyre_error_set(GYRE_INVALID,
+                              "field '%s': %" PRIu64 " items of %" PRIu64
+                              " bytes do not fit into the tail: the "
+                              "message holds at most %" PRIu64 " bytes",
+                              reader->path, count, layout->element->size, reader->message_size);
+    memcpy(target, &part, sizeof part);
+    *items = reader->message + part.offset;
+    return GYRE_OK;
+}
+
+static gyre_status read_items(json_reader *reader, const gyre_layout *layout, const json_t *value,
+                              unsigned char *target)
+{
+    unsigned char *items;
+    if (!json_is_array(value)) {
+        char expected[120];
+        snprintf(expected, sizeof expected, "an array of any length (%.80s)", layout->element->name);
+        return refuse(reader, expected, value);
+    }
+    gyre_status status = take_items(reader, layout, json_array_size(value), target, &items);
+    for (size_t i = 0; status == GYRE_OK && i < json_array_size(value); i++) {
+        size_t before = path_enter(reader, "[%zu]", i);
+        status =
+            read_value(reader, layout->element, json_array_get(value, i), items + i * layout->element->size);
+        if (status == GYRE_OK)
+            path_leave(reader, before);
+    }
+    return status;
+}
+
+static gyre_status read_part(json_reader *reader, const gyre_layout *layout, const json_t *value,
+                             unsigned char *target)
+{
+    unsigned char *items;
+    gyre_status status = GYRE_OK;
+    bool is_text = json_is_string(value) && !is_marked_number(value);
+    if (layout->shape == GYRE_SHAPE_OPTIONAL) {
+        if (!value || json_is_null(value))
+            return GYRE_OK;
+        status = take_items(reader, layout, 1, target, &items);
+        return status == GYRE_OK ? read_value(reader, layout->element, value, items) : status;
+    }
+    if (layout->shape == GYRE_SHAPE_UTF8 && !is_text)
+        return refuse(reader, "a text (utf8)", value);
+    if (!is_text || layout->element->scalar != GYRE_SCALAR_U8)
+        return read_items(reader, layout, value, target);
+    status = take_items(reader, layout, json_string_length(value), target, &items);
+    if (status == GYRE_OK)
+        memcpy(items, json_string_value(value), json_string_length(value));
+    return status;
+}
+
+static int hex_digit(char character)
+{
+    const char *digits = "0123456789abcdef", *found = strchr(digits, character | 0x20);
+    return character && found ? (int)(found - digits) : -1;
+}
+
+static gyre_status read_id128(const json_reader *reader, const json_t *value, unsigned char *target)
+{
+    static const char FORM[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+    const char *text = json_is_string(value) ? json_string_value(value) : "";
+    bool fits = strlen(text) == sizeof FORM - 1;
+    size_t digits = 0;
+    for (size_t i = 0; fits && i < sizeof FORM - 1; i++) {
+        int digit = hex_digit(text[i]);
+        fits = FORM[i] == '-' ? text[i] == '-' : digit >= 0;
+        if (fits && digit >= 0) {
+            target[digits / 2] = (unsigned char)(target[digits / 2] << 4 | digit);
+            digits++;
+        }
+    }
+    return fits ? GYRE_OK
+                : refuse(reader, "an id like \"00112233-4455-6677-8899-aabbccddeeff\" (id128)", value);
+}
+
+static bool may_be_missing(const gyre_field *field)
+{
+    return field->type->shape == GYRE_SHAPE_OPTIONAL && field->dimension_count == 0;
+}
+
+/* ---- messages and arrays ---- */
 
 static gyre_status read_array(json_reader *reader, const gyre_field *field, uint32_t dimension,
                               const json_t *value, unsigned char *target)
@@ -284,7 +374,7 @@ static gyre_status read_struct(json_reader *reader, const gyre_layout *layout, c
         const gyre_field *field = &layout->fields[i];
         const json_t *member = json_object_get(value, field->name);
         size_t before = path_enter(reader, "%s%s", reader->path_length ? "." : "", field->name);
-        if (!member) {
+        if (!member && !may_be_missing(field)) {
             char type[120];
             return gyre_error_set(GYRE_INVALID, "missing field '%s' (%s)", reader->path,
                                   gyre_field_type_text(field, type, sizeof type));
@@ -299,6 +389,10 @@ static gyre_status read_struct(json_reader *reader, const gyre_layout *layout, c
 static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
                               void *target)
 {
+    if (layout->element)
+        return read_part(reader, layout, value, target);
+    if (layout->shape == GYRE_SHAPE_ID128)
+        return read_id128(reader, value, target);
     switch (layout->scalar) {
     case GYRE_SCALAR_NO:
         return read_struct(reader, layout, value, target);
@@ -338,8 +432,8 @@ gyre_status message_json_read(const gyre_layout *layout, const char *text, size_
     free(quoted);
     if (!document)
         return malformed(text, length, &error);
-    json_reader reader = {.path = ""};
-    memset(message, 0, layout->size);
+    json_reader reader = {.path = "", .message = message, .message_size = layout->size};
+    gyre_layout_clear_message(layout, message);
     gyre_status status = read_value(&reader, layout, document, message);
     json_decref(document);
     return status;

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_value(const gyre_layout *layout, const unsigned char *source, FILE *out);
+#include "core/base/text.h"
+
+/* `message` is where offsets count from, `source` the value itself. */
+static void write_value(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
+                        FILE *out);
 
 /* With a point or an exponent, so that -0.0 keeps its sign through readers that have integers. */
 static void write_digits(const char *digits, FILE *out)
@@ -91,10 +95,11 @@ static void write_scalar(const gyre_layout *layout, const unsigned char *source,
     }
 }
 
-static void write_array(const gyre_field *field, uint32_t dimension, const unsigned char *source, FILE *out)
+static void write_array(const gyre_field *field, uint32_t dimension, const unsigned char *message,
+                        const unsigned char *source, FILE *out)
 {
     if (dimension == field->dimension_count) {
-        write_value(field->type, source, out);
+        write_value(field->type, message, source, out);
         return;
     }
     uint64_t stride = field->type->size;
@@ -104,66 +109,94 @@ static void write_array(const gyre_field *field, uint32_t dimension, const unsig
     for (uint64_t i = 0; i < field->dimensions[dimension]; i++) {
         if (i)
             fputc(',', out);
-        write_array(field, dimension + 1, source + i * stride, out);
+        write_array(field, dimension + 1, message, source + i * stride, out);
     }
     fputc(']', out);
 }
 
-static void write_value(const gyre_layout *layout, const unsigned char *source, FILE *out)
+static void write_id128(const unsigned char *bytes, FILE *out)
 {
-    if (layout->scalar == GYRE_SCALAR_NOTHING) {
-        fputs("null", out);
-        return;
+    fputc('"', out);
+    for (size_t i = 0; i < 16; i++)
+        fprintf(out, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
+    fputc('"', out);
+}
+
+static void write_part(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
+                       FILE *out)
+{
+    gyre_part part;
+    memcpy(&part, source, sizeof part);
+    const unsigned char *items = message + part.offset;
+    if (layout->shape == GYRE_SHAPE_UTF8) {
+        message_json_write_bytes(items, part.count, out);
+    } else if (layout->shape == GYRE_SHAPE_OPTIONAL) {
+        if (part.count)
+            write_value(layout->element, message, items, out);
+        else
+            fputs("null", out);
+    } else {
+        fputc('[', out);
+        for (uint32_t i = 0; i < part.count; i++) {
+            if (i)
+                fputc(',', out);
+            write_value(layout->element, message, items + i * layout->element->size, out);
+        }
+        fputc(']', out);
     }
-    if (layout->scalar != GYRE_SCALAR_NO) {
-        write_scalar(layout, source, out);
-        return;
-    }
+}
+
+static void write_record(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
+                         FILE *out)
+{
+    fputc('{', out);
     for (uint32_t i = 0; i < layout->field_count; i++) {
-        fprintf(out, "%s\"%s\":", i ? "," : "{", layout->fields[i].name);
-        write_array(&layout->fields[i], 0, source + layout->fields[i].offset, out);
+        fprintf(out, "%s\"%s\":", i ? "," : "", layout->fields[i].name);
+        write_array(&layout->fields[i], 0, message, source + layout->fields[i].offset, out);
     }
     fputc('}', out);
 }
 
-void message_json_write(const gyre_layout *layout, const void *message, FILE *out)
+static void write_value(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
+                        FILE *out)
 {
-    write_value(layout, message, out);
+    if (layout->scalar == GYRE_SCALAR_NOTHING)
+        fputs("null", out);
+    else if (layout->scalar != GYRE_SCALAR_NO)
+        write_scalar(layout, source, out);
+    else if (layout->element)
+        write_part(layout, message, source, out);
+    else if (layout->shape == GYRE_SHAPE_ID128)
+        write_id128(source, out);
+    else
+        write_record(layout, message, source, out);
 }
 
-/* Bytes of the UTF-8 sequence at `text`, 0 when there is none: shortest form, no surrogates. */
-static size_t sequence_length(const unsigned char *text)
+void message_json_write(const gyre_layout *layout, const void *message, FILE *out)
 {
-    size_t length = text[0] < 0x80   ? 1
-                    : text[0] < 0xc2 ? 0
-                    : text[0] < 0xe0 ? 2
-                    : text[0] < 0xf0 ? 3
-                    : text[0] < 0xf5 ? 4
-                                     : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) ||
-        (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
+    write_value(layout, message, message, out);
+}
+
+void message_json_write_bytes(const unsigned char *text, size_t length, FILE *out)
+{
+    fputc('"', out);
+    while (length > 0) {
+        size_t step = gyre_text_character(text, length);
+        if (step == 0)
+            fputs("\xef\xbf\xbd", out);
+        else if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (*text < 0x20)
+            fprintf(out, "\\u%04x", *text);
+        else
+            fwrite(text, 1, step, out);
+        text += step ? step : 1;
+        length -= step ? step : 1;
+    }
+    fputc('"', out);
 }
 
 void message_json_write_text(const char *text, FILE *out)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    fputc('"', out);
-    while (*at) {
-        size_t length = sequence_length(at);
-        if (length == 0)
-            fputs("\xef\xbf\xbd", out);
-        else if (*at == '"' || *at == '\\')
-            fprintf(out, "\\%c", *at);
-        else if (*at < 0x20)
-            fprintf(out, "\\u%04x", *at);
-        else
-            fwrite(at, 1, length, out);
-        at += length ? length : 1;
-    }
-    fputc('"', out);
+    message_json_write_bytes((const unsigned char *)text, strlen(text), out);
 }

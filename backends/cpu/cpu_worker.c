@@ -108,7 +108,7 @@ static gyre_u64 run_kernel(const struct cpu_worker *worker, gyre_cpu_run *run)
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     if (kernel->run)
         return kernel->run(run);
-    return gyre_run_(run, (gyre_u32)kernel->request->size, (gyre_u32)kernel->reply->size, handle_by_lanes);
+    return gyre_run_(run, &kernel->sizes, handle_by_lanes);
 }
 
 static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 failed)

@@ -51,9 +51,7 @@ static gyre_status no_memory(const struct reader *reader)
 
 static const gyre_type *find_scalar(const char *name, size_t length)
 {
-    static const gyre_type *const scalars[] = {
-        GYRE_TYPE(i8),  GYRE_TYPE(i16), GYRE_TYPE(i32), GYRE_TYPE(i64), GYRE_TYPE(u8),       GYRE_TYPE(u16),
-        GYRE_TYPE(u32), GYRE_TYPE(u64), GYRE_TYPE(f32), GYRE_TYPE(f64), GYRE_TYPE(gyre_none)};
+    static const gyre_type *const scalars[] = {GYRE_BUILT_IN_TYPES_};
     for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
         if (strlen(scalars[i]->name) == length && memcmp(scalars[i]->name, name, length) == 0)
             return scalars[i];

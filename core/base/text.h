@@ -15,4 +15,10 @@ const char *gyre_status_word(gyre_status status);
  */
 const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count);
 
+/**
+ * Bytes of the UTF-8 character at the front of `left` bytes: 1 to 4; 0 when there is none (overlong, a
+ * surrogate, beyond U+10FFFF, cut).
+ */
+size_t gyre_text_character(const unsigned char *text, size_t left);
+
 #endif

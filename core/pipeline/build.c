@@ -102,7 +102,7 @@ static gyre_status verify_type(const gyre_kernel_record *record, const char *rol
                                uint64_t size_max)
 {
     gyre_layout *layout;
-    gyre_status status = gyre_layout_create(type, size_max, &layout);
+    gyre_status status = gyre_layout_create_message(type, size_max, &layout);
     gyre_layout_destroy(layout);
     if (status == GYRE_OK)
         return GYRE_OK;

@@ -82,6 +82,8 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->mask = options->capacity - 1;
     queue->request_size = options->request_size;
     queue->reply_size = options->reply_size;
+    queue->request_least = options->request_least;
+    queue->direct_size = options->request_least ? 0 : options->request_size;
     queue->policy = options->policy;
     queue->idle = options->idle;
     queue->spin_turns = options->spin_turns;

@@ -26,6 +26,7 @@ struct gyre_queue_options {
     const char *name; /* copied */
     uint64_t capacity;
     uint32_t request_size, reply_size; /* largest payloads */
+    uint32_t request_least;            /* of requests with tails: with nothing in it; 0: they have none */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -56,6 +57,8 @@ struct gyre_queue {
     uint64_t capacity, mask;
     uint64_t chunk; /* requests of a batch that are copied before they are published */
     uint32_t request_stride, reply_stride, request_size, reply_size;
+    uint32_t request_least; /* of requests with tails; else 0 */
+    size_t direct_size;     /* of every request when they have no tails; else 0, which no request has */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -215,6 +218,14 @@ void gyre_consumer_give(gyre_queue *queue);
 /** Under the producer lock: sends up to `count` requests as far as there is room; returns how many. */
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                         enum gyre_mark mark);
+
+/** The same for requests with tails, `size` bytes apart: only their bytes in use are copied. */
+uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                              enum gyre_mark mark);
+
+/** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
+gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
+                                      size_t count);
 
 /** Tells parked workers that `count` requests were published. */
 void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count);

@@ -30,7 +30,9 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             *index = queue->producer.sent;
-            granted = gyre_queue_put(queue, request, size, 1, GYRE_MARK_CALL);
+            granted = size == queue->direct_size
+                          ? gyre_queue_put(queue, request, size, 1, GYRE_MARK_CALL)
+                          : gyre_queue_put_tails(queue, request, size, 1, GYRE_MARK_CALL);
         }
         gyre_producer_give(queue);
         gyre_queue_stay(queue, deadline_ns, inside);
@@ -73,12 +75,12 @@ gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_siz
     bool inside = false;
     if (!queue || !request || (!reply && reply_size))
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
-    if (request_size != queue->request_size || reply_size < queue->reply_size)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "this queue takes requests of %u bytes and gives replies of up to %u, found %zu and room for %zu",
-            queue->request_size, queue->reply_size, request_size, reply_size);
-    gyre_status status = send_call(queue, request, request_size, &index, deadline_ns, &inside);
+    if (reply_size < queue->reply_size)
+        return gyre_error_set(GYRE_INVALID, "this queue gives replies of up to %u bytes, found room for %zu",
+                              queue->reply_size, reply_size);
+    gyre_status status = gyre_queue_check_requests(queue, request, request_size, 1);
+    if (status == GYRE_OK)
+        status = send_call(queue, request, request_size, &index, deadline_ns, &inside);
     if (status == GYRE_OK)
         status = take_reply(queue, index, reply, reply_size, completion, deadline_ns);
     gyre_queue_leave(queue, inside);

@@ -31,22 +31,32 @@ static void note_depth(gyre_queue *queue, uint64_t sent)
         __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
 }
 
+/* What a request with a tail says of itself; never more than what is there to be read. */
+static size_t length_of(const void *request, size_t size)
+{
+    uint32_t used;
+    memcpy(&used, request, sizeof used);
+    return used < size ? used : size;
+}
+
 /*
  * Makes requests visible, the last one first. A worker that sees the first one of them looks ahead, and would
- * otherwise take each line away between the store of its payload and that of its sequence.
+ * otherwise take each line away between the store of its payload and that of its sequence. `tails` is a
+ * constant here and below, so that requests without tails pay nothing for the others.
  */
-static void publish(gyre_queue *queue, uint64_t first, uint64_t end, uint32_t length)
+__attribute__((always_inline)) static inline void publish(gyre_queue *queue, uint64_t first, uint64_t end,
+                                                          size_t size, bool tails)
 {
     while (end != first) {
         gyre_slot *slot = gyre_request_slot(queue, --end);
-        slot->length = length;
+        slot->length = (uint32_t)(tails ? length_of(slot + 1, size) : size);
         slot->info = 0;
         __atomic_store_n(&slot->sequence, end + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
     }
 }
 
-uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                        enum gyre_mark mark)
+__attribute__((always_inline)) static inline uint64_t
+put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum gyre_mark mark, bool tails)
 {
     const unsigned char *from = requests;
     if (room(queue) < count)
@@ -59,14 +69,27 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
         for (; index != stop; index++, from += size) {
             if (mark != GYRE_MARK_SEND)
                 gyre_mark_set(queue, index, mark);
-            gyre_payload_copy(gyre_request_slot(queue, index) + 1, from, size);
+            gyre_payload_copy(gyre_request_slot(queue, index) + 1, from,
+                              tails ? length_of(from, size) : size);
         }
-        publish(queue, first, stop, (uint32_t)size);
+        publish(queue, first, stop, size, tails);
     }
     __atomic_store_n(&queue->producer.sent, end,
                      __ATOMIC_RELEASE); /* for those who count; the device never looks */
     note_depth(queue, end);
     return granted;
+}
+
+uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                        enum gyre_mark mark)
+{
+    return put(queue, requests, size, count, mark, false);
+}
+
+uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                              enum gyre_mark mark)
+{
+    return put(queue, requests, size, count, mark, true);
 }
 
 void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
@@ -84,14 +107,39 @@ void gyre_queue_ring_credit(gyre_queue *queue)
         gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
 }
 
-static gyre_status check_size(const gyre_queue *queue, size_t size)
+static gyre_status check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number)
 {
+    uint32_t used;
     char label[96];
-    if (size == queue->request_size)
+    memcpy(&used, request, sizeof used);
+    if (used >= queue->request_least && used <= size)
         return GYRE_OK;
-    return gyre_error_set(GYRE_INVALID,
-                          "%s takes requests of %u bytes, found one of %zu: send the kernel's request type",
-                          gyre_queue_label(queue, label, sizeof label), queue->request_size, size);
+    return gyre_error_set(
+        GYRE_INVALID,
+        "%s: request %zu says that it uses %u of %zu bytes, expected from %u on: start it with gyre_begin",
+        gyre_queue_label(queue, label, sizeof label), number, used, size, queue->request_least);
+}
+
+gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
+                                      size_t count)
+{
+    const unsigned char *request = requests;
+    gyre_status status = GYRE_OK;
+    char label[96];
+    if (size == queue->direct_size)
+        return GYRE_OK;
+    if (!queue->request_least)
+        return gyre_error_set(
+            GYRE_INVALID, "%s takes requests of %u bytes, found one of %zu: send the kernel's request type",
+            gyre_queue_label(queue, label, sizeof label), queue->request_size, size);
+    if (size < queue->request_least || size > queue->request_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s takes requests of %u to %u bytes, found one of %zu: send the kernel's request type",
+            gyre_queue_label(queue, label, sizeof label), queue->request_least, queue->request_size, size);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = check_tail(queue, request + i * size, size, i);
+    return status;
 }
 
 static gyre_status closed(const gyre_queue *queue)
@@ -105,8 +153,10 @@ static gyre_status closed(const gyre_queue *queue)
 }
 
 /* Sends what there is room for, waiting while there is none; *sent is at least 1 when OK. */
-static gyre_status send_some(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                             uint64_t *first, uint64_t *sent, uint64_t deadline_ns)
+__attribute__((always_inline)) static inline gyre_status send_some(gyre_queue *queue, const void *requests,
+                                                                   size_t size, uint64_t count,
+                                                                   uint64_t *first, uint64_t *sent,
+                                                                   uint64_t deadline_ns, bool tails)
 {
     gyre_status status = GYRE_OK;
     bool inside = false;
@@ -116,7 +166,7 @@ static gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             *first = queue->producer.sent;
-            granted = gyre_queue_put(queue, requests, size, count, GYRE_MARK_SEND);
+            granted = put(queue, requests, size, count, GYRE_MARK_SEND, tails);
         }
         gyre_producer_give(queue);
         if (granted) {
@@ -131,6 +181,16 @@ static gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
     return status;
 }
 
+/* What is no fixed message of the right size: one with a tail, or an error. */
+__attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, const void *requests, size_t size,
+                                                         uint64_t count, uint64_t *first, uint64_t *sent,
+                                                         uint64_t deadline_ns)
+{
+    gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
+    return status == GYRE_OK ? send_some(queue, requests, size, count, first, sent, deadline_ns, true)
+                             : status;
+}
+
 gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                       uint64_t deadline_ns)
 {
@@ -138,9 +198,9 @@ gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint6
     gyre_status status;
     if (!queue || !request)
         return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
-    status = check_size(queue, size);
-    if (status == GYRE_OK)
-        status = send_some(queue, request, size, 1, &first, &sent, deadline_ns);
+    status = size == queue->direct_size
+                 ? send_some(queue, request, size, 1, &first, &sent, deadline_ns, false)
+                 : send_others(queue, request, size, 1, &first, &sent, deadline_ns);
     if (index)
         *index = first;
     return status;
@@ -155,9 +215,12 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
         return gyre_error_set(GYRE_INVALID,
                               "gyre_send_batch needs a queue, requests and a place for the number sent");
     *sent = 0;
-    status = check_size(queue, size);
-    if (status == GYRE_OK && count)
-        status = send_some(queue, requests, size, count, &first, &granted, deadline_ns);
+    if (count == 0)
+        status = gyre_queue_check_requests(queue, requests, size, 0);
+    else if (size == queue->direct_size)
+        status = send_some(queue, requests, size, count, &first, &granted, deadline_ns, false);
+    else
+        status = send_others(queue, requests, size, count, &first, &granted, deadline_ns);
     *sent = (size_t)granted;
     return status;
 }
@@ -203,6 +266,16 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     return status;
 }
 
+/* Of the reserved requests that are to be published. */
+static gyre_status check_reserved(const gyre_queue *queue, size_t count)
+{
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++)
+        status =
+            check_tail(queue, gyre_request_slot(queue, queue->producer.sent + i) + 1, queue->request_size, i);
+    return status;
+}
+
 gyre_status gyre_commit(gyre_queue *queue, size_t count)
 {
     gyre_status status = GYRE_OK;
@@ -216,9 +289,12 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
             GYRE_INVALID, "%s has %llu reserved requests, asked to commit %zu",
             gyre_queue_label(queue, label, sizeof label),
             (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
-    } else {
+    } else if ((status = check_reserved(queue, count)) == GYRE_OK) {
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
-        publish(queue, index, end, queue->request_size);
+        if (queue->request_least)
+            publish(queue, index, end, queue->request_size, true);
+        else
+            publish(queue, index, end, queue->request_size, false);
         __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
         note_depth(queue, end);
         queue->producer.reserving = false;

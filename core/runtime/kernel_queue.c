@@ -90,12 +90,25 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint32_t entry, 
         __atomic_store_n(&control->command.queue_count, entry + 1, __ATOMIC_RELEASE);
 }
 
+/* 0 when messages of the type have no tail. */
+static gyre_status least_of(const gyre_type *type, uint32_t *least)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK)
+        *least = layout->tail ? (uint32_t)layout->least : 0;
+    gyre_layout_destroy(layout);
+    return status;
+}
+
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out,
                               uint64_t *address)
 {
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc);
-    gyre_status status = gyre_queue_create(&options, out);
+    gyre_status status = least_of(kernel->record->request, &options.request_least);
+    if (status == GYRE_OK)
+        status = gyre_queue_create(&options, out);
     if (status != GYRE_OK)
         return status;
     gyre_queue_memory_desc region = {.size = sizeof region,

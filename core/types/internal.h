@@ -42,6 +42,10 @@ typedef struct gyre_layout_builder {
 
 gyre_status gyre_layout_build(gyre_layout_builder *builder, const gyre_type *type, unsigned depth,
                               gyre_layout **out);
+/** Writes text and hash of a layout that has all else. */
+gyre_status gyre_layout_describe(gyre_arena *arena, gyre_layout *layout);
+/** The deep copy that the layout hands out; nested types are those of the nested layouts. */
+gyre_status gyre_layout_copy_type(gyre_arena *arena, const gyre_type *source, gyre_layout *layout);
 gyre_status gyre_types_out_of_memory(void);
 
 #endif

@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "core/base/error.h"
 
 enum { TEXT_MAX = 1 << 20, STRUCT_FIELDS_MAX = 4096 };
@@ -34,6 +31,10 @@ typedef struct field_place {
     gyre_span text;
 } field_place;
 
+/* the fields, and their types, that GYRE_MESSAGE_TAIL adds before and behind the user's */
+#define GYRE_TAIL_USED  "gyre_used"
+#define GYRE_TAIL_BYTES "gyre_tail"
+
 static const struct scalar_row {
     const char *name;
     gyre_scalar scalar;
@@ -50,6 +51,8 @@ static const struct scalar_row {
     {"f32", GYRE_SCALAR_F32, 4},
     {"f64", GYRE_SCALAR_F64, 8},
     {"gyre_none", GYRE_SCALAR_NOTHING, 0},
+    {GYRE_TAIL_USED, GYRE_SCALAR_U32, 4},
+    {GYRE_TAIL_BYTES, GYRE_SCALAR_U64, 8},
 };
 
 gyre_status gyre_types_out_of_memory(void)
@@ -134,6 +137,10 @@ static gyre_status field_parse(gyre_layout_builder *builder, const field_place *
         return gyre_error_add(status, "in message type '%s'", place->type_name);
     if (layout->size == 0)
         return field_error(place, "gyre_none cannot be a field");
+    if (layout->tail > 0)
+        return field_error(place,
+                           "a message with a tail cannot be a field: declare it with GYRE_MESSAGE, and "
+                           "its parts lie in the outer message's tail");
     field->type = layout;
     field->name = gyre_arena_text(builder->arena, name_word.at, (size_t)(name_word.end - name_word.at));
     return field->name ? GYRE_OK : gyre_types_out_of_memory();
@@ -189,11 +196,112 @@ static uint32_t expanded_of(const gyre_layout_builder *builder, const gyre_layou
     return 1;
 }
 
-static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node, unsigned depth)
+/* ---- parts and tails ---- */
+
+/* The word behind a part's element type, and what it makes of it. */
+static bool shape_of(gyre_span word, gyre_shape *shape)
+{
+    static const struct {
+        const char *word;
+        gyre_shape shape;
+    } rows[] = {{"span", GYRE_SHAPE_SPAN}, {"utf8", GYRE_SHAPE_UTF8}, {"optional", GYRE_SHAPE_OPTIONAL}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (gyre_span_is(word, rows[i].word)) {
+            *shape = rows[i].shape;
+            return true;
+        }
+    return false;
+}
+
+/* "f32 span[]", the last of a part's fields: a field of the text, not of the struct. */
+static bool is_element(gyre_span text, gyre_shape *shape)
+{
+    gyre_span_word(&text);
+    gyre_span word = gyre_span_word(&text);
+    return text.end - text.at == 2 && memcmp(text.at, "[]", 2) == 0 && shape_of(word, shape);
+}
+
+static gyre_status element_build(gyre_layout_builder *builder, const field_place *place,
+                                 const gyre_type *type, unsigned depth, gyre_layout *layout)
+{
+    gyre_span rest = place->text, word = gyre_span_word(&rest);
+    const gyre_field *fields = layout->fields;
+    gyre_layout *element = NULL;
+    bool is_part = place->number == 3 && layout->field_count == 3 && layout->size == 8 &&
+                   !strcmp(fields[0].name, "offset") && fields[0].type->scalar == GYRE_SCALAR_U32 &&
+                   !strcmp(fields[1].name, "count") && fields[1].type->scalar == GYRE_SCALAR_U32;
+    if (!is_part || !type || !type->name || !gyre_span_is(word, type->name))
+        return field_error(place, "expected a part as GYRE_SPAN declares it: offset, count and its element");
+    gyre_status status = gyre_layout_build(builder, type, depth + 1, &element);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "in message type '%s'", place->type_name);
+    if (element->size == 0 || element->tail > 0)
+        return field_error(place, "items are scalars, parts, and messages that GYRE_MESSAGE declares");
+    layout->element = element;
+    layout->field_count = 2;
+    layout->has_parts = true;
+    return GYRE_OK;
+}
+
+/* Of the fields as they stand in the struct: takes out the two that GYRE_MESSAGE_TAIL added. */
+static gyre_status tail_take(gyre_layout *layout)
+{
+    uint32_t count = layout->field_count;
+    const gyre_field *last = &layout->fields[count - 1];
+    bool first_is = !strcmp(layout->fields[0].type->name, GYRE_TAIL_USED),
+         last_is = !strcmp(last->type->name, GYRE_TAIL_BYTES);
+    for (uint32_t i = 1; i + 1 < count; i++)
+        if (!strcmp(layout->fields[i].type->name, GYRE_TAIL_USED) ||
+            !strcmp(layout->fields[i].type->name, GYRE_TAIL_BYTES))
+            first_is = !last_is; /* not where they belong: refused below */
+    if (first_is != last_is || (last_is && (layout->fields[0].count != 1 || last->dimension_count != 1)))
+        return gyre_error_set(
+            GYRE_INVALID, "message type '%s': '%s' and '%s' are not for fields; GYRE_MESSAGE_TAIL adds them",
+            layout->name, GYRE_TAIL_USED, GYRE_TAIL_BYTES);
+    if (!last_is)
+        return GYRE_OK;
+    layout->least = last->offset;
+    layout->tail = last->count * last->type->size;
+    layout->fields++;
+    layout->field_count -= 2;
+    return GYRE_OK;
+}
+
+static gyre_status fields_build(gyre_layout_builder *builder, layout_node *node, unsigned depth,
+                                gyre_field *fields)
 {
     gyre_layout *layout = node->layout;
     const gyre_type *type = node->source;
-    gyre_status status = count_fields(type, &layout->field_count);
+    const char *at = type->fields;
+    gyre_status status = GYRE_OK;
+    for (uint32_t i = 0, count = layout->field_count; status == GYRE_OK && i < count; i++) {
+        const char *end = strchr(at, ';');
+        field_place place = {type->name, i + 1, {at, end}};
+        gyre_span_skip_spaces(&place.text);
+        at = end + 1;
+        if (is_element(place.text, &layout->shape)) {
+            status = element_build(builder, &place, type->field_types[i], depth, layout);
+            if (status == GYRE_OK && i + 1 < count)
+                status = field_error(&place, "nothing may follow it");
+            continue;
+        }
+        status = field_parse(builder, &place, type->field_types[i], depth, &fields[i]);
+        if (status == GYRE_OK)
+            status = field_place_at(&place, builder->size_max, layout, &fields[i]);
+        if (status != GYRE_OK)
+            break;
+        layout->has_parts |= fields[i].type->has_parts;
+        node->expanded_count += expanded_of(builder, fields[i].type);
+        if (node->expanded_count > GYRE_TYPE_FIELDS_MAX)
+            status = field_error(&place, "the type has too many fields, those of nested messages included");
+    }
+    return status;
+}
+
+static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node, unsigned depth)
+{
+    gyre_layout *layout = node->layout;
+    gyre_status status = count_fields(node->source, &layout->field_count);
     if (status != GYRE_OK)
         return status;
     gyre_field *fields = gyre_arena_alloc(builder->arena, layout->field_count * sizeof *fields);
@@ -201,76 +309,17 @@ static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node,
         return gyre_types_out_of_memory();
     layout->fields = fields;
     layout->alignment = 1;
-    const char *at = type->fields;
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        const char *end = strchr(at, ';');
-        field_place place = {type->name, i + 1, {at, end}};
-        gyre_span_skip_spaces(&place.text);
-        status = field_parse(builder, &place, type->field_types[i], depth, &fields[i]);
-        if (status == GYRE_OK)
-            status = field_place_at(&place, builder->size_max, layout, &fields[i]);
-        if (status != GYRE_OK)
-            return status;
-        node->expanded_count += expanded_of(builder, fields[i].type);
-        if (node->expanded_count > GYRE_TYPE_FIELDS_MAX)
-            return field_error(&place, "the type has too many fields, those of nested messages included");
-        at = end + 1;
-    }
+    status = fields_build(builder, node, depth, fields);
+    if (status != GYRE_OK)
+        return status;
     layout->size = (layout->size + layout->alignment - 1) / layout->alignment * layout->alignment;
-    return GYRE_OK;
-}
-
-/* ---- text and hash ---- */
-
-static void print_text(FILE *out, const gyre_layout *layout)
-{
-    if (layout->scalar != GYRE_SCALAR_NO) {
-        fputs(layout->name, out);
-        return;
-    }
-    fputc('{', out);
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        const gyre_field *field = &layout->fields[i];
-        fputs(field->type->text, out);
-        fprintf(out, " %s", field->name);
-        for (uint32_t d = 0; d < field->dimension_count; d++)
-            fprintf(out, "[%" PRIu64 "]", field->dimensions[d]);
-        fprintf(out, "@%" PRIu64 ";", field->offset);
-    }
-    fprintf(out, "}%" PRIu64 "/%" PRIu64, layout->size, layout->alignment);
-}
-
-static gyre_status describe(gyre_arena *arena, gyre_layout *layout)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&text, &length);
-    if (!out)
-        return gyre_types_out_of_memory();
-    print_text(out, layout);
-    bool written = !ferror(out);
-    if (fclose(out) == 0 && written) {
-        layout->text = gyre_arena_text(arena, text, length);
-        layout->hash = XXH3_64bits(text, length);
-    }
-    free(text);
-    return layout->text ? GYRE_OK : gyre_types_out_of_memory();
-}
-
-/* The deep copy that the layout hands out; nested types are those of the nested layouts. */
-static gyre_status copy_type(gyre_arena *arena, const gyre_type *source, gyre_layout *layout)
-{
-    gyre_type *copy = gyre_arena_alloc(arena, sizeof *copy);
-    const gyre_type **field_types = gyre_arena_alloc(arena, (layout->field_count + 1) * sizeof *field_types);
-    char *fields = gyre_arena_text(arena, source->fields, strlen(source->fields));
-    if (!copy || !field_types || !fields)
-        return gyre_types_out_of_memory();
-    for (uint32_t i = 0; i < layout->field_count; i++)
-        field_types[i] = layout->fields[i].type->type;
-    *copy = (gyre_type){layout->name, fields, layout->size, layout->alignment,
-                        layout->field_count ? field_types : NULL};
-    layout->type = copy;
-    return GYRE_OK;
+    layout->least = layout->size;
+    if (!layout->element)
+        status = tail_take(layout);
+    if (!strcmp(layout->name, "id128") && layout->size == 16 && layout->field_count == 1 &&
+        fields[0].type->scalar == GYRE_SCALAR_U8)
+        layout->shape = GYRE_SHAPE_ID128;
+    return status;
 }
 
 /* ---- any type ---- */
@@ -283,6 +332,7 @@ static gyre_status scalar_build(const gyre_type *type, gyre_layout *layout)
     layout->scalar = row->scalar;
     layout->size = row->size;
     layout->alignment = row->size ? row->size : 1;
+    layout->least = row->size;
     return GYRE_OK;
 }
 
@@ -345,9 +395,9 @@ gyre_status gyre_layout_build(gyre_layout_builder *builder, const gyre_type *typ
     if (status == GYRE_OK)
         status = check_compiler(type, node->layout);
     if (status == GYRE_OK)
-        status = describe(builder->arena, node->layout);
+        status = gyre_layout_describe(builder->arena, node->layout);
     if (status == GYRE_OK)
-        status = copy_type(builder->arena, type, node->layout);
+        status = gyre_layout_copy_type(builder->arena, type, node->layout);
     if (status != GYRE_OK)
         return status;
     node->done = true;
@@ -370,6 +420,20 @@ gyre_status gyre_layout_create(const gyre_type *type, uint64_t size_max, gyre_la
     layout->arena = builder.arena;
     *out = layout;
     return GYRE_OK;
+}
+
+gyre_status gyre_layout_create_message(const gyre_type *type, uint64_t size_max, gyre_layout **out)
+{
+    gyre_status status = gyre_layout_create(type, size_max, out);
+    if (status != GYRE_OK || !(*out)->has_parts || (*out)->tail > 0)
+        return status;
+    status = gyre_error_set(GYRE_INVALID,
+                            "message type '%s' has variable parts and no tail for them: declare it with "
+                            "GYRE_MESSAGE_TAIL(%s, ..., BYTES)",
+                            type->name, type->name);
+    gyre_layout_destroy(*out);
+    *out = NULL;
+    return status;
 }
 
 void gyre_layout_destroy(gyre_layout *layout)

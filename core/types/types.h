@@ -40,6 +40,15 @@ typedef enum gyre_scalar {
     GYRE_SCALAR_NOTHING /* gyre_none: size 0 */
 } gyre_scalar;
 
+/** How the bytes of a type are to be read (include/gyre/parts.h). */
+typedef enum gyre_shape {
+    GYRE_SHAPE_PLAIN = 0, /* a scalar or a record */
+    GYRE_SHAPE_ID128,     /* 16 bytes */
+    GYRE_SHAPE_SPAN,      /* a gyre_part: any number of `element` */
+    GYRE_SHAPE_UTF8,      /* a gyre_part: text */
+    GYRE_SHAPE_OPTIONAL   /* a gyre_part: one `element` or none */
+} gyre_shape;
+
 typedef struct gyre_layout gyre_layout;
 
 typedef struct gyre_field {
@@ -57,7 +66,12 @@ struct gyre_layout {
     uint64_t size, alignment;
     uint64_t hash; /* of `text`: equal for types whose fields have equal names, types and offsets */
     uint32_t field_count;
-    const gyre_field *fields; /* in order of declaration */
+    const gyre_field *fields; /* in order of declaration; those of users only: see `tail` */
+    gyre_shape shape;
+    const gyre_layout *element; /* of a span or optional (u8 of a text); else NULL */
+    bool has_parts;             /* is a part, or has fields that are or have parts */
+    uint64_t tail;            /* bytes of the largest tail; 0: none, and every message is `size` bytes long */
+    uint64_t least;           /* bytes of a message with nothing in its tail; else `size` */
     const char *text;         /* canonical: "{f32 a[25]@0;{f32 x@0;}4/4 p@100;}104/4", size/alignment */
     const gyre_type *type;    /* a deep copy of what the layout was made from */
     struct gyre_arena *arena; /* what holds all of it; NULL in nested layouts */
@@ -69,6 +83,9 @@ struct gyre_layout {
  * saw; EXHAUSTED without memory. Owner of *out: the caller, until gyre_layout_destroy.
  */
 gyre_status gyre_layout_create(const gyre_type *type, uint64_t size_max, gyre_layout **out);
+
+/** As gyre_layout_create, for a message or state: also INVALID when it has parts and no tail for them. */
+gyre_status gyre_layout_create_message(const gyre_type *type, uint64_t size_max, gyre_layout **out);
 
 /** Accepts NULL. */
 void gyre_layout_destroy(gyre_layout *layout);
@@ -83,6 +100,25 @@ const gyre_field *gyre_layout_field(const gyre_layout *layout, const char *name)
  */
 gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
                                 const char *b_owner);
+
+/**
+ * Whether `message`, of `length` bytes at any alignment, is one of this type whose parts all lie in it,
+ * aligned, and none over another. INVALID and a sentence with the path of the first field that is wrong.
+ * Takes time in proportion to `length`, whatever the bytes are.
+ */
+gyre_status gyre_layout_check_message(const gyre_layout *layout, const void *message, uint64_t length);
+
+/** Empties a message (at any alignment, of layout->size bytes): all fields zero, nothing in its tail. */
+void gyre_layout_clear_message(const gyre_layout *layout, void *message);
+
+/**
+ * Makes room for zeroed items behind what a message of at most `size` bytes holds. False when there is not
+ * enough; nothing has changed then.
+ */
+bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t count, gyre_part *part);
+
+/** Bytes of a message: what its first word says, for a type with a tail; else the type's size. */
+uint64_t gyre_layout_length(const gyre_layout *layout, const void *message);
 
 /** Writes "f32[25]" or "point[2][3]", cut to `size` bytes; returns `text`. */
 char *gyre_field_type_text(const gyre_field *field, char *text, size_t size);

@@ -67,8 +67,7 @@ static uint64_t run_kernel(const gyre_resident *resident, gyre_cpu_run *run)
     const gyre_cpu_kernel *kernel = resident->kernel;
     if (kernel->run)
         return kernel->run(run);
-    return gyre_run_(run, (gyre_u32)kernel->request->size, (gyre_u32)kernel->reply->size,
-                     handle_with_scratch);
+    return gyre_run_(run, &kernel->sizes, handle_with_scratch);
 }
 
 static gyre_control_block *block_line(const gyre_resident *resident, uint32_t block)

@@ -68,6 +68,32 @@ GYRE_API const char *gyre_error_text(void);
 /** "timeout" for GYRE_TIMEOUT, and so on. */
 GYRE_API const char *gyre_status_word(gyre_status status);
 
+/* ---- messages with tails (message.h, parts.h) ---- */
+
+/**
+ * Puts `count` items behind what a begun message holds (NULL: zeroed items, to be written through gyre_items)
+ * and says in *part, a field of the message or of an item in its tail, where they are. INVALID when they do
+ * not fit; the message is as it was then.
+ *
+ *     gyre_put(&message, &message.prices, prices, 3)
+ */
+#define gyre_put(message, part, items, count)                                                                \
+    gyre_message_put((message), sizeof(*(message)), (part), (items), sizeof(*(items)), (count))
+GYRE_API gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const void *items,
+                                      size_t item_size, size_t count);
+
+/** The same with the characters of a NUL-terminated text; INVALID also when it is not UTF-8. */
+#define gyre_put_text(message, part, text)                                                                   \
+    gyre_message_put_text((message), sizeof(*(message)), (part), (text))
+GYRE_API gyre_status gyre_message_put_text(void *message, size_t size, gyre_part *part, const char *text);
+
+/**
+ * Whether a message of `length` bytes is well formed: every part lies in it, aligned, none over another.
+ * INVALID and the field otherwise. Handlers' requests were checked when a handler sees them; a host that
+ * reads replies with gyre_items needs no check either, as gyre_items gives NULL for what is wrong.
+ */
+GYRE_API gyre_status gyre_message_check(const gyre_type *type, const void *message, size_t length);
+
 /* ---- runtime ---- */
 
 typedef struct gyre_open_desc {
@@ -259,9 +285,10 @@ typedef struct gyre_completion {
 } gyre_completion;
 
 /**
- * Sends one request; `size` must be the size of the kernel's request type. Returns when it is in the queue;
- * *index (may be NULL) is its number. When the queue is full, its policy decides: AGAIN, TIMEOUT or DROPPED.
- * CLOSED after terminate.
+ * Sends one request; `size` must be the size of the kernel's request type. Of a type with a tail, the bytes
+ * in use travel, and `size` may be as small as these. Returns when it is in the queue; *index (may be NULL)
+ * is its number. When the queue is full, its policy decides: AGAIN, TIMEOUT or DROPPED. CLOSED after
+ * terminate.
  */
 GYRE_API gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                                uint64_t deadline_ns);
@@ -298,8 +325,8 @@ GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t re
 
 /**
  * Zero-copy send: gives the address where the next `*count` (in: wanted, out: granted, at least 1) requests
- * are to be written, `*stride` bytes apart; other senders wait until gyre_commit publishes the first `count`
- * of them.
+ * are to be written, `*stride` bytes apart, those with a tail from gyre_begin on; other senders wait until
+ * gyre_commit publishes the first `count` of them.
  */
 GYRE_API gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
                                   uint64_t deadline_ns);

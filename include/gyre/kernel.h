@@ -50,6 +50,9 @@
  * is GYRE_SHARED; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL
  * f32 *x)`). Constant tables are GYRE_CONSTANT. Helper functions are GYRE_HELPER.
  *
+ * Messages whose parts change in size are declared with GYRE_MESSAGE_TAIL; dialect/parts.h has what handlers do
+ * with them. A file that declares any includes <gyre/kernel.h> first.
+ *
  * Not in the dialect: recursion, allocation, function pointers, stdio, vendor headers, variable-length
  * arrays. The check stage refuses each with file, line and reason. docs/kernels.md shows every construct with
  * an example.
@@ -77,6 +80,7 @@ typedef int gyre_result;
 #else
 #include "gyre/dialect/c11.h"
 #endif
+#include "gyre/dialect/parts.h"
 
 /* clang-format off */
 /*

@@ -13,6 +13,14 @@
  * alignment; layouts are equal on all compilers, and every backend reports the sizes that its compiler saw,
  * which the core compares at launch.
  *
+ * A message may also have parts of changing size, which lie behind its fields, in its tail:
+ *
+ *     #define TICKS(FIELD) FIELD(id128, venue) FIELD(utf8, symbol) FIELD(span_f64, prices)
+ * FIELD(optional_u32, halted) GYRE_MESSAGE_TAIL(ticks, TICKS, 4096)
+ *
+ * declares a message whose tail holds at most 4096 bytes; parts.h says which parts there are, how the host
+ * builds and reads them, and dialect/parts.h what handlers do with them. docs/messages.md has examples.
+ *
  * Stability: declarations compile unchanged within a major version.
  */
 #ifndef GYRE_MESSAGE_H
@@ -41,6 +49,60 @@ typedef gyre_f64 f64;
 #define GYRE_FIELD_TEXT_(type, declarator)    GYRE_TEXT_(type declarator;)
 #define GYRE_FIELD_DECLARE_(type, declarator) type declarator;
 #define GYRE_FIELD_TYPE_(type, declarator)    &gyre_type_##type,
+#define GYRE_FIELD_PARTS_(type, declarator)   | (int)gyre_parts_##type
+
+/* What is known of each type at compile time, in every dialect: its size, the size of a message of that type
+ * with nothing in its tail, and whether it has parts. Kernels add functions (dialect/parts.h). */
+#define GYRE_NUMBERS_(type, size, parts)                                                                     \
+    gyre_size_##type = size, gyre_least_##type = size, gyre_parts_##type = parts
+#define GYRE_MESSAGE_NUMBERS_(name_, LIST_, least_)                                                          \
+    enum {                                                                                                   \
+        gyre_size_##name_ = sizeof(name_),                                                                   \
+        gyre_least_##name_ = (least_),                                                                       \
+        gyre_parts_##name_ = 0 LIST_(GYRE_FIELD_PARTS_)                                                      \
+    };
+#define GYRE_MESSAGE_FUNCTIONS_(name_, LIST_)
+#define GYRE_TAIL_FUNCTIONS_(name_, LIST_)
+#define GYRE_PART_FUNCTIONS_(name_, element_, most_)
+
+enum gyre_scalar_numbers_ {
+    GYRE_NUMBERS_(gyre_none, 0, 0),
+    GYRE_NUMBERS_(i8, 1, 0),
+    GYRE_NUMBERS_(i16, 2, 0),
+    GYRE_NUMBERS_(i32, 4, 0),
+    GYRE_NUMBERS_(i64, 8, 0),
+    GYRE_NUMBERS_(u8, 1, 0),
+    GYRE_NUMBERS_(u16, 2, 0),
+    GYRE_NUMBERS_(u32, 4, 0),
+    GYRE_NUMBERS_(u64, 8, 0),
+    GYRE_NUMBERS_(f32, 4, 0),
+    GYRE_NUMBERS_(f64, 8, 0),
+    GYRE_NUMBERS_(gyre_handle, 24, 0)
+};
+
+#define GYRE_STRUCT_(name_, LIST_)                                                                           \
+    typedef struct name_ {                                                                                   \
+        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
+    } name_;                                                                                                 \
+    GYRE_MESSAGE_NUMBERS_(name_, LIST_, sizeof(name_))
+/*
+ * `gyre_used` bytes of the struct are the message; the rest of the tail is nobody's. The tail is made of
+ * words of 8 bytes, so that where it starts follows from the size of the fields before it: not every compiler
+ * of devices has offsetof.
+ */
+#define GYRE_TAIL_STRUCT_(name_, LIST_, tail_)                                                               \
+    struct gyre_before_tail_##name_ {                                                                        \
+        gyre_u32 gyre_used;                                                                                  \
+        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
+    };                                                                                                       \
+    typedef struct name_ {                                                                                   \
+        gyre_u32 gyre_used;                                                                                  \
+        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
+        gyre_u64 gyre_tail[((tail_) + 7) / 8];                                                               \
+    } name_;                                                                                                 \
+    GYRE_MESSAGE_NUMBERS_(name_, LIST_, (sizeof(struct gyre_before_tail_##name_) + 7) / 8 * 8)
+#define GYRE_TAIL_TEXT_(LIST_, tail_)                                                                        \
+    "gyre_used gyre_used;" LIST_(GYRE_FIELD_TEXT_) GYRE_TEXT_(gyre_tail gyre_tail[((tail_) + 7) / 8];)
 
 /**
  * A device buffer, or a part of one, named inside a message: filled in by gyre_buffer_handle, resolved and
@@ -88,12 +150,13 @@ GYRE_SCALAR_(u64)
 GYRE_SCALAR_(f32)
 GYRE_SCALAR_(f64)
 
-#define GYRE_MESSAGE(name_, LIST_)                                                                           \
-    typedef struct name_ {                                                                                   \
-        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
-    } name_;                                                                                                 \
-    static const gyre_type *const gyre_fields_##name_[] GYRE_UNUSED_ = {LIST_(GYRE_FIELD_TYPE_) 0};          \
-    static const gyre_type gyre_type_##name_ GYRE_UNUSED_ = {#name_, LIST_(GYRE_FIELD_TEXT_), sizeof(name_), \
+/* the types of the two fields that a tail adds */
+static const gyre_type gyre_type_gyre_used GYRE_UNUSED_ = {"gyre_used", "", 4, 4, 0};
+static const gyre_type gyre_type_gyre_tail GYRE_UNUSED_ = {"gyre_tail", "", 8, 8, 0};
+
+#define GYRE_DESCRIBE_TYPE_(name_, text_, ...)                                                               \
+    static const gyre_type *const gyre_fields_##name_[] GYRE_UNUSED_ = {__VA_ARGS__ 0};                      \
+    static const gyre_type gyre_type_##name_ GYRE_UNUSED_ = {#name_, text_, sizeof(name_),                   \
                                                              GYRE_ALIGNOF_(name_), gyre_fields_##name_};
 
 static const gyre_type *const gyre_fields_gyre_handle[] GYRE_UNUSED_ = {&gyre_type_u64, &gyre_type_u64,
@@ -101,6 +164,16 @@ static const gyre_type *const gyre_fields_gyre_handle[] GYRE_UNUSED_ = {&gyre_ty
 static const gyre_type gyre_type_gyre_handle GYRE_UNUSED_ = {"gyre_handle", GYRE_HANDLE_TEXT_,
                                                              sizeof(gyre_handle), GYRE_ALIGNOF_(gyre_handle),
                                                              gyre_fields_gyre_handle};
+
+#define GYRE_MESSAGE(name_, LIST_)                                                                           \
+    GYRE_STRUCT_(name_, LIST_)                                                                               \
+    GYRE_DESCRIBE_TYPE_(name_, LIST_(GYRE_FIELD_TEXT_), LIST_(GYRE_FIELD_TYPE_))                             \
+    GYRE_MESSAGE_FUNCTIONS_(name_, LIST_)
+#define GYRE_MESSAGE_TAIL(name_, LIST_, tail_)                                                               \
+    GYRE_TAIL_STRUCT_(name_, LIST_, tail_)                                                                   \
+    GYRE_DESCRIBE_TYPE_(name_, GYRE_TAIL_TEXT_(LIST_, tail_), &gyre_type_gyre_used,                          \
+                        LIST_(GYRE_FIELD_TYPE_) & gyre_type_gyre_tail, )                                     \
+    GYRE_TAIL_FUNCTIONS_(name_, LIST_)
 
 /** "Nothing": a kernel without replies, state, scratch memory or buffers names this type there. */
 typedef struct gyre_none {
@@ -131,13 +204,18 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
 #define GYRE_EXPORTED_LAYOUT_(name_) GYRE_ITEM_(gyre_layout_##name_, sizeof(name_), __alignof__(name_), 0, 0)
 #endif
 
-#define GYRE_MESSAGE(name_, LIST_)                                                                           \
-    typedef struct name_ {                                                                                   \
-        LIST_(GYRE_FIELD_DECLARE_)                                                                           \
-    } name_;                                                                                                 \
-    enum { gyre_size_##name_ = sizeof(name_) };                                                              \
+#define GYRE_DESCRIBE_TYPE_(name_, text_)                                                                    \
     GYRE_EXPORTED_LAYOUT_(name_)                                                                             \
-    GYRE_EXPORTED_TEXT_(gyre_text_##name_, LIST_(GYRE_FIELD_TEXT_))
+    GYRE_EXPORTED_TEXT_(gyre_text_##name_, text_)
+
+#define GYRE_MESSAGE(name_, LIST_)                                                                           \
+    GYRE_STRUCT_(name_, LIST_)                                                                               \
+    GYRE_DESCRIBE_TYPE_(name_, LIST_(GYRE_FIELD_TEXT_))                                                      \
+    GYRE_MESSAGE_FUNCTIONS_(name_, LIST_)
+#define GYRE_MESSAGE_TAIL(name_, LIST_, tail_)                                                               \
+    GYRE_TAIL_STRUCT_(name_, LIST_, tail_)                                                                   \
+    GYRE_DESCRIBE_TYPE_(name_, GYRE_TAIL_TEXT_(LIST_, tail_))                                                \
+    GYRE_TAIL_FUNCTIONS_(name_, LIST_)
 
 GYRE_EXPORTED_LAYOUT_(gyre_handle)
 GYRE_EXPORTED_TEXT_(gyre_text_gyre_handle, GYRE_HANDLE_TEXT_)
@@ -145,21 +223,9 @@ GYRE_EXPORTED_TEXT_(gyre_text_gyre_handle, GYRE_HANDLE_TEXT_)
 typedef struct gyre_none {
     gyre_u8 nothing;
 } gyre_none;
-enum gyre_scalar_sizes_ {
-    gyre_size_gyre_none = 0,
-    gyre_size_gyre_handle = sizeof(gyre_handle),
-    gyre_size_i8 = 1,
-    gyre_size_i16 = 2,
-    gyre_size_i32 = 4,
-    gyre_size_i64 = 8,
-    gyre_size_u8 = 1,
-    gyre_size_u16 = 2,
-    gyre_size_u32 = 4,
-    gyre_size_u64 = 8,
-    gyre_size_f32 = 4,
-    gyre_size_f64 = 8
-};
 
 #endif
+
+#include "gyre/parts.h"
 
 #endif

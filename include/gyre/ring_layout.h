@@ -62,6 +62,22 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_CODE_TEXT "gyre_fail: own codes are 0 and up"
 #define GYRE_FAILURE_BUFFER                                                                                  \
     (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
+#define GYRE_FAILURE_PART                                                                                    \
+    (-8) /* a part of the request, or an index into one, is wrong; the text says which */
+#define GYRE_FAILURE_TAIL (-9) /* what the handler wrote does not fit its reply's tail */
+
+/*
+ * How long a message is. One without a tail is as long as its type. One with a tail says it in its first
+ * word, which is what the slot says, from `least` (nothing in its tail) to the size of its type. Types
+ * without tails have `least` equal to `size`: constants, so that this costs them nothing more than their one
+ * comparison.
+ */
+#define GYRE_LENGTH_WRONG_(length, least, size, first_word)                                                  \
+    ((least) == (size) ? (length) != (size)                                                                  \
+                       : (length) < (least) || (length) > (size) || (length) != (first_word))
+#define GYRE_REPLY_LENGTH_(least, size, first_word)                                                          \
+    ((least) == (size) ? (size) : (first_word) > (size) || (first_word) < (least) ? (size) : (first_word))
+#define GYRE_LENGTH_TEXT_ "the request has not the size of its type"
 
 /* ---- a queue's region -------------------------------------------------------------------------------------
  */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/error.h"
+
 /* A float's place on the line of all floats of its type, so that neighbours differ by 1. */
 static int64_t step_of_f32(float value)
 {
@@ -63,8 +65,14 @@ static void print_scalar(const gyre_layout *layout, const unsigned char *bytes)
     }
 }
 
-static int equal(const gyre_layout *layout, const unsigned char *found, const unsigned char *expected,
-                 uint64_t ulp, const char *where);
+/* A value in two messages: where the messages start, which parts count from, and where the value is in each.
+ */
+struct pair {
+    const unsigned char *found_start, *expected_start;
+    const unsigned char *found, *expected;
+};
+
+static int equal(const gyre_layout *layout, struct pair pair, uint64_t ulp, const char *where);
 
 static int equal_scalar(const gyre_layout *layout, const unsigned char *found, const unsigned char *expected,
                         uint64_t ulp, const char *where)
@@ -82,29 +90,69 @@ static int equal_scalar(const gyre_layout *layout, const unsigned char *found, c
     return 0;
 }
 
-static int equal_field(const gyre_field *field, const unsigned char *found, const unsigned char *expected,
-                       uint64_t ulp, const char *where)
+static struct pair moved(struct pair pair, uint64_t found, uint64_t expected)
+{
+    pair.found += found;
+    pair.expected += expected;
+    return pair;
+}
+
+static int equal_field(const gyre_field *field, struct pair pair, uint64_t ulp, const char *where)
 {
     char place[256];
     for (uint64_t i = 0; i < field->count; i++) {
         const uint64_t offset = field->offset + i * field->type->size;
         snprintf(place, sizeof place, field->dimension_count ? "%s.%s[%" PRIu64 "]" : "%s.%s", where,
                  field->name, i);
-        if (!equal(field->type, found + offset, expected + offset, ulp, place))
+        if (!equal(field->type, moved(pair, offset, offset), ulp, place))
             return 0;
     }
     return 1;
 }
 
-static int equal(const gyre_layout *layout, const unsigned char *found, const unsigned char *expected,
-                 uint64_t ulp, const char *where)
+/* Where the items lie may differ. The reply was checked, so the offsets may be followed. */
+static int equal_part(const gyre_layout *layout, struct pair pair, uint64_t ulp, const char *where)
+{
+    char place[256];
+    gyre_part found, expected;
+    memcpy(&found, pair.found, sizeof found);
+    memcpy(&expected, pair.expected, sizeof expected);
+    if (found.count != expected.count) {
+        fprintf(stderr, "%s: found %u items, expected %u\n", where, found.count, expected.count);
+        return 0;
+    }
+    pair.found = pair.found_start;
+    pair.expected = pair.expected_start;
+    for (uint64_t i = 0; i < found.count; i++) {
+        const uint64_t offset = i * layout->element->size;
+        snprintf(place, sizeof place, "%s[%" PRIu64 "]", where, i);
+        if (!equal(layout->element, moved(pair, found.offset + offset, expected.offset + offset), ulp, place))
+            return 0;
+    }
+    return 1;
+}
+
+static int equal(const gyre_layout *layout, struct pair pair, uint64_t ulp, const char *where)
 {
     if (layout->scalar != GYRE_SCALAR_NO)
-        return equal_scalar(layout, found, expected, ulp, where);
+        return equal_scalar(layout, pair.found, pair.expected, ulp, where);
+    if (layout->element)
+        return equal_part(layout, pair, ulp, where);
     for (uint32_t i = 0; i < layout->field_count; i++)
-        if (!equal_field(&layout->fields[i], found, expected, ulp, where))
+        if (!equal_field(&layout->fields[i], pair, ulp, where))
             return 0;
     return 1;
+}
+
+static int equal_message(const gyre_layout *layout, const void *found, const void *expected, uint64_t ulp,
+                         const char *where)
+{
+    const struct pair pair = {found, expected, found, expected};
+    if (layout->tail == 0 ||
+        gyre_layout_check_message(layout, found, gyre_layout_length(layout, found)) == GYRE_OK)
+        return equal(layout, pair, ulp, where);
+    fprintf(stderr, "%s: %s\n", where, gyre_error_text());
+    return 0;
 }
 
 int case_check(const struct kernel_case *test, size_t index, uint32_t outcome, int32_t code, const char *text,
@@ -119,7 +167,7 @@ int case_check(const struct kernel_case *test, size_t index, uint32_t outcome, i
         return 0;
     }
     if (outcome == GYRE_OUTCOME_REPLY)
-        return equal(test->reply, reply, expected->reply, test->ulp, where);
+        return equal_message(test->reply, reply, expected->reply, test->ulp, where);
     if (outcome == GYRE_OUTCOME_FAILED &&
         (code != expected->code || (!test->any_text && strcmp(text, expected->text) != 0))) {
         fprintf(stderr, "%s: failed with %d '%s', expected %d '%s'\n", where, code, text, expected->code,
@@ -133,7 +181,8 @@ static int check_memory(const struct kernel_case *test, const struct case_memory
 {
     char where[128];
     snprintf(where, sizeof where, "%s: %s after the last request", test->name, memory->name);
-    return !memory->expected || equal(memory->layout, memory->bytes, memory->expected, test->ulp, where);
+    return !memory->expected ||
+           equal_message(memory->layout, memory->bytes, memory->expected, test->ulp, where);
 }
 
 int case_check_memory(const struct kernel_case *test)

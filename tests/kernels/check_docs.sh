@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every example of docs/kernels.md stands, word for word, in the file that the comment before it names, and these
+# Every example of docs/kernels.md and docs/messages.md stands, word for word, in the file that the comment before it names, and these
 # files are compiled and run by the tests.
 # usage: check_docs.sh PROJECT_FOLDER
 set -euo pipefail
@@ -15,21 +15,21 @@ function contents(path,    text, line) {
 }
 /^<!-- from .* -->$/ { file = $3; next }
 /^```c$/ {
-    if (file == "") { printf "docs/kernels.md:%d: an example of no file\n", NR; bad++ }
+    if (file == "") { printf "%s:%d: an example of no file\n", FILENAME, NR; bad++ }
     inside = 1; block = ""; start = NR
     next
 }
 /^```$/ && inside {
     inside = 0; examples++
     if (file != "" && index(contents(file), block) == 0) {
-        printf "docs/kernels.md:%d: this example is not in %s\n", start, file; bad++
+        printf "%s:%d: this example is not in %s\n", FILENAME, start, file; bad++
     }
     file = ""
     next
 }
 inside { block = block $0 "\n" }
 END {
-    if (examples < 10) { printf "docs/kernels.md: only %d examples\n", examples; bad++ }
+    if (examples < 14) { printf "only %d examples\n", examples; bad++ }
     printf "%d examples\n", examples
     exit bad > 0
-}' docs/kernels.md
+}' docs/kernels.md docs/messages.md

@@ -43,7 +43,7 @@ void slots_fill(struct slots *slots, const struct kernel_case *test)
         const uint64_t index = slots->batch.first + i;
         gyre_slot *slot = slot_at(slots->requests, index, slots->batch.mask, slots->batch.request_stride);
         memcpy(slot + 1, test->requests[i], test->request->size);
-        slot->length = (uint32_t)test->request->size;
+        slot->length = (uint32_t)gyre_layout_length(test->request, test->requests[i]);
         slot->sequence = index + 1;
     }
 }
@@ -62,9 +62,9 @@ int slots_check(const struct slots *slots, const struct kernel_case *test)
         }
         if (slot->info == GYRE_OUTCOME_FAILED)
             memcpy(&failure, slot + 1, sizeof failure);
-        if (slot->info == GYRE_OUTCOME_REPLY && slot->length != test->reply->size) {
+        if (slot->info == GYRE_OUTCOME_REPLY && slot->length != gyre_layout_length(test->reply, slot + 1)) {
             fprintf(stderr, "%s: reply %zu has %u bytes, not %zu\n", test->name, i, slot->length,
-                    (size_t)test->reply->size);
+                    (size_t)gyre_layout_length(test->reply, slot + 1));
             good = 0;
         }
         good = case_check(test, i, slot->info, failure.code, failure.text, slot + 1) && good;

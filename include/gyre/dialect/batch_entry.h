@@ -63,17 +63,22 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
             const gyre_u64 index = batch->first + i;                                                         \
             const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
             GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
-            const int todo = gyre_open_slot_(batch, index, in, out, gyre_size_##request_, 1);                \
+            const int todo =                                                                                 \
+                gyre_open_slot_(batch, index, in, out, gyre_least_##request_, gyre_size_##request_, 1);      \
             if (todo == GYRE_SLOT_ABSENT_)                                                                   \
                 continue;                                                                                    \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
                 gyre.failed = 0;                                                                             \
-                const int result = gyre_result_(                                                             \
-                    &gyre,                                                                                   \
-                    gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),                             \
-                                         (GYRE_GLOBAL reply_ *)(out + 1), (GYRE_GLOBAL state_ *)state,       \
-                                         (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre));                 \
-                failed += gyre_lane_end_(&gyre, out, result, gyre_size_##reply_);                            \
+                int result = GYRE_FAILED;                                                                    \
+                if (gyre_admit_##request_(&gyre, (const GYRE_GLOBAL request_ *)(in + 1))) {                  \
+                    gyre_clear_##reply_((GYRE_GLOBAL reply_ *)(out + 1));                                    \
+                    result = gyre_result_(                                                                   \
+                        &gyre,                                                                               \
+                        gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),                         \
+                                             (GYRE_GLOBAL reply_ *)(out + 1), (GYRE_GLOBAL state_ *)state,   \
+                                             (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre));             \
+                }                                                                                            \
+                failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
             }                                                                                                \
             out->sequence = index + 1;                                                                       \
             handled++;                                                                                       \
@@ -101,15 +106,26 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
             const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
             GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
             gyre_u32 failed = 0;                                                                             \
-            const int todo = gyre_open_slot_(batch, index, in, out, gyre_size_##request_, gyre.lane == 0);   \
+            int todo = gyre_open_slot_(batch, index, in, out, gyre_least_##request_, gyre_size_##request_,   \
+                                       gyre.lane == 0);                                                      \
+            gyre.failed = 0;                                                                                 \
+            if (todo == GYRE_SLOT_READY_ &&                                                                  \
+                !gyre_admit_##request_(&gyre, (const GYRE_GLOBAL request_ *)(in + 1))) {                     \
+                if (gyre.lane == 0)                                                                          \
+                    gyre_write_failure_(out, gyre.fail_code, gyre.fail_text);                                \
+                todo = GYRE_SLOT_SETTLED_;                                                                   \
+                failed = 1;                                                                                  \
+            }                                                                                                \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
+                if (gyre.lane == 0)                                                                          \
+                    gyre_clear_##reply_((GYRE_GLOBAL reply_ *)(out + 1));                                    \
                 gyre_block_begin_(&gyre);                                                                    \
                 const int result =                                                                           \
                     gyre_result_(&gyre, gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),         \
                                                              (GYRE_GLOBAL reply_ *)(out + 1),                \
                                                              (GYRE_GLOBAL state_ *)state, scratch,           \
                                                              &buffers_bound, &gyre));                        \
-                failed = gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                            \
+                failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
             }                                                                                                \
             gyre_together_();                                                                                \
             if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \

@@ -70,16 +70,17 @@ GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char 
  * one go: the client polls the line it goes to, and would steal it between two stores of the handler.
  */
 GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_slot *out,
-                                 gyre_u32 request_size, gyre_u32 reply_size, gyre_cpu_handle handle)
+                                 const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
+    const gyre_u32 reply_size = sizes->reply;
     gyre_context *context = run->context;
     union {
         gyre_u64 aligned[GYRE_SLOT_SMALL_PAYLOAD / 8];
         unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
     } small;
     void *reply = reply_size <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)small.bytes : (void *)(out + 1);
-    if (in->length != request_size) {
-        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+    if (GYRE_LENGTH_WRONG_(in->length, sizes->request_least, sizes->request, *(const gyre_u32 *)(in + 1))) {
+        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         run->failed++;
         return;
     }
@@ -91,9 +92,9 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
         return;
     }
     if (result == GYRE_OUTCOME_REPLY && reply_size) {
+        out->length = GYRE_REPLY_LENGTH_(sizes->reply_least, reply_size, *(const gyre_u32 *)reply);
         if (reply_size <= GYRE_SLOT_SMALL_PAYLOAD)
             memcpy(out + 1, small.bytes, reply_size);
-        out->length = reply_size;
         out->info = GYRE_OUTCOME_REPLY;
     } else {
         out->length = 0;
@@ -101,8 +102,7 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
     }
 }
 
-GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u32 reply_size,
-                                gyre_cpu_handle handle)
+GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
     const gyre_u64 first = run->first, end = first + run->limit;
     gyre_u64 index = first;
@@ -116,7 +116,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
             out->length = 0;
             out->info = GYRE_OUTCOME_DROPPED;
         } else {
-            gyre_complete_(run, in, out, request_size, reply_size, handle);
+            gyre_complete_(run, in, out, sizes, handle);
         }
         /* pairs with the client's acquire of the reply's sequence */
         __atomic_store_n(&out->sequence, ++index, __ATOMIC_RELEASE);
@@ -146,20 +146,27 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
 /* The typed handler behind the untyped signature that the backend calls. */
-#define GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                    \
+#define GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                             \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
     static inline int gyre_handle_##name_(const void *request, void *reply, void *state, void *scratch,      \
                                           const gyre_binding *buffers, gyre_context *gyre)                   \
     {                                                                                                        \
         const buffers_ *typed = (const buffers_ *)(const void *)buffers;                                     \
+        if (!gyre_admit_##request_(gyre, request))                                                           \
+            return GYRE_FAILED;                                                                              \
+        if (form_ != 2 || gyre->lane == 0)                                                                   \
+            gyre_clear_##reply_(reply);                                                                      \
         return gyre_result_(gyre, gyre_handler_##name_(request, reply, state, scratch, typed, gyre));        \
     }
 
+#define GYRE_SIZES_(request_, reply_)                                                                        \
+    {                                                                                                        \
+        gyre_size_##request_, gyre_least_##request_, gyre_size_##reply_, gyre_least_##reply_                 \
+    }
 #define GYRE_RUNNER_(name_, request_, reply_)                                                                \
     static gyre_u64 gyre_runner_##name_(gyre_cpu_run *run)                                                   \
     {                                                                                                        \
-        return gyre_run_(run, (gyre_u32)gyre_type_##request_.size, (gyre_u32)gyre_type_##reply_.size,        \
-                         gyre_handle_##name_);                                                               \
+        return gyre_run_(run, &(const gyre_cpu_sizes)GYRE_SIZES_(request_, reply_), gyre_handle_##name_);    \
     }
 
 #define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_)                  \
@@ -169,6 +176,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
                                                         .request = &gyre_type_##request_,                    \
                                                         .reply = &gyre_type_##reply_,                        \
                                                         .state = &gyre_type_##state_,                        \
+                                                        .sizes = GYRE_SIZES_(request_, reply_),              \
                                                         .scratch_size = sizeof(scratch_),                    \
                                                         .scratch_alignment = _Alignof(scratch_),             \
                                                         .buffers = gyre_buffers_text_##buffers_,             \
@@ -185,11 +193,11 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, gyre_u32 request_size, gyre_u
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 #else
 #define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                        \
+    GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
     GYRE_RUNNER_(name_, request_, reply_)                                                                    \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_runner_##name_)
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
-    GYRE_HANDLE_(name_, request_, reply_, scratch_, state_, buffers_)                                        \
+    GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0)
 #endif
 

@@ -47,6 +47,11 @@ typedef struct gyre_binding {
 typedef int (*gyre_cpu_handle)(const void *request, void *reply, void *state, void *scratch,
                                const gyre_binding *buffers, gyre_context *context);
 
+/** Of a kernel's messages: the size of their types, and of a message with nothing in its tail. */
+typedef struct gyre_cpu_sizes {
+    gyre_u32 request, request_least, reply, reply_least;
+} gyre_cpu_sizes;
+
 /** A call into the batch runner of a lane or actor kernel: it handles consecutive requests that are ready. */
 typedef struct gyre_cpu_run {
     const unsigned char *requests;
@@ -72,6 +77,7 @@ typedef struct gyre_cpu_kernel {
     gyre_u32 form; /* gyre_form */
     const char *name;
     const gyre_type *request, *reply, *state;
+    gyre_cpu_sizes sizes;
     gyre_u64 scratch_size, scratch_alignment;
     const char *buffers;
     const gyre_type *const *buffer_types;

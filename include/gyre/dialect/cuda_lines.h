@@ -48,8 +48,8 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_DROPPED);
         return 0;
     }
-    if ((gyre_u32)line[0].y != K::request_size) {
-        gyre_line_fail_(line, index, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+    if (GYRE_LENGTH_WRONG_((gyre_u32)line[0].y, K::request_least, K::request_size, (gyre_u32)line[1].x)) {
+        gyre_line_fail_(line, index, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return 1;
     }
     gyre->failed = 0;
@@ -57,7 +57,8 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
     if (gyre->failed)
         gyre_line_fail_(line, index, gyre->fail_code, gyre->fail_text);
     else if (result == GYRE_OUTCOME_REPLY && K::reply_size > 0)
-        gyre_line_head_(line, index, K::reply_size, GYRE_OUTCOME_REPLY);
+        gyre_line_head_(line, index, GYRE_REPLY_LENGTH_(K::reply_least, K::reply_size, (gyre_u32)line[1].x),
+                        GYRE_OUTCOME_REPLY);
     else
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_NO_REPLY);
     return gyre->failed;

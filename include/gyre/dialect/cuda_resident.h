@@ -211,12 +211,18 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
         enum {                                                                                               \
             form = form_,                                                                                    \
             request_size = gyre_size_##request_,                                                             \
+            request_least = gyre_least_##request_,                                                           \
             reply_size = gyre_size_##reply_,                                                                 \
+            reply_least = gyre_least_##reply_,                                                               \
             scratch_size = gyre_size_##scratch_                                                              \
         };                                                                                                   \
         static __device__ __forceinline__ int handle(const void *request, void *reply, void *state,          \
                                                      void *scratch, const void *buffers, gyre_context *gyre) \
         {                                                                                                    \
+            if (!gyre_admit_##request_(gyre, (const request_ *)request))                                     \
+                return GYRE_FAILED;                                                                          \
+            if (form_ != 2 || gyre->lane == 0)                                                               \
+                gyre_clear_##reply_((reply_ *)reply);                                                        \
             return gyre_result_(gyre, gyre_handler_##name_((const request_ *)request, (reply_ *)reply,       \
                                                            (state_ *)state, (scratch_ *)scratch,             \
                                                            (const buffers_ *)buffers, gyre));                \

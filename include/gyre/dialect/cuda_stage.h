@@ -28,14 +28,21 @@ template <class K>
 GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 index, gyre_u64 drop_before,
                                   int writes)
 {
-    const int dropped = index < drop_before, wrong = in->length != K::request_size;
+    const int dropped = index < drop_before,
+              wrong =
+                  GYRE_LENGTH_WRONG_(in->length, K::request_least, K::request_size, GYRE_FIRST_WORD_(in + 1));
     if (writes && dropped) {
         out->length = 0;
         out->info = GYRE_OUTCOME_DROPPED;
     } else if (writes && wrong) {
-        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
     }
     return dropped || wrong;
+}
+
+template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
+{
+    return GYRE_REPLY_LENGTH_(K::reply_least, K::reply_size, GYRE_FIRST_WORD_(out + 1));
 }
 
 /* One message by one thread. Returns 1 when the handler failed it. */
@@ -50,7 +57,7 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(const gyre_stage_place *stage, gyre_u32
     if (!gyre_settle_<K>(in, out, index, drop_before, 1)) {
         gyre->failed = 0;
         const int result = K::handle(in + 1, out + 1, state, 0, buffers, gyre);
-        failed = gyre_lane_end_(gyre, out, result, K::reply_size);
+        failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
     }
     out->sequence = index + 1;
     return failed;
@@ -68,7 +75,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(const gyre_stage_place *stage, gyre_u64 
         gyre_block_begin_(gyre);
         __syncthreads();
         const int result = K::handle(in + 1, out + 1, state, scratch, buffers, gyre);
-        failed = gyre_block_end_(gyre, out, result, K::reply_size);
+        failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
     }
     if (gyre->lane != 0)
         return 0;

@@ -182,6 +182,10 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 
 /* ---- completing a request ---- */
 
+#define GYRE_FIRST_WORD_(payload) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(payload))
+#define GYRE_LENGTH_OF_(reply_, out)                                                                         \
+    GYRE_REPLY_LENGTH_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_((out) + 1))
+
 /* Everything but the sequence: whoever calls stores it after what must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)
 {
@@ -277,7 +281,7 @@ enum gyre_slot_state_ {
 /* Request `index` of a batch. `writes` is 1 for the one lane that may write the reply slot. */
 GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 index,
                                 const GYRE_GLOBAL gyre_slot *in, GYRE_GLOBAL gyre_slot *out,
-                                gyre_u32 request_size, int writes)
+                                gyre_u32 request_least, gyre_u32 request_size, int writes)
 {
     if (in->sequence != index + 1)
         return GYRE_SLOT_ABSENT_;
@@ -288,9 +292,9 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
         }
         return GYRE_SLOT_SETTLED_;
     }
-    if (in->length != request_size) {
+    if (GYRE_LENGTH_WRONG_(in->length, request_least, request_size, GYRE_FIRST_WORD_(in + 1))) {
         if (writes)
-            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return GYRE_SLOT_SETTLED_;
     }
     return GYRE_SLOT_READY_;

@@ -74,7 +74,8 @@ GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_co
 
 /* What is to be done with message i. `writes` is 1 for the one lane that may write the reply slot. */
 GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in,
-                                 __global gyre_slot *out, gyre_u32 request_size, int writes)
+                                 __global gyre_slot *out, gyre_u32 request_least, gyre_u32 request_size,
+                                 int writes)
 {
 #ifdef GYRE_OPENCL_DIRECT
     if (out->sequence == epoch->first + i + 1)
@@ -87,9 +88,9 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
         }
         return GYRE_SLOT_SETTLED_;
     }
-    if (in->length != request_size) {
+    if (GYRE_LENGTH_WRONG_(in->length, request_least, request_size, GYRE_FIRST_WORD_(in + 1))) {
         if (writes)
-            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, "the request has not the size of its type");
+            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return GYRE_SLOT_SETTLED_;
     }
     return GYRE_SLOT_READY_;
@@ -128,16 +129,21 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
             if (gyre_epoch_called_off_(&epoch, control, in, i))                                              \
                 break;                                                                                       \
-            const int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_size_##request_, 1);                  \
+            const int todo =                                                                                 \
+                gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_, 1);        \
             if (todo == GYRE_SLOT_ABSENT_)                                                                   \
                 continue;                                                                                    \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
                 gyre.failed = 0;                                                                             \
-                const int result = gyre_result_(                                                             \
-                    &gyre, gyre_handler_##name_((const __global request_ *)(in + 1),                         \
-                                                (__global reply_ *)(out + 1), (__global state_ *)state,      \
-                                                (__local scratch_ *)0, &buffers_bound, &gyre));              \
-                failed += gyre_lane_end_(&gyre, out, result, gyre_size_##reply_);                            \
+                int result = GYRE_FAILED;                                                                    \
+                if (gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {                     \
+                    gyre_clear_##reply_((__global reply_ *)(out + 1));                                       \
+                    result = gyre_result_(                                                                   \
+                        &gyre, gyre_handler_##name_((const __global request_ *)(in + 1),                     \
+                                                    (__global reply_ *)(out + 1), (__global state_ *)state,  \
+                                                    (__local scratch_ *)0, &buffers_bound, &gyre));          \
+                }                                                                                            \
+                failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
             }                                                                                                \
             gyre_epoch_settle_(&epoch, i, out);                                                              \
         }                                                                                                    \
@@ -159,14 +165,25 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
             const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
             gyre_u32 failed = 0;                                                                             \
-            const int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_size_##request_, gyre.lane == 0);     \
+            int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_,     \
+                                        gyre.lane == 0);                                                     \
+            gyre.failed = 0;                                                                                 \
+            if (todo == GYRE_SLOT_READY_ &&                                                                  \
+                !gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {                        \
+                if (gyre.lane == 0)                                                                          \
+                    gyre_write_failure_(out, gyre.fail_code, gyre.fail_text);                                \
+                todo = GYRE_SLOT_SETTLED_;                                                                   \
+                failed = 1;                                                                                  \
+            }                                                                                                \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
+                if (gyre.lane == 0)                                                                          \
+                    gyre_clear_##reply_((__global reply_ *)(out + 1));                                       \
                 gyre_block_begin_(&gyre);                                                                    \
                 const int result = gyre_result_(                                                             \
                     &gyre,                                                                                   \
                     gyre_handler_##name_((const __global request_ *)(in + 1), (__global reply_ *)(out + 1),  \
                                          (__global state_ *)state, scratch, &buffers_bound, &gyre));         \
-                failed = gyre_block_end_(&gyre, out, result, gyre_size_##reply_);                            \
+                failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
             }                                                                                                \
             gyre_together_();                                                                                \
             if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \

@@ -161,7 +161,7 @@ def number_text(x):
 
 def to_json(value, quote_large=False):
     """As gyre writes messages: no spaces. jansson needs quotes around what i64 cannot hold."""
-    if isinstance(value, bool) or isinstance(value, str):
+    if value is None or isinstance(value, bool) or isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, float):
         return number_text(value)

@@ -2,6 +2,7 @@
 /* Messages as JSON: exact both ways, and one sentence for everything that is no message. */
 #include "cli/message_json.h"
 #include "core/base/error.h"
+#include "gyre/gyre.h"
 #include "unit/unit.h"
 
 #include <float.h>
@@ -19,6 +20,11 @@ GYRE_MESSAGE(shape, SHAPE)
 GYRE_MESSAGE(integers, INTEGERS)
 #define ONE_F32(FIELD) FIELD(f32, x)
 GYRE_MESSAGE(one_f32, ONE_F32)
+#define FRIEND(FIELD) FIELD(utf8, name) FIELD(optional_u16, age)
+GYRE_MESSAGE(friend_, FRIEND)
+GYRE_SPAN(friends, friend_)
+#define CARD(FIELD) FIELD(id128, id) FIELD(utf8, lines[2]) FIELD(friends, friends) FIELD(span_u8, raw)
+GYRE_MESSAGE_TAIL(card, CARD, 120)
 
 static gyre_status read_text(const gyre_type *type, const char *text, void *message)
 {
@@ -288,6 +294,54 @@ START_TEST(nothing_is_null_or_an_empty_object)
 }
 END_TEST
 
+START_TEST(parts_are_read_into_the_tail_and_written_again)
+{
+    static const char text[] =
+        "{\"id\":\"00112233-4455-6677-8899-aabbccddeeff\",\"lines\":[\"\",\"z\\u00fc\"],"
+        "\"friends\":[{\"name\":\"a\\\"b\",\"age\":7},{\"name\":\"c\"}],\"raw\":[1,2,255]}";
+    card message;
+    accepted(GYRE_TYPE(card), text, &message);
+    ck_assert_int_eq(message.id.bytes[15], 0xff);
+    ck_assert_uint_eq(message.lines[0].count, 0);
+    ck_assert_mem_eq(gyre_items(u8, &message, message.lines[1]), "z\xc3\xbc", 3);
+    ck_assert_uint_eq(*gyre_items(u16, &message, gyre_items(friend_, &message, message.friends)[0].age), 7);
+    ck_assert(!gyre_has(gyre_items(friend_, &message, message.friends)[1].age));
+    ck_assert_int_eq(gyre_message_check(GYRE_TYPE(card), &message, message.gyre_used), GYRE_OK);
+    ck_assert_str_eq(written(GYRE_TYPE(card), &message),
+                     "{\"id\":\"00112233-4455-6677-8899-aabbccddeeff\",\"lines\":[\"\",\"z\xc3\xbc\"],"
+                     "\"friends\":[{\"name\":\"a\\\"b\",\"age\":7},{\"name\":\"c\",\"age\":null}],"
+                     "\"raw\":[1,2,255]}");
+}
+END_TEST
+
+START_TEST(parts_that_are_wrong_or_too_long_are_refused)
+{
+    static const char *const fields =
+        "{\"id\":\"00112233-4455-6677-8899-aabbccddeeff\",\"lines\":[\"\",\"\"],\"friends\":%s,\"raw\":%s}";
+    static const struct {
+        const char *friends, *raw, *sentence;
+    } cases[] = {
+        {"3", "[]", "field 'friends': expected an array of any length (friend_), found 3"},
+        {"[{\"name\":3}]", "[]", "field 'friends[0].name': expected a text (utf8), found 3"},
+        {"[{\"name\":\"\",\"age\":-1}]", "[]",
+         "field 'friends[0].age': expected an integer from 0 to 65535 (u16), found -1"},
+        {"[]",
+         "\"0123456789012345678901234567890123456789012345678901234567890123456789"
+         "0123456789012345678901234567890123456789012345678901234567890123456789\"",
+         "field 'raw': 140 items of 1 bytes do not fit into the tail: the message holds at most 176 bytes"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text, fields, cases[i].friends, cases[i].raw);
+        refused(GYRE_TYPE(card), text, cases[i].sentence);
+    }
+    refused(
+        GYRE_TYPE(card), "{\"id\":\"0011\"}",
+        "field 'id': expected an id like \"00112233-4455-6677-8899-aabbccddeeff\" (id128), found the text "
+        "\"0011\"");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("message_json");
@@ -305,6 +359,8 @@ int main(void)
     tcase_add_test(tcase, a_nul_byte_is_refused);
     tcase_add_test(tcase, texts_are_written_as_valid_json);
     tcase_add_test(tcase, nothing_is_null_or_an_empty_object);
+    tcase_add_test(tcase, parts_are_read_into_the_tail_and_written_again);
+    tcase_add_test(tcase, parts_that_are_wrong_or_too_long_are_refused);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

@@ -112,23 +112,6 @@ START_TEST(the_files_read_are_listed)
 }
 END_TEST
 
-START_TEST(two_compiles_of_one_source_give_the_same_bytes)
-{
-    struct world world;
-    world_open(&world, "sm_90");
-    ck_assert_int_eq(world_compile(&world, vector_add, ""), GYRE_OK);
-    const size_t size = world.image_size;
-    char *first = malloc(size);
-    ck_assert_ptr_nonnull(first);
-    memcpy(first, world.image, size);
-    ck_assert_int_eq(world_compile(&world, vector_add, ""), GYRE_OK);
-    ck_assert_uint_eq(world.image_size, size);
-    ck_assert_mem_eq(world.image, first, size);
-    free(first);
-    world_close(&world);
-}
-END_TEST
-
 START_TEST(a_compile_beyond_its_deadline_leaves_nothing)
 {
     struct world world;
@@ -164,7 +147,6 @@ static Suite *make_suite(void)
     tcase_add_loop_test(compile, every_architecture_that_nvrtc_knows_gets_a_cubin, 0,
                         sizeof architectures / sizeof architectures[0]);
     tcase_add_test(compile, the_files_read_are_listed);
-    tcase_add_test(compile, two_compiles_of_one_source_give_the_same_bytes);
     tcase_add_test(compile, a_compile_beyond_its_deadline_leaves_nothing);
     suite_add_tcase(suite, compile);
     suite_add_tcase(suite, cubin_cases());

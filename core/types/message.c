@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages with tails, as bytes: checking what came from anywhere, and building. The functions of gyre.h for
+ * them stand here too. Nothing is believed: offsets and counts may hold anything. No state; any thread.
+ */
+#include "core/types/types.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "gyre/gyre.h"
+
+enum { WHERE_SIZE = 200 };
+
+/* ---- checking ---- */
+
+typedef struct checker {
+    const unsigned char *message;
+    uint64_t least, used;
+    uint64_t left; /* bytes of the tail that no part was seen in */
+    char where[WHERE_SIZE];
+} checker;
+
+static bool check_value(checker *check, const gyre_layout *layout, uint64_t at);
+
+/* Puts a step of the path in front of what is there: the walk returns through it. */
+__attribute__((format(printf, 2, 3))) static bool came_from(checker *check, const char *format, ...)
+{
+    char step[WHERE_SIZE], whole[2 * WHERE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(step, sizeof step, format, args);
+    va_end(args);
+    snprintf(whole, sizeof whole, "%s%s", step, check->where);
+    snprintf(check->where, sizeof check->where, "%.*s", WHERE_SIZE - 1, whole);
+    return false;
+}
+
+static bool wrong_part(const gyre_part *part, const checker *check, const char *what)
+{
+    gyre_error_set(GYRE_INVALID, "offset %u and count %u %s of %" PRIu64 " bytes", part->offset, part->count,
+                   what, check->used);
+    return false;
+}
+
+static bool check_part(checker *check, const gyre_layout *layout, uint64_t at)
+{
+    gyre_part part;
+    uint64_t size = layout->element->size;
+    memcpy(&part, check->message + at, sizeof part);
+    if (part.count == 0)
+        return true;
+    if (layout->shape == GYRE_SHAPE_OPTIONAL && part.count > 1)
+        return wrong_part(&part, check, "of an optional field say more than one, in a message");
+    if (part.offset < check->least || part.offset > check->used ||
+        part.count > (check->used - part.offset) / size ||
+        part.offset % gyre_item_alignment_((gyre_u32)size) != 0)
+        return wrong_part(&part, check, "do not lie, aligned, in the tail of a message");
+    if (part.count * size > check->left)
+        return wrong_part(&part, check, "lie over another part of a message");
+    check->left -= part.count * size;
+    for (uint32_t i = 0; layout->element->has_parts && i < part.count; i++)
+        if (!check_value(check, layout->element, part.offset + i * size))
+            return came_from(check, "[%u]", i);
+    return true;
+}
+
+static bool check_value(checker *check, const gyre_layout *layout, uint64_t at)
+{
+    if (layout->element)
+        return check_part(check, layout, at);
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const gyre_field *field = &layout->fields[i];
+        for (uint64_t k = 0; field->type->has_parts && k < field->count; k++)
+            if (!check_value(check, field->type, at + field->offset + k * field->type->size))
+                return field->count > 1 ? came_from(check, ".%s[%" PRIu64 "]", field->name, k)
+                                        : came_from(check, ".%s", field->name);
+    }
+    return true;
+}
+
+uint64_t gyre_layout_length(const gyre_layout *layout, const void *message)
+{
+    uint32_t used;
+    if (layout->tail == 0)
+        return layout->size;
+    memcpy(&used, message, sizeof used);
+    return used;
+}
+
+gyre_status gyre_layout_check_message(const gyre_layout *layout, const void *message, uint64_t length)
+{
+    if (length < layout->least || length > layout->size || gyre_layout_length(layout, message) != length)
+        return gyre_error_set(GYRE_INVALID,
+                              "a message of type '%s' is %" PRIu64 " to %" PRIu64
+                              " bytes long and says so in "
+                              "its first word, found %" PRIu64 " bytes that say %" PRIu64,
+                              layout->name, layout->least, layout->size, length,
+                              length >= layout->least ? gyre_layout_length(layout, message) : 0);
+    if (layout->tail == 0)
+        return GYRE_OK;
+    checker check = {message, layout->least, length, length - layout->least, ""};
+    if (check_value(&check, layout, 0))
+        return GYRE_OK;
+    return gyre_error_add(GYRE_INVALID, "message type '%s', field '%s'", layout->name, check.where + 1);
+}
+
+/* ---- building ---- */
+
+void gyre_layout_clear_message(const gyre_layout *layout, void *message)
+{
+    uint32_t least = (uint32_t)layout->least;
+    memset(message, 0, layout->size);
+    if (layout->tail > 0)
+        memcpy(message, &least, sizeof least);
+}
+
+bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t count, gyre_part *part)
+{
+    uint32_t used;
+    memcpy(&used, message, sizeof used);
+    uint64_t alignment = gyre_item_alignment_((gyre_u32)item_size);
+    uint64_t first = ((uint64_t)used + alignment - 1) / alignment * alignment;
+    if (count == 0) {
+        *part = (gyre_part){0, 0};
+        return true;
+    }
+    if (used > size || first > size || count > (size - first) / item_size)
+        return false;
+    memset((unsigned char *)message + used, 0, first + count * item_size - used);
+    *part = (gyre_part){(gyre_u32)first, (gyre_u32)count};
+    used = (uint32_t)(first + count * item_size);
+    memcpy(message, &used, sizeof used);
+    return true;
+}
+
+gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const void *items, size_t item_size,
+                             size_t count)
+{
+    if (!message || !part || item_size == 0 || size < sizeof(gyre_u32))
+        return gyre_error_set(GYRE_INVALID, "gyre_put needs a message that was begun, a part and items");
+    if (gyre_part_take(message, size, item_size, count, part)) {
+        if (items)
+            memcpy((unsigned char *)message + part->offset, items, count * item_size);
+        return GYRE_OK;
+    }
+    return gyre_error_set(GYRE_INVALID,
+                          "%zu items of %zu bytes do not fit behind the %" PRIu64
+                          " bytes of a message that holds "
+                          "at most %zu: declare a larger tail, or send less",
+                          count, item_size, (uint64_t) * (const gyre_u32 *)message, size);
+}
+
+gyre_status gyre_message_put_text(void *message, size_t size, gyre_part *part, const char *text)
+{
+    if (!text)
+        return gyre_error_set(GYRE_INVALID, "gyre_put_text needs a text");
+    size_t length = strlen(text);
+    for (size_t at = 0, step; at < length; at += step) {
+        step = gyre_text_character((const unsigned char *)text + at, length - at);
+        if (step == 0)
+            return gyre_error_set(GYRE_INVALID,
+                                  "the text is not UTF-8: byte %zu, 0x%02x, starts no character", at,
+                                  (unsigned char)text[at]);
+    }
+    return gyre_message_put(message, size, part, text, 1, length);
+}
+
+gyre_status gyre_message_check(const gyre_type *type, const void *message, size_t length)
+{
+    gyre_layout *layout = NULL;
+    if (!message)
+        return gyre_error_set(GYRE_INVALID, "gyre_message_check needs a message");
+    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK)
+        status = gyre_layout_check_message(layout, message, length);
+    gyre_layout_destroy(layout);
+    return status;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages with tails, for handlers, in every dialect. Included by kernel.h behind the dialect.
+ *
+ *     const GYRE_GLOBAL T *gyre_items(T, message, part)   the first item
+ *     GYRE_GLOBAL T *gyre_writable(T, reply, part)        the same, of a reply
+ *     T gyre_get(gyre, T, message, part, i)               item i; fails the message when there is none, and
+ *                                                         what it gives then is unspecified
+ *     void gyre_set(gyre, T, reply, part, i, value)       item i; fails the message when there is none
+ *     gyre_part gyre_new(gyre, T, reply, count)           room for `count` items behind what the reply holds;
+ *                                                         fails the message and is empty when they do not fit
+ *     gyre_part gyre_copy(gyre, T, reply, message, part)  new items, equal to those of another part of T; T
+ *                                                         without parts of its own
+ *     gyre_part gyre_new_text(gyre, reply, "text")        the bytes of a literal
+ *     gyre_has(part)                                      whether an optional field is there
+ *
+ * Every part of a request is checked before its handler is called: offset, count, alignment, and that parts
+ * do not overlap. A request that is wrong there is a failed message (GYRE_FAILURE_PART) that names the field,
+ * and its handler never runs. So gyre_items needs no check of its own, and gyre_get only that of the index.
+ *
+ * A reply with a tail is empty when its handler is called. In block kernels lane 0 alone calls gyre_new,
+ * gyre_copy and gyre_new_text; the others see what it made after a barrier.
+ */
+#ifndef GYRE_DIALECT_PARTS_H
+#define GYRE_DIALECT_PARTS_H
+
+#ifndef GYRE_LITERAL_
+#define GYRE_LITERAL_
+#endif
+
+/* ---- checking ---- */
+
+/** What a message's parts may be in, and how many bytes of its tail no part was seen in yet. */
+typedef struct gyre_bounds_ {
+    gyre_u32 least, used, left;
+} gyre_bounds_;
+
+#ifndef GYRE_DIALECT_C
+GYRE_HELPER gyre_u32 gyre_item_alignment_(gyre_u32 size)
+{
+    const gyre_u32 power = size & (0u - size);
+    return power > 8 || power == 0 ? 8 : power;
+}
+#endif
+
+/*
+ * What is wrong with a part; 0 when nothing is. Its field's name is added on the way back. That parts do not
+ * overlap also bounds the time that checking takes.
+ */
+#define GYRE_OUTSIDE_ "o"
+#define GYRE_OVERLAP_ "v"
+GYRE_HELPER GYRE_LITERAL_ const char *gyre_part_wrong_(gyre_part part, gyre_u32 size, gyre_u32 most,
+                                                       gyre_bounds_ *bounds)
+{
+    if (part.count == 0)
+        return 0;
+    if (part.offset < bounds->least || part.offset > bounds->used || part.count > most ||
+        part.count > (bounds->used - part.offset) / size || part.offset % gyre_item_alignment_(size) != 0)
+        return GYRE_OUTSIDE_;
+    if (part.count * size > bounds->left)
+        return GYRE_OVERLAP_;
+    bounds->left -= part.count * size;
+    return 0;
+}
+
+GYRE_HELPER GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wrong,
+                                                     GYRE_LITERAL_ const char *outside,
+                                                     GYRE_LITERAL_ const char *overlap)
+{
+    if (wrong[0] && !wrong[1])
+        return wrong[0] == 'o' ? outside : overlap;
+    return wrong;
+}
+
+/* gyre_check_T(message, at, bounds): what is wrong with the T at byte `at`, or 0. */
+#define gyre_check_i8(message, at, bounds)          0
+#define gyre_check_i16(message, at, bounds)         0
+#define gyre_check_i32(message, at, bounds)         0
+#define gyre_check_i64(message, at, bounds)         0
+#define gyre_check_u8(message, at, bounds)          0
+#define gyre_check_u16(message, at, bounds)         0
+#define gyre_check_u32(message, at, bounds)         0
+#define gyre_check_u64(message, at, bounds)         0
+#define gyre_check_f32(message, at, bounds)         0
+#define gyre_check_f64(message, at, bounds)         0
+#define gyre_check_id128(message, at, bounds)       0
+#define gyre_check_gyre_handle(message, at, bounds) 0
+
+#undef GYRE_PART_FUNCTIONS_
+#define GYRE_PART_FUNCTIONS_(name_, element_, most_)                                                         \
+    GYRE_HELPER GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message,             \
+                                                             gyre_u32 at, gyre_bounds_ *bounds)              \
+    {                                                                                                        \
+        const gyre_part part = *(const GYRE_GLOBAL gyre_part *)(const GYRE_GLOBAL void *)(message + at);     \
+        GYRE_LITERAL_ const char *wrong = gyre_part_wrong_(part, gyre_size_##element_, most_, bounds);       \
+        for (gyre_u32 i = 0; gyre_parts_##element_ && !wrong && i < part.count; i++)                         \
+            wrong = gyre_check_##element_(message, part.offset + i * gyre_size_##element_, bounds);          \
+        return wrong;                                                                                        \
+    }
+
+#define GYRE_BUILT_IN_PART_FUNCTIONS_(name_, element_, kind_, most_)                                         \
+    GYRE_PART_FUNCTIONS_(name_, element_, most_)
+GYRE_PART_FUNCTIONS_(utf8, u8, 0xffffffffu)
+GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
+
+/* A field may be an array, of which the declarator tells: one struct has the field, another one element. */
+#define GYRE_FIELD_CHECK_(type_, declarator_)                                                                \
+    {                                                                                                        \
+        struct gyre_one_ {                                                                                   \
+            gyre_u8 before;                                                                                  \
+            type_ one;                                                                                       \
+        };                                                                                                   \
+        struct gyre_all_ {                                                                                   \
+            type_ declarator_;                                                                               \
+        };                                                                                                   \
+        const gyre_u32 size = sizeof(type_), alignment = sizeof(struct gyre_one_) - sizeof(type_);           \
+        offset = (offset + alignment - 1) / alignment * alignment;                                           \
+        for (gyre_u32 i = 0; gyre_parts_##type_ && !wrong && i < sizeof(struct gyre_all_) / size; i++)       \
+            wrong = gyre_check_##type_(message, offset + i * size, bounds);                                  \
+        if (wrong)                                                                                           \
+            return gyre_wrong_in_(wrong, #declarator_ ": outside the message",                               \
+                                  #declarator_ ": overlaps another part");                                   \
+        offset += sizeof(struct gyre_all_);                                                                  \
+    }
+
+#define GYRE_RECORD_CHECK_(name_, LIST_, first_)                                                             \
+    GYRE_HELPER GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message,             \
+                                                             gyre_u32 at, gyre_bounds_ *bounds)              \
+    {                                                                                                        \
+        GYRE_LITERAL_ const char *wrong = 0;                                                                 \
+        gyre_u32 offset = at + (first_);                                                                     \
+        LIST_(GYRE_FIELD_CHECK_)                                                                             \
+        (void)message;                                                                                       \
+        (void)bounds;                                                                                        \
+        (void)offset;                                                                                        \
+        return wrong;                                                                                        \
+    }
+
+/* ---- around the handler ---- */
+
+/*
+ * gyre_admit_T(gyre, request): whether the handler may see it. gyre_clear_T(reply): before the handler. Both
+ * are nothing for messages without tails.
+ */
+#undef GYRE_MESSAGE_FUNCTIONS_
+#define GYRE_MESSAGE_FUNCTIONS_(name_, LIST_)                                                                \
+    GYRE_RECORD_CHECK_(name_, LIST_, 0)                                                                      \
+    GYRE_PLAIN_(name_)
+#define GYRE_PLAIN_(name_)                                                                                   \
+    GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
+    {                                                                                                        \
+        (void)gyre;                                                                                          \
+        (void)request;                                                                                       \
+        return 1;                                                                                            \
+    }                                                                                                        \
+    GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
+    {                                                                                                        \
+        (void)reply;                                                                                         \
+    }
+GYRE_PLAIN_(gyre_none)
+GYRE_PLAIN_(i8)
+GYRE_PLAIN_(i16)
+GYRE_PLAIN_(i32)
+GYRE_PLAIN_(i64)
+GYRE_PLAIN_(u8)
+GYRE_PLAIN_(u16)
+GYRE_PLAIN_(u32)
+GYRE_PLAIN_(u64)
+GYRE_PLAIN_(f32)
+#ifdef GYRE_HAS_F64
+GYRE_PLAIN_(f64)
+#endif
+GYRE_PLAIN_(id128)
+GYRE_PLAIN_(gyre_handle)
+
+#undef GYRE_TAIL_FUNCTIONS_
+#define GYRE_TAIL_FUNCTIONS_(name_, LIST_)                                                                   \
+    GYRE_RECORD_CHECK_(name_, LIST_, sizeof(gyre_u32))                                                       \
+    GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
+    {                                                                                                        \
+        const gyre_u32 least = gyre_least_##name_, used = request->gyre_used;                                \
+        gyre_bounds_ bounds = {least, used, used - least};                                                   \
+        GYRE_LITERAL_ const char *wrong =                                                                    \
+            gyre_check_##name_((const GYRE_GLOBAL gyre_u8 *)request, 0, &bounds);                            \
+        if (wrong)                                                                                           \
+            gyre_fail_(gyre, GYRE_FAILURE_PART, wrong);                                                      \
+        return !wrong;                                                                                       \
+    }                                                                                                        \
+    GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
+    {                                                                                                        \
+        for (gyre_u32 i = 0; i < gyre_least_##name_; i++)                                                    \
+            ((GYRE_GLOBAL gyre_u8 *)reply)[i] = 0;                                                           \
+        reply->gyre_used = gyre_least_##name_;                                                               \
+    }
+
+/* ---- reading and writing ---- */
+
+#undef gyre_items
+#define gyre_items(type_, message_, part_)                                                                   \
+    ((const GYRE_GLOBAL type_ *)(const GYRE_GLOBAL void *)((const GYRE_GLOBAL gyre_u8 *)(message_) +         \
+                                                           (part_).offset))
+#define gyre_writable(type_, reply_, part_)                                                                  \
+    ((GYRE_GLOBAL type_ *)(GYRE_GLOBAL void *)((GYRE_GLOBAL gyre_u8 *)(reply_) + (part_).offset))
+
+GYRE_HELPER int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
+{
+    if (index >= part.count)
+        gyre_fail_(gyre, GYRE_FAILURE_PART, "no item of that index");
+    return index < part.count;
+}
+
+/* Where to read item `index`. Without one, the message's own start: it is at least as large as an item. */
+GYRE_HELPER gyre_u32 gyre_item_at_(gyre_context *gyre, gyre_part part, gyre_u32 index, gyre_u32 size)
+{
+    return gyre_index_(gyre, part, index) ? part.offset + index * size : 0;
+}
+
+/* the array's length is negative, which compilers refuse, when no item of that type fits the message */
+#define gyre_get(gyre_, type_, message_, part_, index_)                                                      \
+    (*(const GYRE_GLOBAL type_ *)(const GYRE_GLOBAL void *)((const GYRE_GLOBAL gyre_u8 *)(message_) +        \
+                                                            gyre_item_at_((gyre_), (part_), (index_),        \
+                                                                          GYRE_FITTING_(type_, message_))))
+#define GYRE_FITTING_(type_, message_)                                                                       \
+    ((gyre_u32)(sizeof(type_) + 0 * sizeof(char[sizeof(*(message_)) >= sizeof(type_) ? 1 : -1])))
+
+#define gyre_set(gyre_, type_, reply_, part_, index_, value_)                                                \
+    do {                                                                                                     \
+        const gyre_u32 gyre_at_ = (index_);                                                                  \
+        if (gyre_index_((gyre_), (part_), gyre_at_))                                                         \
+            gyre_writable(type_, (reply_), (part_))[gyre_at_] = (value_);                                    \
+    } while (0)
+
+#define gyre_new(gyre_, type_, reply_, count_)                                                               \
+    gyre_new_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (count_), sizeof(type_))
+
+/* The gap before the first item becomes zero, so that no bytes of other messages travel. */
+GYRE_HELPER gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size, gyre_u32 count,
+                                gyre_u32 item_size)
+{
+    GYRE_GLOBAL gyre_u32 *used = (GYRE_GLOBAL gyre_u32 *)(GYRE_GLOBAL void *)reply;
+    const gyre_u32 alignment = gyre_item_alignment_(item_size);
+    const gyre_u32 end = *used, first = (end + alignment - 1) / alignment * alignment;
+    gyre_part part = {0, 0};
+    if (count == 0)
+        return part;
+    if (end > size || first > size || count > (size - first) / item_size) {
+        gyre_fail_(gyre, GYRE_FAILURE_TAIL, "the reply's tail has no room for it");
+        return part;
+    }
+    for (gyre_u32 i = end; i < first; i++)
+        reply[i] = 0;
+    *used = first + count * item_size;
+    part.offset = first;
+    part.count = count;
+    return part;
+}
+
+#define gyre_copy(gyre_, type_, reply_, message_, part_)                                                     \
+    gyre_copy_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)),                                  \
+               (const GYRE_GLOBAL gyre_u8 *)(message_), (part_), sizeof(type_))
+
+GYRE_HELPER gyre_part gyre_copy_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
+                                 const GYRE_GLOBAL gyre_u8 *message, gyre_part from, gyre_u32 item_size)
+{
+    const gyre_part part = gyre_new_(gyre, reply, size, from.count, item_size);
+    const gyre_u32 bytes = part.count * item_size;
+    if (item_size % 8 == 0) {
+        for (gyre_u32 i = 0; i < bytes / 8; i++)
+            gyre_writable(gyre_u64, reply, part)[i] = gyre_items(gyre_u64, message, from)[i];
+    } else {
+        for (gyre_u32 i = 0; i < bytes; i++)
+            reply[part.offset + i] = message[from.offset + i];
+    }
+    return part;
+}
+
+#define gyre_new_text(gyre_, reply_, text_)                                                                  \
+    gyre_new_text_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (text_), sizeof(text_) - 1)
+
+GYRE_HELPER gyre_part gyre_new_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
+                                     GYRE_LITERAL_ const char *text, gyre_u32 length)
+{
+    const gyre_part part = gyre_new_(gyre, reply, size, length, 1);
+    for (gyre_u32 i = 0; i < part.count; i++)
+        reply[part.offset + i] = (gyre_u8)text[i];
+    return part;
+}
+
+#endif

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels whose messages have tails: texts, spans, records within records, optional fields."""
+from base import *
+
+TAIL_FULL = failed(-9, "the reply's tail has no room for it")
+WORDS = ["", "a", "Grüße", "two words", "日本語", "x" * 40, "  spaced  out ", "ALL CAPS", "end."]
+
+
+def ident(rng):
+    digits = "%032x" % rng.getrandbits(128)
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def upper(text):
+    return "".join(c.upper() if "a" <= c <= "z" else c for c in text)
+
+
+def fnv(data):
+    value = 2166136261
+    for byte in data:
+        value = (value ^ byte) * 16777619 & 0xffffffff
+    return value
+
+
+def aligned(end, alignment):
+    return (end + alignment - 1) // alignment * alignment
+
+
+@case("parts_chat")
+def chat(rng):
+    requests, replies = [], []
+    for number in range(60):
+        text = " ".join(rng.choice(WORDS) for _ in range(rng.randrange(4)))
+        author = rng.choice(WORDS)
+        room = rng.choice([None, "", "hall", "Küche"])
+        line = {"id": ident(rng), "level": 9 if number % 20 == 7 else rng.randrange(9), "author": author,
+                "text": text, "room": room}
+        answer = {"id": line["id"], "words": sum(1 for word in text.encode().split(b" ") if word),
+                  "text": upper(text), "to": ["@", author] if author else [],
+                  "room_hash": None if room is None else fnv(room.encode())}
+        requests.append(line)
+        end = 4 + 16 + 4 + 8 * 3 + len(text.encode())
+        if author:
+            end = aligned(end, 8) + 16 + 1 + len(author.encode())
+        if room is not None:
+            end = aligned(end, 4) + 4
+        if line["level"] == 9:
+            replies.append(failed(-8, "no item of that index"))
+        else:
+            replies.append(TAIL_FULL if end > 48 + 160 else answer)
+    return {"requests": requests, "replies": replies}
+
+
+def address(rng):
+    return {"street": rng.choice(WORDS), "number": rng.randrange(65536),
+            "door": rng.choice([None, "", "left", "Tür 3"])}
+
+
+def address_bytes(value):
+    return len(value["street"].encode()) + len((value["door"] or "").encode())
+
+
+@case("parts_order")
+def order(rng):
+    requests, replies = [], []
+    for number in range(40):
+        lines = [{"article": str(rng.getrandbits(64)), "pieces": rng.randrange(100), "price": rng.randrange(1000) / 4,
+                  "rebate": rng.choice([None, rng.randrange(64) / 8]),
+                  "notes": [rng.choice(WORDS) for _ in range(rng.randrange(4))]}
+                 for _ in range(rng.choice([0, 1, 2, 5, 8]))]
+        whole = {"id": ident(rng), "to": address(rng), "invoice_to": rng.choice([None, address(rng)]),
+                 "lines": lines, "codes": [rng.choice(WORDS), rng.choice(WORDS)]}
+        total, end, notes = 0.0, 40 + 40 * len(lines), 0
+        for line in reversed(lines):
+            total += line["price"] * line["pieces"] - (line["rebate"] or 0)
+            if line["rebate"] is not None:
+                end = aligned(end, 4) + 4
+            if line["notes"]:
+                end = aligned(end, 8) + 8 * len(line["notes"])
+            for note in line["notes"]:
+                end += len(note.encode())
+                notes += len(note.encode())
+        requests.append(whole)
+        if end > 40 + 1200:
+            replies.append(TAIL_FULL)
+            continue
+        replies.append({"id": whole["id"], "total": total, "note_bytes": notes,
+                        "address_bytes": address_bytes(whole["to"]) +
+                        (address_bytes(whole["invoice_to"]) if whole["invoice_to"] else 0) +
+                        sum(len(code.encode()) for code in whole["codes"]),
+                        "lines": list(reversed(lines))})
+    return {"requests": requests, "replies": replies}
+
+
+@case("parts_ticks", lanes=32, blocks=2)
+def ticks(rng):
+    requests, replies = [], []
+    for count in [0, 1, 2, 31, 32, 33, 100, 222, 240, 250]:
+        symbol = rng.choice(WORDS)[:9]
+        rows = [{"time": i, "price": rng.randrange(-100000, 100000), "size": rng.getrandbits(32),
+                 "flags": rng.getrandbits(32)} for i in range(count)]
+        prices = [row["price"] for row in rows]
+        requests.append({"symbol": symbol, "ticks": rows})
+        end = aligned(40 + len(symbol.encode()), 4) + 4 * max(0, count - 1)
+        if end > 40 + 900:
+            replies.append(TAIL_FULL)
+            continue
+        replies.append({"volume": sum(row["size"] for row in rows), "low": min(prices, default=2147483647),
+                        "high": max(prices, default=-2147483648), "symbol": symbol,
+                        "differences": [b - a for a, b in zip(prices, prices[1:])]})
+    return {"requests": requests, "replies": replies}
