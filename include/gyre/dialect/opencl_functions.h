@@ -10,6 +10,23 @@
  * processor, which `tick_rate` (nanoseconds a tick, times 2^56) turns into nanoseconds since `time_ns`.
  * Elsewhere the time stands still within a batch.
  */
+#if defined(__x86_64__) && !defined(__NV_CL_C_VERSION)
+/*
+ * No compiler takes both ways: to clang 14 the builtin's `long long` has 128 bits, and PoCL of clang 16 dies
+ * of the assembler's line.
+ */
+GYRE_HELPER gyre_u64 gyre_ticks_(void)
+{
+#if __clang_major__ >= 16
+    return (gyre_u64)__builtin_readcyclecounter();
+#else
+    gyre_u32 low, high;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+    return (gyre_u64)high << 32 | low;
+#endif
+}
+#endif
+
 GYRE_HELPER gyre_u64 gyre_time_ns(const gyre_context *gyre)
 {
 #if defined(__NV_CL_C_VERSION)
@@ -18,11 +35,9 @@ GYRE_HELPER gyre_u64 gyre_time_ns(const gyre_context *gyre)
     __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 #elif defined(__x86_64__)
-    gyre_u32 low, high; /* a counter by its builtin is a `long long`, which has 128 bits here */
     if (gyre->tick_rate == 0)
         return gyre->time_ns;
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
-    return gyre->time_ns + mul_hi((((gyre_u64)high << 32 | low) - gyre->ticks) << 8, gyre->tick_rate);
+    return gyre->time_ns + mul_hi((gyre_ticks_() - gyre->ticks) << 8, gyre->tick_rate);
 #else
     return gyre->time_ns;
 #endif
