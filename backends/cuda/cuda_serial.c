@@ -108,7 +108,7 @@ gyre_status cuda_launcher_start(gyre_resident *resident)
     if (status != GYRE_OK)
         return status;
     struct cuda_launcher *launcher = resident->launcher;
-    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): the host's error is never OK, so one was made */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): an error of the host is never OK */
     pthread_mutex_lock(&launcher->lock);
     launcher->wanted = launcher->running = true;
     pthread_cond_broadcast(&launcher->changed);

@@ -112,7 +112,8 @@ static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, si
     }
     *local = 1;
     uint32_t groups = least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
-    groups = least(groups, epoch->count ? epoch->count : 1);
+    groups = least(groups, epoch->count);
+    groups = groups ? groups : 1;
     epoch->spacing = epoch->span = (epoch->count + groups - 1) / groups;
     epoch->step = 1;
     return groups;

@@ -87,8 +87,8 @@ static const gyre_item *find_item(const struct opencl_records *records, const ch
 static const char *find_text(const struct reader *reader, const char *prefix, const char *name)
 {
     const gyre_item *item = find_item(reader->records, prefix, name);
-    const char *text = (const char *)(item + 1);
-    return item && memchr(text, 0, item->size) ? text : NULL;
+    const char *text = item ? (const char *)(item + 1) : NULL;
+    return text && memchr(text, 0, item->size) ? text : NULL;
 }
 
 static bool find_layout(const struct reader *reader, const char *name, gyre_u64 layout[2])
