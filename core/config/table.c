@@ -176,6 +176,24 @@ static const struct gyre_config_row rows[] = {
      .key = "keep_source",
      .preset = "false",
      .doc = "Keeps the generated translation unit beside the compiled kernel, for a debugger."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .key = "restart_limit",
+     .min = 0,
+     .max = 1000000,
+     .preset = "10",
+     .doc = "With `isolation = process`: how many workers in a row may die without a request having been "
+            "answered between; then the device is given up and its kernels are lost. 0: a worker is never "
+            "replaced."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_MS,
+     .key = "restart_backoff_ms",
+     .min = 0,
+     .max = 60000,
+     .preset = "10",
+     .doc = "With `isolation = process`: how long the second such restart waits; each further one waits "
+            "twice as "
+            "long, at most a second. The first one never waits."},
 
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_PATH,
@@ -243,6 +261,15 @@ static const struct gyre_config_row rows[] = {
      .max = 3600000,
      .preset = "1000",
      .doc = "How long a handler may take to come back once its kernel is to stop."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "poison_limit",
+     .min = 1,
+     .max = 1000,
+     .preset = "3",
+     .doc = "With `isolation = process`: a request whose handler took its worker down this often is "
+            "completed as "
+            "a failure, and the next one proceeds."},
 
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_POWER,

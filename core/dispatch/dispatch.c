@@ -33,6 +33,22 @@ struct gyre_dispatch {
 #define HAS(ops, slot)                                                                                       \
     ((ops)->size >= offsetof(gyre_backend_ops, slot) + sizeof(ops)->slot && (ops)->slot != NULL)
 
+/*
+ * Alone on the device. A device in a worker process needs no lock here: the worker takes its own, and a call
+ * that waits for the next worker must not keep the thread out that brings it up.
+ */
+static void take_device(struct gyre_dispatch *dispatch)
+{
+    if (dispatch->plugin)
+        pthread_mutex_lock(&dispatch->lock);
+}
+
+static void give_device(struct gyre_dispatch *dispatch)
+{
+    if (dispatch->plugin)
+        pthread_mutex_unlock(&dispatch->lock);
+}
+
 /* ---- what a plugin may get wrong ---- */
 
 /* Called after each operation that can fail; the error stack was cleared before it. */
@@ -63,14 +79,14 @@ static gyre_status settle_out(const char *backend, const char *operation, gyre_s
 /* Around operations that return nothing: alone on the device, and without a say in the caller's error. */
 static void begin_release(struct gyre_dispatch *dispatch)
 {
-    pthread_mutex_lock(&dispatch->lock);
+    take_device(dispatch);
     gyre_error_hold();
 }
 
 static void end_release(struct gyre_dispatch *dispatch)
 {
     gyre_error_let_go();
-    pthread_mutex_unlock(&dispatch->lock);
+    give_device(dispatch);
 }
 
 static void end_string(char *text, size_t size)
@@ -216,6 +232,60 @@ const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *di
     return &dispatch->info;
 }
 
+/* ---- devices in a worker process ---- */
+
+bool gyre_dispatch_isolated(const struct gyre_dispatch *dispatch)
+{
+    return dispatch->ops == &gyre_proxy_ops;
+}
+
+void gyre_dispatch_guard(struct gyre_dispatch *dispatch, bool (*lost)(void *context), void *context)
+{
+    gyre_proxy_guard(dispatch->device, lost, context);
+}
+
+void gyre_dispatch_bury(struct gyre_dispatch *dispatch)
+{
+    gyre_proxy_bury(dispatch->device);
+}
+
+gyre_status gyre_dispatch_revive(struct gyre_dispatch *dispatch)
+{
+    gyre_error_clear();
+    return settle(dispatch->name, "restart", gyre_proxy_revive(dispatch->device));
+}
+
+bool gyre_dispatch_pause(struct gyre_dispatch *dispatch, uint64_t length_ns)
+{
+    return gyre_proxy_pause(dispatch->device, length_ns);
+}
+
+bool gyre_dispatch_watch(struct gyre_dispatch *dispatch, uint64_t deadline_ns)
+{
+    return gyre_proxy_watch(dispatch->device, deadline_ns);
+}
+
+void gyre_dispatch_kill(struct gyre_dispatch *dispatch, const char *reason)
+{
+    gyre_proxy_kill(dispatch->device, reason);
+}
+
+void gyre_dispatch_reason(struct gyre_dispatch *dispatch, char *text, size_t size)
+{
+    gyre_proxy_reason(dispatch->device, text, size);
+}
+
+bool gyre_dispatch_is_current(struct gyre_dispatch *dispatch, const gyre_resident *resident)
+{
+    return !gyre_dispatch_isolated(dispatch) || gyre_proxy_is_current(resident);
+}
+
+uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const gyre_queue_memory *memory)
+{
+    (void)dispatch;
+    return gyre_proxy_queue_address(memory);
+}
+
 /* ---- compiling and loading ---- */
 
 gyre_status gyre_dispatch_compile(struct gyre_dispatch *dispatch, const gyre_compile_desc *desc)
@@ -229,9 +299,9 @@ gyre_status gyre_dispatch_module_load(struct gyre_dispatch *dispatch, const gyre
 {
     *out = NULL;
     gyre_error_clear();
-    pthread_mutex_lock(&dispatch->lock);
+    take_device(dispatch);
     gyre_status status = dispatch->ops->module_load(dispatch->device, desc, out);
-    pthread_mutex_unlock(&dispatch->lock);
+    give_device(dispatch);
     status = settle_out(dispatch->name, "module_load", status, *out != NULL);
     if (status != GYRE_OK)
         *out = NULL;
@@ -286,9 +356,9 @@ gyre_status gyre_dispatch_queue_alloc(struct gyre_dispatch *dispatch, const gyre
     *out = NULL;
     *device_address = 0;
     gyre_error_clear();
-    pthread_mutex_lock(&dispatch->lock);
+    take_device(dispatch);
     gyre_status status = dispatch->ops->queue_alloc(dispatch->device, desc, out, device_address);
-    pthread_mutex_unlock(&dispatch->lock);
+    give_device(dispatch);
     status = settle_out(dispatch->name, "queue_alloc", status, *out != NULL);
     if (status != GYRE_OK)
         *out = NULL;
@@ -308,9 +378,9 @@ gyre_status gyre_dispatch_memory_alloc(struct gyre_dispatch *dispatch, uint64_t 
 {
     *out = NULL;
     gyre_error_clear();
-    pthread_mutex_lock(&dispatch->lock);
+    take_device(dispatch);
     gyre_status status = dispatch->ops->memory_alloc(dispatch->device, byte_count, out);
-    pthread_mutex_unlock(&dispatch->lock);
+    give_device(dispatch);
     status = settle_out(dispatch->name, "memory_alloc", status, *out != NULL);
     if (status != GYRE_OK)
         *out = NULL;
@@ -329,9 +399,9 @@ void gyre_dispatch_memory_release(struct gyre_dispatch *dispatch, gyre_memory *m
 gyre_status gyre_dispatch_transfer(struct gyre_dispatch *dispatch, const gyre_transfer_desc *desc)
 {
     gyre_error_clear();
-    pthread_mutex_lock(&dispatch->lock);
+    take_device(dispatch);
     gyre_status status = dispatch->ops->transfer(dispatch->device, desc);
-    pthread_mutex_unlock(&dispatch->lock);
+    give_device(dispatch);
     return settle(dispatch->name, "transfer", status);
 }
 
@@ -342,9 +412,9 @@ gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *mo
 {
     *out = NULL;
     gyre_error_clear();
-    pthread_mutex_lock(&dispatch->lock);
+    take_device(dispatch);
     gyre_status status = dispatch->ops->launch(module, desc, out);
-    pthread_mutex_unlock(&dispatch->lock);
+    give_device(dispatch);
     status = settle_out(dispatch->name, "launch", status, *out != NULL);
     if (status != GYRE_OK)
         *out = NULL;

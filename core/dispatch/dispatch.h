@@ -40,6 +40,21 @@ uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch);
 /** As the device told when it was opened; checked: limits are at least 1, strings end. Does not change. */
 const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch);
 
+/* Devices in a worker process (isolation = process); the contracts are those of core/isolation/proxy.h. */
+
+bool gyre_dispatch_isolated(const struct gyre_dispatch *dispatch);
+void gyre_dispatch_guard(struct gyre_dispatch *dispatch, bool (*lost)(void *context), void *context);
+void gyre_dispatch_bury(struct gyre_dispatch *dispatch);
+gyre_status gyre_dispatch_revive(struct gyre_dispatch *dispatch);
+bool gyre_dispatch_pause(struct gyre_dispatch *dispatch, uint64_t length_ns);
+bool gyre_dispatch_watch(struct gyre_dispatch *dispatch, uint64_t deadline_ns);
+void gyre_dispatch_kill(struct gyre_dispatch *dispatch, const char *reason);
+void gyre_dispatch_reason(struct gyre_dispatch *dispatch, char *text, size_t size);
+/** Whether what was launched can still be running: always, unless its worker process died. */
+bool gyre_dispatch_is_current(struct gyre_dispatch *dispatch, const gyre_resident *resident);
+/** Where the device sees a queue now; of isolated devices. */
+uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const gyre_queue_memory *memory);
+
 /* The operations. Descriptor sizes are set by the caller, as everywhere. */
 gyre_status gyre_dispatch_compile(struct gyre_dispatch *dispatch, const gyre_compile_desc *desc);
 gyre_status gyre_dispatch_module_load(struct gyre_dispatch *dispatch, const gyre_module_desc *desc,

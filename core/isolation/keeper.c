@@ -203,6 +203,15 @@ bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns)
     }
 }
 
+bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns)
+{
+    struct pollfd bell = {.fd = keeper->bell, .events = POLLIN};
+    const struct timespec length = {(time_t)(length_ns / 1000000000u), (long)(length_ns % 1000000000u)};
+    if (length_ns)
+        ppoll(&bell, 1, &length, NULL); /* nobody rings but to end it */
+    return !gyre_keeper_quits(keeper);
+}
+
 void gyre_keeper_end(struct gyre_keeper *keeper)
 {
     if (keeper->alive)
@@ -235,7 +244,7 @@ static void *keep(void *argument)
     struct gyre_keeper *keeper = argument;
     tell_start(keeper, gyre_keeper_start(keeper));
     while (keeper->alive && !gyre_keeper_quits(keeper))
-        if (!gyre_keeper_watch(keeper, UINT64_MAX) && !keeper->alive)
+        if (!gyre_keeper_watch(keeper, UINT64_MAX) && !keeper->alive && !gyre_keeper_quits(keeper))
             keeper->desc.lost(keeper->desc.context);
     await_quit(keeper);
     gyre_keeper_end(keeper);

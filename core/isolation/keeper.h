@@ -75,6 +75,8 @@ gyre_status gyre_keeper_start(struct gyre_keeper *keeper);
 bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns);
 /** Kills the worker, if there is one, and takes its remains away. */
 void gyre_keeper_end(struct gyre_keeper *keeper);
+/** Waits so long without a worker; false: somebody wants the keeper to end. */
+bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns);
 /** Somebody wants the keeper to end. */
 bool gyre_keeper_quits(struct gyre_keeper *keeper);
 

@@ -121,36 +121,31 @@ static void set_state(gyre_device *device, enum proxy_state state)
     pthread_mutex_unlock(&device->lock);
 }
 
-static bool is_up(gyre_device *device)
-{
-    pthread_mutex_lock(&device->lock);
-    bool up = device->state == PROXY_UP;
-    pthread_mutex_unlock(&device->lock);
-    return up;
-}
-
 static void lose(void *context)
 {
     gyre_device *device = context;
     await_calls(device);
     pthread_mutex_lock(&device->lock);
-    void (*lost)(void *) = device->lost;
+    bool (*lost)(void *) = device->lost;
     void *lost_context = device->lost_context;
     pthread_mutex_unlock(&device->lock);
-    if (lost)
-        lost(lost_context);
-    if (is_up(device))
+    if (lost && lost(lost_context))
         return;
     gyre_keeper_end(&device->keeper);
     set_state(device, PROXY_GONE);
 }
 
+void gyre_proxy_bury(gyre_device *device)
+{
+    gyre_keeper_end(&device->keeper);
+    await_calls(device);
+}
+
 gyre_status gyre_proxy_revive(gyre_device *device)
 {
-    gyre_keeper_end(&device->keeper); /* one that came up and did not get far */
+    gyre_proxy_bury(device);
     if (gyre_keeper_quits(&device->keeper))
         return gyre_error_set(GYRE_CLOSED, "the device is being closed");
-    await_calls(device);
     gyre_status status = gyre_keeper_start(&device->keeper);
     if (status == GYRE_OK)
         status = open_device(device);
@@ -161,12 +156,17 @@ gyre_status gyre_proxy_revive(gyre_device *device)
     return status;
 }
 
+bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns)
+{
+    return gyre_keeper_pause(&device->keeper, length_ns);
+}
+
 bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns)
 {
     return gyre_keeper_watch(&device->keeper, deadline_ns);
 }
 
-void gyre_proxy_guard(gyre_device *device, void (*lost)(void *context), void *context)
+void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context)
 {
     pthread_mutex_lock(&device->lock);
     device->lost = lost;
@@ -184,7 +184,7 @@ void gyre_proxy_reason(gyre_device *device, char *text, size_t size)
     gyre_keeper_reason(&device->keeper, text, size);
 }
 
-uint64_t gyre_proxy_incarnation(gyre_device *device)
+uint64_t proxy_incarnation(gyre_device *device)
 {
     pthread_mutex_lock(&device->lock);
     uint64_t incarnation = device->incarnation;
@@ -228,8 +228,7 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
 
 static void proxy_device_close(gyre_device *device)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_CLOSE,
-                                    .incarnation = gyre_proxy_incarnation(device)};
+    const struct proxy_call call = {.operation = GYRE_WIRE_CLOSE, .incarnation = proxy_incarnation(device)};
     proxy_call(device, &call, NULL);
     gyre_keeper_finish(&device->keeper);
     proxy_drop_connections(device);

@@ -41,16 +41,21 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
 
 /**
  * From now on `lost` is called, in a thread of its own, whenever the worker has died and was reaped; until it
- * returns, operations of other threads wait. It calls gyre_proxy_revive, or gives up by returning without.
- * NULL, as after opening: nobody brings the device back.
+ * returns, operations of other threads wait. It calls gyre_proxy_revive and returns true when that
+ * worked, whatever became of the new worker since, or gives up. NULL, as after opening: nobody brings the
+ * device back.
  */
-void gyre_proxy_guard(gyre_device *device, void (*lost)(void *context), void *context);
+void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *context);
 
 /* In `lost` only. */
 
+/** Makes sure that the last worker is dead, so that the reason is known. */
+void gyre_proxy_bury(gyre_device *device);
 /** A new worker with the device and all its objects but launched kernels. After a failure: may be repeated.
  */
 gyre_status gyre_proxy_revive(gyre_device *device);
+/** Waits so long, before the next attempt; false: the device is being closed. */
+bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);
 /** Waits until the deadline, or until the new worker dies or the device is closed: false. */
 bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
 
@@ -59,8 +64,8 @@ bool gyre_proxy_watch(gyre_device *device, uint64_t deadline_ns);
 void gyre_proxy_kill(gyre_device *device, const char *reason);
 /** Why the last worker died. */
 void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
-/** Grows with every worker. */
-uint64_t gyre_proxy_incarnation(gyre_device *device);
+/** The worker that the kernel was launched in is up, or has died and nobody noticed. */
+bool gyre_proxy_is_current(const gyre_resident *resident);
 /** Where the present worker's device sees a queue. */
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
 

@@ -37,14 +37,14 @@ static gyre_status is_gone(gyre_device *device)
     return gyre_error_set(GYRE_LOST, "the worker process of backend '%s' died: %s", device->backend, reason);
 }
 
-gyre_status proxy_enter(gyre_device *device)
+gyre_status proxy_enter(gyre_device *device, uint64_t incarnation)
 {
     if (gyre_keeper_is_self(&device->keeper))
         return GYRE_OK;
     pthread_mutex_lock(&device->lock);
-    while (device->state == PROXY_DOWN)
+    while (device->state == PROXY_DOWN && !incarnation)
         pthread_cond_wait(&device->changed, &device->lock);
-    bool up = device->state == PROXY_UP;
+    bool up = device->state == PROXY_UP && (!incarnation || incarnation == device->incarnation);
     device->calls += up;
     pthread_mutex_unlock(&device->lock);
     return up ? GYRE_OK : is_gone(device);
@@ -100,7 +100,7 @@ static gyre_status make_connection(gyre_device *device, struct proxy_connection 
         gyre_wire_finish(&connection->wire);
         free(connection);
         if (status == GYRE_LOST)
-            mark_down(device, gyre_proxy_incarnation(device), NULL);
+            mark_down(device, proxy_incarnation(device), NULL);
         return status;
     }
     *out = connection;
@@ -206,7 +206,7 @@ gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void 
     gyre_status status = GYRE_LOST;
     bool again = call->incarnation == 0 && !gyre_keeper_is_self(&device->keeper);
     for (int tries = 0; tries < TRIES_MAX && status == GYRE_LOST && (tries == 0 || again); tries++) {
-        status = proxy_enter(device);
+        status = proxy_enter(device, call->incarnation);
         if (status != GYRE_OK)
             return status;
         status = proxy_call_once(device, call, argument);
@@ -227,7 +227,7 @@ gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
     object->id = ++device->next_id;
     pthread_mutex_unlock(&device->lock);
     for (int tries = 0; tries < TRIES_MAX && status == GYRE_LOST; tries++) {
-        status = proxy_enter(device);
+        status = proxy_enter(device, 0);
         if (status != GYRE_OK)
             return status;
         status = make(object);
@@ -259,7 +259,7 @@ void proxy_object_release(struct proxy_object *object)
 {
     gyre_device *device = object->device;
     gyre_error_hold();
-    bool up = proxy_enter(device) == GYRE_OK;
+    bool up = proxy_enter(device, 0) == GYRE_OK;
     gyre_error_let_go();
     pthread_mutex_lock(&device->lock);
     struct proxy_object **link = &device->objects;

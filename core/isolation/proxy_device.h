@@ -52,7 +52,7 @@ struct gyre_device {
     struct proxy_connection *connections; /* idle ones */
     struct proxy_object *objects;         /* the last made first */
     struct gyre_resident *residents;      /* for their log lines */
-    void (*lost)(void *context);
+    bool (*lost)(void *context);
     void *lost_context;
 };
 
@@ -67,7 +67,8 @@ struct gyre_module {
 
 struct gyre_memory {
     struct proxy_object object;
-    struct gyre_region mirror; /* what was put there: restored in a new worker, and the way for transfers */
+    pthread_mutex_t mirror_lock; /* one transfer at a time */
+    struct gyre_region mirror;   /* what was put there: restored in a new worker, and the way for transfers */
     uint64_t size;
     bool has_address; /* the backend tells where its device has it */
     uint64_t device_address;
@@ -105,10 +106,13 @@ gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void 
 gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, void *argument);
 /**
  * Waits while the worker is being replaced; it is not replaced until proxy_leave. LOST when nobody replaces
- * it. The keeper's thread, which replaces it, never waits.
+ * it. Whoever wants a certain worker (`incarnation` not 0) never waits and gets LOST when it is not up; nor
+ * does the keeper's thread, which replaces it.
  */
-gyre_status proxy_enter(gyre_device *device);
+gyre_status proxy_enter(gyre_device *device, uint64_t incarnation);
 void proxy_leave(gyre_device *device);
+/** Of the worker that is up, or was the last to be. */
+uint64_t proxy_incarnation(gyre_device *device);
 /** Closes all idle connections. Under the lock. */
 void proxy_drop_connections(gyre_device *device);
 

@@ -2,7 +2,7 @@
 /*
  * Queues and buffers of a device in a worker. A queue's region is the core's: the worker gets its descriptor.
  * A buffer has a mirror in shared memory, through which transfers go and from which a new worker's buffer is
- * filled. No locks: the core serialises these operations.
+ * filled. Lock: a buffer's own, around a transfer through its mirror.
  */
 #include "core/isolation/proxy_device.h"
 
@@ -28,7 +28,7 @@ static void put_queue(struct gyre_wire *wire, void *argument)
 static gyre_status get_queue(struct gyre_wire *wire, void *argument)
 {
     struct gyre_queue_memory *queue = argument;
-    queue->device_address = gyre_wire_get_u64(wire);
+    __atomic_store_n(&queue->device_address, gyre_wire_get_u64(wire), __ATOMIC_RELAXED);
     return GYRE_OK;
 }
 
@@ -67,7 +67,7 @@ void proxy_queue_release(gyre_queue_memory *memory)
 
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory)
 {
-    return memory->device_address;
+    return __atomic_load_n(&memory->device_address, __ATOMIC_RELAXED);
 }
 
 /* ---- buffers ---- */
@@ -130,12 +130,14 @@ gyre_status proxy_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_me
     if (!memory)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a buffer");
     memory->size = byte_count;
+    pthread_mutex_init(&memory->mirror_lock, NULL);
     gyre_status status = gyre_region_create("the mirror of a buffer", byte_count, &memory->mirror);
     if (status == GYRE_OK)
         status = proxy_object_make(device, &memory->object, make_memory);
     if (status != GYRE_OK) {
         if (memory->mirror.address)
             gyre_region_destroy(&memory->mirror);
+        pthread_mutex_destroy(&memory->mirror_lock);
         free(memory);
         return status;
     }
@@ -149,6 +151,7 @@ void proxy_memory_release(gyre_memory *memory)
         return;
     proxy_object_release(&memory->object);
     gyre_region_destroy(&memory->mirror);
+    pthread_mutex_destroy(&memory->mirror_lock);
     free(memory);
 }
 
@@ -171,6 +174,7 @@ gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
                                 .byte_count = desc->byte_count,
                                 .fill = desc->fill};
     const struct proxy_call call = transfer_call(device, &transfer);
+    pthread_mutex_lock(&desc->memory->mirror_lock);
     if (desc->kind == GYRE_TRANSFER_UPLOAD)
         memcpy(mirror, desc->source, desc->byte_count);
     if (desc->kind == GYRE_TRANSFER_FILL)
@@ -178,5 +182,6 @@ gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     gyre_status status = proxy_call(device, &call, &transfer);
     if (status == GYRE_OK && desc->kind == GYRE_TRANSFER_DOWNLOAD)
         memcpy(desc->target, mirror, desc->byte_count);
+    pthread_mutex_unlock(&desc->memory->mirror_lock);
     return status;
 }

@@ -74,7 +74,7 @@ gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gy
     resident->device = device;
     resident->kernel_log = desc->kernel_log;
     resident->kernel_log_context = desc->kernel_log_context;
-    gyre_status status = proxy_enter(device);
+    gyre_status status = proxy_enter(device, 0);
     if (status == GYRE_OK) {
         list(resident); /* now: its first lines may come before the answer */
         struct launch launch = {.module = module, .desc = desc, .id = resident->id};
@@ -104,10 +104,13 @@ static void put_waiting(struct gyre_wire *wire, void *argument)
     gyre_wire_put_u64(wire, waiting->deadline_ns);
 }
 
-/* Whether the worker that the kernel was launched in is still the one that is up. */
-static bool is_stale(const gyre_resident *resident)
+bool gyre_proxy_is_current(const gyre_resident *resident)
 {
-    return gyre_proxy_incarnation(resident->device) != resident->incarnation;
+    gyre_device *device = resident->device;
+    pthread_mutex_lock(&device->lock);
+    bool current = device->state == PROXY_UP && device->incarnation == resident->incarnation;
+    pthread_mutex_unlock(&device->lock);
+    return current;
 }
 
 gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns)
@@ -141,12 +144,12 @@ void proxy_release(gyre_resident *resident)
         return;
     gyre_device *device = resident->device;
     gyre_error_hold();
-    bool up = proxy_enter(device) == GYRE_OK;
+    bool up = gyre_proxy_is_current(resident) && proxy_enter(device, resident->incarnation) == GYRE_OK;
     gyre_error_let_go();
-    if (up && !is_stale(resident))
+    if (up) {
         proxy_forget(device, resident->id);
-    if (up)
         proxy_leave(device);
+    }
     unlist(resident);
     free(resident);
 }

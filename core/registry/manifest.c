@@ -73,7 +73,8 @@ static char *find_library(const struct gyre_config *config, const char *library)
 /* Keys that are about the plugin, not for it. */
 static bool is_for_plugin(const char *key)
 {
-    static const char *const ours[] = {"library", "priority", "enabled", "isolation", "worker_timeout_ms"};
+    static const char *const ours[] = {"library",           "priority",      "enabled",           "isolation",
+                                       "worker_timeout_ms", "restart_limit", "restart_backoff_ms"};
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         if (strcmp(key, ours[i]) == 0)
             return false;

@@ -94,6 +94,7 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     gyre_lock_init(&queue->consumer.lock, light);
     queue->light_sends = light && !options->device_parks;
     queue->light_waits = light && options->idle != GYRE_WAIT_PARK;
+    queue->gate = UINT64_MAX;
     queue->producer.sent = queue->producer.received_seen = options->first_sequence;
     queue->consumer.received = options->first_sequence;
 }

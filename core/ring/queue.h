@@ -70,6 +70,9 @@ struct gyre_queue {
     struct gyre_queue *next;
     void *device_memory;
     uint32_t table_entry;
+    uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */
+    uint64_t suspect;
+    uint64_t gate; /* requests from this index on are kept from the device; UINT64_MAX: none, 0: all */
 
     struct {
         _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;

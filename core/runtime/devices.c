@@ -25,11 +25,14 @@ static gyre_status open_device(gyre_runtime *runtime, const struct gyre_candidat
         free(device);
         return status;
     }
+    device->runtime = runtime;
     device->candidate = candidate;
     device->ordinal = ordinal;
     device->next = runtime->devices;
     runtime->devices = device;
     *out = device->dispatch;
+    if (gyre_dispatch_isolated(device->dispatch))
+        gyre_recovery_watch(device);
     return GYRE_OK;
 }
 

@@ -127,6 +127,35 @@ gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t si
     return status;
 }
 
+void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *dispatch)
+{
+    pthread_mutex_lock(&runtime->lock);
+    for (gyre_buffer *buffer = runtime->buffers; buffer; buffer = buffer->next)
+        if (buffer->handle && buffer->dispatch == dispatch)
+            gyre_dispatch_memory_address(buffer->dispatch, buffer->memory, &buffer->address);
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+/* ---- visiting ---- */
+
+gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count)
+{
+    size_t all = 0;
+    pthread_mutex_lock(&runtime->lock);
+    for (const gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
+        all++;
+    gyre_kernel **kernels = calloc(all + 1, sizeof *kernels);
+    *count = 0;
+    for (gyre_kernel *kernel = runtime->kernels; kernels && kernel; kernel = kernel->next) {
+        if (kernel->dispatch != dispatch)
+            continue;
+        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+        kernels[(*count)++] = kernel;
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return kernels;
+}
+
 /* ---- taking a name back ---- */
 
 /* The kernels of the buffer's device, visited, after its name was taken out of their tables. NULL: no memory.
@@ -154,7 +183,7 @@ static gyre_kernel **visit_kernels(gyre_buffer *buffer, size_t *count)
     return kernels;
 }
 
-static void end_visit(gyre_kernel *kernel)
+void gyre_kernel_leave(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
     __atomic_fetch_sub(&kernel->visitors, 1, __ATOMIC_RELEASE); /* pairs with gyre_kernel_free */
@@ -174,7 +203,7 @@ gyre_status gyre_handles_withdraw(gyre_buffer *buffer)
     for (size_t i = 0; i < count; i++) {
         if (status == GYRE_OK)
             status = gyre_kernel_await_boundary(kernels[i]);
-        end_visit(kernels[i]);
+        gyre_kernel_leave(kernels[i]);
     }
     free(kernels);
     return status == GYRE_OK ? GYRE_OK

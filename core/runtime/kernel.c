@@ -42,6 +42,13 @@ static void unlist(gyre_kernel *kernel)
     pthread_mutex_unlock(&runtime->lock);
 }
 
+void gyre_kernel_announce(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->runtime->lock);
+    kernel->announced = true;
+    pthread_mutex_unlock(&kernel->runtime->lock);
+}
+
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
 {
     pthread_condattr_t clock;
@@ -120,6 +127,10 @@ static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
 static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
+    info->handled = kernel->earlier_handled;
+    info->failed = kernel->earlier_failed;
+    info->restarts = kernel->restarts;
+    info->condemned = kernel->condemned;
     for (uint32_t i = 0; i < kernel->blocks; i++) {
         info->handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
         info->failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
@@ -164,9 +175,11 @@ size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity)
     if (!runtime)
         return 0;
     pthread_mutex_lock(&runtime->lock);
-    for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next, count++)
-        if (out && count < capacity)
+    for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next) {
+        if (kernel->announced && out && count < capacity)
             out[count] = kernel;
+        count += kernel->announced;
+    }
     pthread_mutex_unlock(&runtime->lock);
     return count;
 }
@@ -177,7 +190,7 @@ gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name)
     if (!runtime || !name)
         return NULL;
     pthread_mutex_lock(&runtime->lock);
-    for (kernel = runtime->kernels; kernel && strcmp(kernel->name, name) != 0;)
+    for (kernel = runtime->kernels; kernel && (!kernel->announced || strcmp(kernel->name, name) != 0);)
         kernel = kernel->next;
     pthread_mutex_unlock(&runtime->lock);
     return kernel;
@@ -207,14 +220,21 @@ gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size
         status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_in_ms(1000));
     if (status == GYRE_OK)
         status = check_state_read(kernel, size);
-    if (status == GYRE_OK) {
-        gyre_transfer_desc download = {.size = sizeof download,
-                                       .kind = GYRE_TRANSFER_DOWNLOAD,
-                                       .memory = kernel->state,
-                                       .byte_count = size,
-                                       .target = state};
-        status = gyre_dispatch_transfer(kernel->dispatch, &download);
+    if (status != GYRE_OK) {
+        pthread_mutex_unlock(&kernel->lock);
+        return status;
     }
+    kernel->inside++; /* without the lock, which a device that is brought back meanwhile needs */
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_transfer_desc download = {.size = sizeof download,
+                                   .kind = GYRE_TRANSFER_DOWNLOAD,
+                                   .memory = kernel->state,
+                                   .byte_count = size,
+                                   .target = state};
+    status = gyre_dispatch_transfer(kernel->dispatch, &download);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->inside--;
+    pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/replay.h"
 #include "core/runtime/runtime.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
@@ -65,11 +66,14 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     return status == GYRE_OK ? check_type(kernel->record->reply, desc->reply) : status;
 }
 
-/* A free entry of the table; GYRE_QUEUES_MAX when there is none. */
-static uint32_t free_entry(const gyre_control_region *control)
+/* An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. */
+static uint32_t free_entry(const gyre_kernel *kernel)
 {
+    bool taken[GYRE_QUEUES_MAX] = {false};
     uint32_t entry = 0;
-    while (entry < GYRE_QUEUES_MAX && control->queues[entry].address)
+    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        taken[queue->table_entry] = true;
+    while (entry < GYRE_QUEUES_MAX && taken[entry])
         entry++;
     return entry;
 }
@@ -78,16 +82,50 @@ static uint32_t free_entry(const gyre_control_region *control)
  * Announced by the command that follows. A worker may be reading the table for the command before, so the
  * address comes last: who sees it sees the rest (tests/models/table.pml).
  */
-static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint32_t entry, uint64_t address)
+static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, uint64_t address)
 {
     gyre_control_region *control = kernel->control;
-    gyre_control_queue *slot = &control->queues[entry];
-    queue->table_entry = entry;
-    __atomic_store_n(&slot->first, gyre_queue_next_index(queue), __ATOMIC_RELAXED);
+    gyre_control_queue *slot = &control->queues[queue->table_entry];
+    __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->serial, ++kernel->queue_serial, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
-    if (control->command.queue_count <= entry)
-        __atomic_store_n(&control->command.queue_count, entry + 1, __ATOMIC_RELEASE);
+    if (control->command.queue_count <= queue->table_entry)
+        __atomic_store_n(&control->command.queue_count, queue->table_entry + 1, __ATOMIC_RELEASE);
+}
+
+void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
+{
+    bool skips = gyre_dispatch_device_info(kernel->dispatch)->can_skip != 0;
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+        uint64_t first = kernel->control->queues[queue->table_entry].first;
+        if (resume) {
+            first = gyre_queue_first_unanswered(queue);
+            gyre_queue_set_claim(queue, first);
+        }
+        if (resume && skips)
+            gyre_queue_mark_answered(queue);
+        write_entry(kernel, queue, first,
+                    queue->gate ? gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory) : 0);
+    }
+}
+
+void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
+{
+    uint64_t first = gyre_queue_first_unanswered(queue);
+    gyre_queue_set_claim(queue, first);
+    if (gyre_dispatch_device_info(kernel->dispatch)->can_skip)
+        gyre_queue_mark_answered(queue);
+    write_entry(kernel, queue, first, gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory));
+}
+
+void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
+{
+    uint64_t old = queue->gate;
+    queue->gate = gate;
+    if (gate != 0 && gate != UINT64_MAX)
+        gyre_queue_hide(queue, gate); /* before the other one is shown, so that the device stops there */
+    if (old != gate && old != 0 && old != UINT64_MAX)
+        gyre_queue_show(queue, old);
 }
 
 /* 0 when messages of the type have no tail. */
@@ -135,7 +173,7 @@ static void free_queue(gyre_kernel *kernel, gyre_queue *queue)
 /* Under the lock: the queue into the table, if its name and an entry are free. */
 static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t address)
 {
-    uint32_t entry = free_entry(kernel->control);
+    uint32_t entry = free_entry(kernel);
     for (const gyre_queue *other = kernel->queues; queue->name[0] && other; other = other->next)
         if (!strcmp(other->name, queue->name))
             return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
@@ -150,7 +188,10 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t addres
                               GYRE_QUEUES_MAX);
     queue->next = kernel->queues;
     kernel->queues = queue;
-    write_entry(kernel, queue, entry, address);
+    queue->table_entry = entry;
+    if (gyre_dispatch_isolated(kernel->dispatch)) /* in a new worker, perhaps, since it was made */
+        address = gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory);
+    write_entry(kernel, queue, gyre_queue_next_index(queue), address);
     return GYRE_OK;
 }
 
@@ -258,6 +299,8 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
         uint64_t next = gyre_queue_next_index(queue);
+        queue->gate = UINT64_MAX;
+        queue->suspect_crashes = 0;
         kernel->control->queues[queue->table_entry].first = next;
         kernel->control->queues[queue->table_entry].serial = ++kernel->queue_serial;
         queue->shared->claim.next = next; /* the device's line, but no device is there */

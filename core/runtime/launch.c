@@ -11,6 +11,8 @@
 #include "core/base/text.h"
 #include "core/runtime/runtime.h"
 
+enum { STARTS_MAX = 3 };
+
 /* ---- names and sources ---- */
 
 /* The name under which a kernel is configured before its file was read: given, or as the source says. */
@@ -298,12 +300,11 @@ static void describe_bindings(const gyre_kernel *kernel, const gyre_buffer_list 
                                 .element_count = kernel->buffers[i]->size / list->slots[i].type->size};
 }
 
-/* Uploads the state and hands everything to the backend. Without the lock: `starting` keeps others away. */
-static gyre_status launch_device(gyre_kernel *kernel, gyre_resident **out)
+gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out)
 {
     gyre_buffer_list list = {0};
     gyre_binding_desc *bindings = calloc((size_t)kernel->buffer_count + 1, sizeof *bindings);
-    gyre_status status = write_state(kernel);
+    gyre_status status = anew ? write_state(kernel) : GYRE_OK;
     if (status == GYRE_OK && !bindings)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->buffer_count);
     if (status == GYRE_OK)
@@ -346,18 +347,45 @@ static gyre_status await_first_words(gyre_kernel *kernel)
     return status;
 }
 
+/*
+ * Under the lock, which is given up meanwhile. LOST when a worker process died under it, perhaps of another
+ * kernel: whoever brings that back leaves kernels that are being started to the thread that starts them.
+ */
+static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
+{
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_kernel_launch_device(kernel, true, out);
+    pthread_mutex_lock(&kernel->lock);
+    if (status != GYRE_OK)
+        return status;
+    if (gyre_dispatch_is_current(kernel->dispatch, *out))
+        return GYRE_OK;
+    gyre_dispatch_release(kernel->dispatch, *out);
+    *out = NULL;
+    return gyre_error_set(GYRE_LOST, "the worker process died while kernel '%s' was launched", kernel->name);
+}
+
 gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
 {
     gyre_resident *resident = NULL;
     gyre_control_reset(kernel);
-    gyre_control_order(kernel, active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE);
+    bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
+    gyre_control_order(kernel, isolated ? GYRE_VERB_PAUSE : verb);
     kernel->starting = true;
+    kernel->earlier_handled = kernel->earlier_failed = 0;
+    kernel->restarts = kernel->condemned = 0;
     gyre_kernel_hold_buffers(kernel, true);
-    pthread_mutex_unlock(&kernel->lock);
-    gyre_status status = launch_device(kernel, &resident);
-    pthread_mutex_lock(&kernel->lock);
+    gyre_status status = GYRE_LOST;
+    for (int tries = 0; tries < STARTS_MAX && status == GYRE_LOST; tries++)
+        status = try_start(kernel, &resident);
     kernel->starting = false;
     kernel->resident = resident;
+    if (status == GYRE_OK &&
+        isolated) { /* only now it is known at which addresses this worker has the queues */
+        gyre_kernel_write_table(kernel, false);
+        gyre_control_order(kernel, verb);
+    }
     if (status == GYRE_OK)
         gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
     else
@@ -393,8 +421,6 @@ static gyre_status list_kernel(gyre_kernel *kernel)
 static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_status status = build_by_name(kernel, desc);
-    if (status == GYRE_OK && gyre_kernel_find(kernel->runtime, kernel->name))
-        status = name_taken(kernel);
     if (status == GYRE_OK)
         status = choose_shape(kernel, desc);
     if (status == GYRE_OK)
@@ -405,6 +431,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_control_create(kernel);
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
+    if (status == GYRE_OK)
+        status = list_kernel(kernel); /* before the start: who brings back a worker looks there */
     if (status == GYRE_OK) {
         pthread_mutex_lock(&kernel->lock);
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
@@ -451,12 +479,11 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     if (!kernel)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
     status = launch(kernel, &given);
-    if (status == GYRE_OK)
-        status = list_kernel(kernel);
     if (status != GYRE_OK) {
-        gyre_kernel_free(kernel);
+        gyre_kernel_release(kernel);
         return status;
     }
+    gyre_kernel_announce(kernel);
     *out = kernel;
     return GYRE_OK;
 }

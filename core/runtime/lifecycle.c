@@ -126,6 +126,8 @@ static gyre_status leave_device(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + limit);
     pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
+        status = GYRE_OK; /* the worker died, and with it whatever ran there: the kernel has left */
     if (status == GYRE_TIMEOUT)
         return gyre_error_add(status, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
     kernel->resident = NULL; /* first: nobody notifies a device that is being taken down */
@@ -136,6 +138,12 @@ static gyre_status leave_device(gyre_kernel *kernel)
     return status;
 }
 
+static gyre_status lost_in_drain(const gyre_kernel *kernel)
+{
+    return gyre_error_set(GYRE_LOST, "the worker process of kernel '%s' died and could not be replaced",
+                          kernel->name);
+}
+
 /* Takes the device side down; `ending` is this thread's. */
 static void end_device(gyre_kernel *kernel)
 {
@@ -144,9 +152,11 @@ static void end_device(gyre_kernel *kernel)
         gyre_queue_close_sends(queue);
     gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
     drain(kernel);
+    while (kernel->starting) /* its worker died during the drain, and it is being brought back */
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
     if (gyre_control_verb(kernel) != GYRE_VERB_STOP)
         gyre_control_order(kernel, GYRE_VERB_STOP);
-    gyre_status status = leave_device(kernel);
+    gyre_status status = kernel->resident ? leave_device(kernel) : lost_in_drain(kernel);
     if (status != GYRE_TIMEOUT) {
         for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
             left += gyre_queue_complete_unhandled(queue);
@@ -238,7 +248,8 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
-    if (now != GYRE_KERNEL_TERMINATED) {
+    bool lost = now == GYRE_KERNEL_LOST && !kernel->resident; /* given up, while its device may live again */
+    if (now != GYRE_KERNEL_TERMINATED && !(lost && gyre_dispatch_isolated(kernel->dispatch))) {
         status = gyre_error_set(GYRE_INVALID, "kernel '%s' is %s; only a terminated kernel can be relaunched",
                                 kernel->name, gyre_kernel_state_word(now));
     } else {

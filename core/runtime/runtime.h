@@ -29,6 +29,12 @@ struct gyre_open_device {
     struct gyre_dispatch *dispatch;
     const struct gyre_candidate *candidate;
     uint32_t ordinal;
+
+    /* of a device in a worker process; its keeper's thread alone uses them (recovery.c) */
+    gyre_runtime *runtime;
+    uint32_t futile;   /* restarts in a row after which no request was answered */
+    uint64_t answered; /* requests of its kernels when the worker died last: to see whether there were more */
+    bool careful;      /* requests are handed out one by one, because one of them is suspected */
 };
 
 struct gyre_runtime {
@@ -69,7 +75,11 @@ struct gyre_kernel {
     gyre_resident *resident;        /* NULL while terminated */
     gyre_kernel_state kernel_state; /* atomic: written under the lock, read without */
     bool starting, ending;          /* a thread is taking the device side up, or down */
-    uint32_t inside;                /* threads that wait for the kernel with the lock given up */
+    bool reviving;                  /* its worker died: `starting` is the keeper's, who brings it back */
+    bool announced;                 /* the launch succeeded: it is shown in the list; under runtime->lock */
+    uint32_t restarts, condemned;   /* workers that died under it; requests that were failed for that */
+    uint64_t earlier_handled, earlier_failed; /* by those workers */
+    uint32_t inside;                          /* threads that wait for the kernel with the lock given up */
     uint32_t visitors;          /* atomic: threads that hold it without a lock; grows while it is listed */
     uint64_t drain_deadline_ns; /* while ending: the earliest that anybody asked for */
     gyre_status end_status;     /* of the last end, and how many requests it left unanswered */
@@ -149,6 +159,16 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 void gyre_kernel_free_queues(gyre_kernel *kernel);
 /** Lets everybody who waits in a call on a queue of the kernel return; what comes after is CLOSED as well. */
 void gyre_kernel_abandon_queues(gyre_kernel *kernel);
+/**
+ * Writes every entry of the table for a device that starts anew, with the addresses at which it sees the
+ * queues now and the first index that it has to handle: `resume` says the first unanswered one, else what
+ * stands there. Queues whose gate is 0 are left out. Under the lock; no device is there.
+ */
+void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
+/** Puts a queue that was left out into the table, from its first unanswered request on. Under the lock. */
+void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
+/** Lets the device see a queue's requests below `gate`. Under the lock. */
+void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 /** Points every entry of the table at the next unsent index, for a device that starts anew. Under the lock.
  */
 void gyre_kernel_rewind_queues(gyre_kernel *kernel);
@@ -160,6 +180,11 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel);
  * leave, the state is "stopping".
  */
 gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active);
+/**
+ * Hands everything to the backend: the control region and the queue table stand. Without the lock, by the
+ * thread that has `starting`. `anew`: with the initial state.
+ */
+gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out);
 /** Counts the kernel in (or out) at the buffers that it binds. */
 void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold);
 
@@ -172,6 +197,8 @@ gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uin
 /* kernel.c */
 /** A kernel without anything but its locks; NULL for want of memory. */
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
+/** From now on it is in the list that applications see. */
+void gyre_kernel_announce(gyre_kernel *kernel);
 /**
  * Frees it with what a launch made, in any stage of it. When its device side does not leave, what a handler
  * may still touch stays behind, with a line in the log.
@@ -194,6 +221,19 @@ void gyre_handles_refresh(gyre_kernel *kernel);
 gyre_status gyre_handles_withdraw(gyre_buffer *buffer);
 /** A handler of this kernel does not return: no buffer that it may have by name is ever freed. */
 void gyre_handles_keep(const gyre_kernel *kernel);
+
+/* recovery.c */
+
+/** Watches over a device in a worker process: from now on its kernels are brought back when that dies. */
+void gyre_recovery_watch(struct gyre_open_device *device);
+
+/* handles.c */
+
+/** Kernels of a device, kept from being freed until gyre_kernel_leave; NULL without memory. */
+gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count);
+void gyre_kernel_leave(gyre_kernel *kernel);
+/** Asks the device again where its named buffers are. */
+void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *dispatch);
 
 /* buffer.c */
 

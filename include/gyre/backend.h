@@ -136,6 +136,7 @@ typedef struct gyre_device_info {
     /* since 1.1, for people; "" when there is nothing to say */
     char details[512]; /* what tells it from others: capability, address, link, driver, identity */
     char limits[512];  /* what it cannot do or does only in part, and why */
+    uint32_t can_skip; /* since 1.1: it passes over requests that say GYRE_REQUEST_ANSWERED */
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

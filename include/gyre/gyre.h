@@ -211,6 +211,9 @@ typedef struct gyre_kernel_info {
     /* How often it left its device for a moment since launch, and for how long: another kernel was loaded or
      * freed there, or its stay is bounded. Messages wait meanwhile. */
     uint64_t absences, absent_ns, longest_absence_ns;
+    /* With isolation = process: workers that died under it since launch, and requests that were completed as
+     * failed because their handler took a worker down each time. */
+    uint32_t restarts, condemned;
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);

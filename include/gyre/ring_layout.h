@@ -32,7 +32,7 @@
 typedef struct gyre_slot {
     gyre_u64 sequence; /* index + 1 when filled */
     gyre_u32 length;   /* bytes of payload */
-    gyre_u32 info;     /* replies: an outcome; requests: 0 */
+    gyre_u32 info;     /* replies: an outcome; requests: 0, or GYRE_REQUEST_ANSWERED */
 } gyre_slot;
 
 /** How a request was completed: `info` of its reply slot. */
@@ -43,6 +43,13 @@ enum gyre_outcome {
     GYRE_OUTCOME_DROPPED = 4,  /* discarded before it was handled (policy drop_oldest) */
     GYRE_OUTCOME_UNHANDLED = 5 /* the kernel was terminated before it was handled */
 };
+
+/**
+ * `length` and `info` of a request that was answered by a device that died since: its completion is there,
+ * and a device that can skip (device_info.can_skip) leaves it alone and goes on.
+ */
+#define GYRE_LENGTH_ANSWERED  0xffffffffu
+#define GYRE_REQUEST_ANSWERED 1u
 
 /** The payload of a failed completion; fits the smallest slot. */
 typedef struct gyre_failure {
@@ -64,7 +71,8 @@ typedef struct gyre_failure {
     (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
 #define GYRE_FAILURE_PART                                                                                    \
     (-8) /* a part of the request, or an index into one, is wrong; the text says which */
-#define GYRE_FAILURE_TAIL (-9) /* what the handler wrote does not fit its reply's tail */
+#define GYRE_FAILURE_TAIL  (-9)  /* what the handler wrote does not fit its reply's tail */
+#define GYRE_FAILURE_CRASH (-10) /* its handler took the worker process down, each time it was tried */
 
 /*
  * How long a message is. One without a tail is as long as its type. One with a tail says it in its first

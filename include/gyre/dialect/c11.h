@@ -80,6 +80,8 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
     } small;
     void *reply = reply_size <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)small.bytes : (void *)(out + 1);
     if (GYRE_LENGTH_WRONG_(in->length, sizes->request_least, sizes->request, *(const gyre_u32 *)(in + 1))) {
+        if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */
+            return;
         gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         run->failed++;
         return;

@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 2
+#define GYRE_CPU_MODULE_VERSION 3
 
 struct gyre_context;
 

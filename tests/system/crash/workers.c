@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { LINES_MAX = 4096, SETTINGS_MAX = 16 };
 
@@ -98,6 +99,29 @@ size_t open_descriptors(void)
     if (folder)
         closedir(folder);
     return count;
+}
+
+static char fault_folder[64];
+
+static void remove_fault_folder(void)
+{
+    char path[sizeof fault_folder + 264];
+    DIR *folder = opendir(fault_folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        snprintf(path, sizeof path, "%s/%s", fault_folder, entry->d_name);
+        unlink(path); /* not the folder itself and its parent, which are none of its files */
+    }
+    if (folder)
+        closedir(folder);
+    rmdir(fault_folder);
+}
+
+void make_fault_folder(void)
+{
+    snprintf(fault_folder, sizeof fault_folder, "/tmp/gyre-crash-XXXXXX");
+    require(mkdtemp(fault_folder) != NULL);
+    setenv("CRASH_FOLDER", fault_folder, 1);
+    atexit(remove_fault_folder);
 }
 
 gyre_runtime *open_isolated(const char *const *settings)

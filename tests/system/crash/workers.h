@@ -23,6 +23,8 @@ bool is_alive(pid_t pid);
 /** Descriptors that this process has open. */
 size_t open_descriptors(void);
 
+/** Makes the folder where faults leave word that they happened, for this program and its workers. */
+void make_fault_folder(void);
 /** A runtime whose CPU backend is isolated, with further settings (NULL-terminated; NULL: none). */
 gyre_runtime *open_isolated(const char *const *settings);
 /** Launches a kernel of crash.gyre.c with defaults; must succeed. */

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unanswered requests of a queue whose device died: see replay.h. No locks; a sender that is in the middle of
+ * a send has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
+ */
+#include "core/ring/replay.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
+{
+    uint64_t index = gyre_received(queue);
+    while (gyre_reply_ready(queue, index))
+        index++;
+    return index;
+}
+
+uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most)
+{
+    uint64_t count = 0, sent = gyre_queue_next_index(queue);
+    for (uint64_t index = gyre_queue_first_unanswered(queue); index < end && index < sent; index++) {
+        count += !gyre_reply_ready(queue, index);
+        if (count == most)
+            break;
+    }
+    return count;
+}
+
+void gyre_queue_mark_answered(gyre_queue *queue)
+{
+    uint64_t first = gyre_queue_first_unanswered(queue), end = gyre_received(queue) + queue->capacity;
+    for (uint64_t index = first; index < end; index++) {
+        gyre_slot *request = gyre_request_slot(queue, index);
+        if (!gyre_reply_ready(queue, index))
+            continue;
+        request->length = GYRE_LENGTH_ANSWERED;
+        request->info = GYRE_REQUEST_ANSWERED;
+    }
+}
+
+void gyre_queue_set_claim(gyre_queue *queue, uint64_t index)
+{
+    __atomic_store_n(&queue->shared->claim.next, index, __ATOMIC_RELAXED); /* the next launch publishes it */
+}
+
+void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index);
+    gyre_failure failure = {.code = code};
+    strncat(failure.text, text, sizeof failure.text - 1);
+    memcpy(slot + 1, &failure, sizeof failure);
+    slot->length = sizeof failure;
+    slot->info = GYRE_OUTCOME_FAILED;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+}
+
+void gyre_queue_hide(gyre_queue *queue, uint64_t index)
+{
+    __atomic_store_n(&gyre_request_slot(queue, index)->sequence, 0, __ATOMIC_RELAXED);
+}
+
+void gyre_queue_show(gyre_queue *queue, uint64_t index)
+{
+    /* pairs with the worker's acquire */
+    __atomic_store_n(&gyre_request_slot(queue, index)->sequence, index + 1, __ATOMIC_RELEASE);
+    gyre_queue_ring_doorbell(queue, queue->capacity);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of a queue's requests when its device died: which are unanswered, and what the next device
+ * gets to see of them.
+ *
+ * Between the death of one device and the start of the next the host is the only writer of everything; what
+ * is marked "no device" is called only then. Clients go on sending and receiving meanwhile. Device workers
+ * answer out of order where they are several, so behind the first unanswered request there may be answered
+ * ones.
+ */
+#ifndef GYRE_CORE_RING_REPLAY_H
+#define GYRE_CORE_RING_REPLAY_H
+
+#include "core/ring/queue.h"
+
+/** The first index that has no completion; it may be one that was not sent yet. */
+uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
+/** How many of the requests sent below `end` have no completion, counted no further than `most`. */
+uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most);
+
+/** No device: tells the next one which requests are answered, so that it leaves their completions alone. */
+void gyre_queue_mark_answered(gyre_queue *queue);
+/** No device: a worker that is to claim requests begins at this index. */
+void gyre_queue_set_claim(gyre_queue *queue, uint64_t index);
+/** No device: completes a request as failed. */
+void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text);
+
+/**
+ * Makes a request that was sent look as if it had not been, so that a device stops before it; the device must
+ * not have come so far. Shown again, it is as it was.
+ */
+void gyre_queue_hide(gyre_queue *queue, uint64_t index);
+void gyre_queue_show(gyre_queue *queue, uint64_t index);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * After the death of a worker process: reaped already, so nothing writes into the rings but their clients.
+ * Another worker is started, and every kernel is launched again, resumed at its first unanswered request.
+ *
+ * A request that was the only unanswered one that the worker could see has taken it down. While there were
+ * several, the first unanswered one of each queue is suspected; when a worker dies again with the same
+ * suspect, requests are handed out so that it is alone (careful.c). After poison_limit deaths it is failed.
+ *
+ * All of it runs in the keeper's thread. Locks: kernel->lock, never while something is waited for. From the
+ * death until a kernel runs again it has `starting`, so that nobody else takes it up or down.
+ */
+#include "core/runtime/recovery.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/replay.h"
+
+enum {
+    BACKOFF_DOUBLINGS_MAX = 10,
+    DOUBTS_MAX = 4 /* times poison_limit: a request that was never alone is failed nevertheless */
+};
+#define BACKOFF_MAX_NS UINT64_C(1000000000)
+
+/* ---- taking kernels out of service ---- */
+
+/* Handlers that keep something between messages cannot be run again for a message. */
+static bool keeps_something(const gyre_kernel *kernel)
+{
+    return kernel->record->state->size > 0 || strstr(kernel->record->buffers, "inout ") != NULL;
+}
+
+/* What the dead worker's blocks counted. Under the lock. */
+static void add_counts(gyre_kernel *kernel)
+{
+    gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
+    for (uint32_t i = 0; i < kernel->blocks; i++) {
+        kernel->earlier_handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
+        kernel->earlier_failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
+    }
+}
+
+/*
+ * A kernel that ran in the dead worker. One that is being launched is left to the thread that does it, which
+ * finds out by itself; one that was told to stop has stopped.
+ */
+static void suspend(gyre_kernel *kernel)
+{
+    gyre_resident *dead = NULL;
+    pthread_mutex_lock(&kernel->lock);
+    bool stopping = kernel->ending && gyre_control_verb(kernel) == GYRE_VERB_STOP;
+    if (kernel->resident && !kernel->starting && !stopping) {
+        dead = kernel->resident;
+        kernel->resident = NULL;
+        kernel->starting = kernel->reviving = true;
+        kernel->restarts++;
+        add_counts(kernel);
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_dispatch_release(kernel->dispatch, dead);
+}
+
+static void give_up(gyre_kernel *kernel, const char *why)
+{
+    uint64_t left = 0;
+    pthread_mutex_lock(&kernel->lock);
+    __atomic_store_n(&kernel->control->device.lost, 1, __ATOMIC_RELEASE);
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+        gyre_kernel_set_gate(queue, UINT64_MAX);
+        gyre_queue_close_sends(queue);
+        left += gyre_queue_complete_unhandled(queue);
+    }
+    gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);
+    gyre_kernel_hold_buffers(kernel, false);
+    kernel->starting = kernel->reviving = false;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' is lost with %llu unanswered requests: %s",
+                     kernel->name, (unsigned long long)left, why);
+}
+
+static void give_up_all(const struct gyre_recovery *recovery, const char *why)
+{
+    for (size_t i = 0; i < recovery->count; i++)
+        if (recovery->kernels[i]->reviving)
+            give_up(recovery->kernels[i], why);
+}
+
+/* ---- who was it ---- */
+
+/* What the worker saw when it died. */
+struct sight {
+    uint64_t answered; /* requests, of all kernels: for comparing two deaths */
+    uint64_t visible;  /* unanswered requests, counted to two */
+    uint32_t crashes;  /* the most that one suspect was there for */
+    gyre_kernel *kernel;
+    gyre_queue *queue; /* of the request, when it was the only one */
+};
+
+static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
+{
+    uint64_t first = gyre_queue_first_unanswered(queue);
+    uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
+    sight->answered += first;
+    if (!visible)
+        return;
+    queue->suspect_crashes = queue->suspect == first ? queue->suspect_crashes + 1 : 1;
+    queue->suspect = first;
+    if (queue->suspect_crashes > sight->crashes)
+        sight->crashes = queue->suspect_crashes;
+    sight->visible += visible;
+    sight->kernel = kernel;
+    sight->queue = queue;
+}
+
+/* Under the lock of its kernel. */
+static void condemn(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
+{
+    char text[sizeof((gyre_failure *)NULL)->text];
+    snprintf(text, sizeof text, "crashed %u times: %s", queue->suspect_crashes, reason);
+    gyre_queue_fail(queue, queue->suspect, GYRE_FAILURE_CRASH, text);
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
+                     "kernel '%s', queue '%s': request %llu is failed, because its handler took the worker "
+                     "process down %u times: %s",
+                     kernel->name, queue->name, (unsigned long long)queue->suspect, queue->suspect_crashes,
+                     reason);
+    queue->suspect_crashes = 0;
+    kernel->condemned++;
+}
+
+/* Fails requests that were there too often without ever being alone. */
+static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
+{
+    uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
+    pthread_mutex_lock(&kernel->lock);
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        if (queue->suspect_crashes >= DOUBTS_MAX * limit)
+            condemn(kernel, queue, reason);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* Finds the culprit or a suspect, and notes whether anything was answered since the last death. */
+static void investigate(const struct gyre_recovery *recovery, const char *reason)
+{
+    struct gyre_open_device *device = recovery->device;
+    struct sight sight = {0};
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        pthread_mutex_lock(&kernel->lock);
+        for (gyre_queue *queue = kernel->queues; kernel->reviving && queue; queue = queue->next)
+            look_at_queue(kernel, queue, &sight);
+        pthread_mutex_unlock(&kernel->lock);
+    }
+    device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
+    device->answered = sight.answered;
+    if (sight.visible == 1) {
+        uint32_t limit = (uint32_t)gyre_kernel_setting(sight.kernel, "poison_limit");
+        pthread_mutex_lock(&sight.kernel->lock);
+        if (sight.queue->suspect_crashes >= limit)
+            condemn(sight.kernel, sight.queue, reason);
+        pthread_mutex_unlock(&sight.kernel->lock);
+    } else if (sight.crashes > 1) {
+        device->careful = true;
+        for (size_t i = 0; i < recovery->count; i++)
+            condemn_doubtful(recovery->kernels[i], reason);
+    }
+}
+
+/* ---- going on ---- */
+
+gyre_status gyre_recovery_resume(gyre_kernel *kernel)
+{
+    gyre_resident *resident = NULL;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_control_reset(kernel);
+    gyre_kernel_write_table(kernel, true);
+    gyre_control_order(kernel, gyre_control_verb(kernel));
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_handles_refresh(kernel);
+    gyre_status status = gyre_kernel_launch_device(kernel, false, &resident);
+    if (status == GYRE_LOST)
+        return status;
+    if (status != GYRE_OK) {
+        give_up(kernel, gyre_error_text());
+        return status;
+    }
+    pthread_mutex_lock(&kernel->lock);
+    kernel->resident = resident;
+    kernel->starting = kernel->reviving = false;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+    return GYRE_OK;
+}
+
+/* All kernels, with everything that waits for them. LOST when the worker died meanwhile. */
+static gyre_status resume_all(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        if (!kernel->reviving)
+            continue;
+        pthread_mutex_lock(&kernel->lock);
+        for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+            gyre_kernel_set_gate(queue, UINT64_MAX);
+        pthread_mutex_unlock(&kernel->lock);
+        if (gyre_recovery_resume(kernel) == GYRE_LOST)
+            return GYRE_LOST;
+    }
+    return GYRE_OK;
+}
+
+static void suspend_all(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++) {
+        gyre_kernel *kernel = recovery->kernels[i];
+        suspend(kernel);
+        if (kernel->reviving && keeps_something(kernel))
+            give_up(kernel, "its worker process died, and what its handler keeps between messages with it");
+    }
+}
+
+/* False when there were too many already. */
+static bool await_turn(const struct gyre_open_device *device)
+{
+    const struct gyre_config *config = device->runtime->config;
+    const char *name = device->candidate->name;
+    uint64_t limit = (uint64_t)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "restart_limit");
+    uint64_t wait_ns = gyre_config_ns(config, GYRE_SECTION_BACKEND, name, "restart_backoff_ms");
+    uint32_t doublings = device->futile < 2 ? 0 : device->futile - 2;
+    if (device->futile > limit)
+        return false;
+    if (device->futile < 2)
+        wait_ns = 0;
+    wait_ns <<= doublings < BACKOFF_DOUBLINGS_MAX ? doublings : BACKOFF_DOUBLINGS_MAX;
+    return gyre_dispatch_pause(device->dispatch, wait_ns < BACKOFF_MAX_NS ? wait_ns : BACKOFF_MAX_NS);
+}
+
+/* One attempt. AGAIN: the new worker died, too. */
+static gyre_status try_once(struct gyre_recovery *recovery)
+{
+    struct gyre_open_device *device = recovery->device;
+    char reason[160];
+    gyre_dispatch_bury(device->dispatch);
+    gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
+    suspend_all(recovery);
+    investigate(recovery, reason);
+    gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
+                     device->candidate->name, reason);
+    if (!await_turn(device)) {
+        give_up_all(recovery, "the worker process died too often in a row (restart_limit), or is to end");
+        return GYRE_LOST;
+    }
+    gyre_status status = gyre_dispatch_revive(device->dispatch);
+    if (status == GYRE_OK) {
+        gyre_handles_relocate(device->runtime, device->dispatch);
+        status = device->careful ? gyre_recovery_step_by_step(recovery) : resume_all(recovery);
+    } else {
+        gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
+        status = GYRE_LOST;
+    }
+    return status == GYRE_LOST ? GYRE_AGAIN : GYRE_OK;
+}
+
+static bool recover(void *context)
+{
+    struct gyre_recovery recovery = {.device = context};
+    gyre_status status = GYRE_AGAIN;
+    while (status == GYRE_AGAIN) {
+        recovery.kernels =
+            gyre_kernels_visit(recovery.device->runtime, recovery.device->dispatch, &recovery.count);
+        if (!recovery.kernels)
+            return false; /* without memory: the device is gone, and whoever waits is told by its calls */
+        status = try_once(&recovery);
+        for (size_t i = 0; i < recovery.count; i++)
+            gyre_kernel_leave(recovery.kernels[i]);
+        free(recovery.kernels);
+    }
+    return status == GYRE_OK;
+}
+
+void gyre_recovery_watch(struct gyre_open_device *device)
+{
+    gyre_dispatch_guard(device->dispatch, recover, device);
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What becomes of requests and kernels when the worker process dies: one case a run, `test_recovery CASE`.
+ * Every request must be completed exactly once, in order, with its own reply.
+ */
+#include "workers.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void send_one(gyre_queue *queue, uint32_t fault, uint32_t always, uint64_t number)
+{
+    crash_request request = {.fault = fault, .always = always, .number = number};
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+}
+
+static gyre_completion receive_one(gyre_queue *queue, uint64_t index, uint64_t number)
+{
+    crash_reply reply = {0};
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.index == index);
+    if (completion.outcome == GYRE_REPLIED)
+        require(reply.number == number && reply.check == mixed(number));
+    return completion;
+}
+
+static void receive_reply(gyre_queue *queue, uint64_t index, uint64_t number)
+{
+    require(receive_one(queue, index, number).outcome == GYRE_REPLIED);
+}
+
+static void call_number(gyre_queue *queue, uint64_t number)
+{
+    crash_request request = {.number = number};
+    crash_reply reply = {0};
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == number && reply.check == mixed(number));
+}
+
+static gyre_kernel_info info_of(gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(kernel, &info));
+    return info;
+}
+
+/* A stream with one request in it that crashes once. */
+static void stream_over_a_crash(uint32_t fault, uint32_t blocks)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 900; i++)
+        send_one(queue, i == 450 ? fault : CRASH_NOT, 0, i);
+    for (uint64_t i = 0; i < 900; i++)
+        receive_reply(queue, i, i);
+    call_number(queue, 12345);
+    require(info_of(kernel).restarts == 1 && info_of(kernel).condemned == 0);
+    require(info_of(kernel).state == GYRE_KERNEL_ACTIVE && info_of(kernel).queued == 0);
+    gyre_close(runtime);
+}
+
+static void every_request_survives_a_segfault(void)
+{
+    stream_over_a_crash(CRASH_SEGFAULT, 1);
+}
+
+static void every_request_survives_with_several_blocks(void)
+{
+    stream_over_a_crash(CRASH_SEGFAULT, 4);
+}
+
+static void every_request_survives_an_abort(void)
+{
+    stream_over_a_crash(CRASH_ABORT, 1);
+}
+
+static void every_request_survives_an_exit(void)
+{
+    stream_over_a_crash(CRASH_EXIT, 2);
+}
+
+/* Requests that crash every time, at the places given, among `count`. */
+static void stream_over_poison(uint32_t blocks, uint64_t count, const uint64_t *places)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const uint64_t *next = places;
+    for (uint64_t i = 0; i < count; i++) {
+        bool poison = i == *next;
+        next += poison;
+        send_one(queue, poison ? CRASH_SEGFAULT : CRASH_NOT, 1, i);
+    }
+    next = places;
+    for (uint64_t i = 0; i < count; i++) {
+        gyre_completion completion = receive_one(queue, i, i);
+        bool poison = i == *next;
+        next += poison;
+        require(completion.outcome == (poison ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+        if (poison)
+            require(completion.failure_code == -10 && strstr(completion.failure_text, "signal 11"));
+    }
+    require(info_of(kernel).condemned == (uint32_t)(next - places));
+    require(log_lines_with("is failed, because its handler took the worker process down 3 times") ==
+            (size_t)(next - places));
+    call_number(queue, 1);
+    gyre_close(runtime);
+}
+
+static void a_single_poison_message_is_failed(void)
+{
+    stream_over_poison(1, 1, (uint64_t[]){0, UINT64_MAX});
+}
+
+static void poison_in_a_stream_is_found(void)
+{
+    stream_over_poison(1, 800, (uint64_t[]){300, 301, 799, UINT64_MAX});
+}
+
+static void poison_is_found_among_several_blocks(void)
+{
+    stream_over_poison(3, 600, (uint64_t[]){100, 130, 500, UINT64_MAX});
+}
+
+static void poison_in_one_queue_spares_the_others(void)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
+    gyre_queue *queues[3] = {gyre_kernel_queue(kernel)};
+    for (int q = 1; q < 3; q++)
+        must(gyre_queue_open(kernel, NULL, &queues[q]));
+    for (uint64_t i = 0; i < 200; i++)
+        for (int q = 0; q < 3; q++)
+            send_one(queues[q], q == 1 && i == 70 ? CRASH_ABORT : CRASH_NOT, 1, i);
+    for (int q = 0; q < 3; q++)
+        for (uint64_t i = 0; i < 200; i++)
+            require(receive_one(queues[q], i, i).outcome ==
+                    (q == 1 && i == 70 ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+    gyre_close(runtime);
+}
+
+static void a_killed_worker_is_replaced(void)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
+    pid_t before = worker_of(getpid());
+    for (uint64_t i = 0; i < 20; i++) {
+        kill(worker_of(getpid()), SIGKILL);
+        call_number(gyre_kernel_queue(kernel), i);
+    }
+    require(!is_alive(before) && log_lines_with("signal 9") == 20);
+    gyre_close(runtime);
+}
+
+static void kernels_and_buffers_of_the_device_come_back(void)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *first = launch_fragile(runtime, "fragile", 1), *second = NULL;
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile", .name = "other"};
+    gyre_buffer *buffer = NULL;
+    uint64_t value = 99;
+    must(gyre_launch(runtime, &desc, &second));
+    must(gyre_buffer_alloc(runtime, NULL, 0, 64, &buffer));
+    must(gyre_buffer_upload(buffer, 8, &value, sizeof value));
+    must(gyre_kernel_deactivate(second, soon()));
+    send_one(gyre_kernel_queue(first), CRASH_SEGFAULT, 0, 1);
+    send_one(gyre_kernel_queue(second), CRASH_NOT, 0, 2);
+    receive_reply(gyre_kernel_queue(first), 0, 1);
+    value = 0;
+    must(gyre_buffer_download(buffer, 8, &value, sizeof value));
+    require(value == 99);
+    require(info_of(second).state == GYRE_KERNEL_INACTIVE && info_of(second).queued == 1);
+    must(gyre_kernel_activate(second, soon()));
+    receive_reply(gyre_kernel_queue(second), 0, 2);
+    gyre_kernel_release(second);
+    call_number(gyre_kernel_queue(first), 3);
+    gyre_close(runtime);
+}
+
+static void a_handler_with_state_is_lost_and_can_be_launched_again(void)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_completion completion;
+    crash_reply reply;
+    send_one(queue, CRASH_SEGFAULT, 0, 1);
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_WAS_UNHANDLED);
+    while (info_of(kernel).state != GYRE_KERNEL_LOST)
+        usleep(1000);
+    require(log_lines_with("what its handler keeps between messages") == 1);
+    crash_request request = {.number = 5};
+    require(gyre_send(queue, &request, sizeof request, NULL, soon()) == GYRE_CLOSED);
+    must(gyre_kernel_relaunch(kernel));
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 1);
+    gyre_close(runtime);
+}
+
+static void a_worker_that_dies_too_often_is_given_up(void)
+{
+    gyre_runtime *runtime = open_isolated(
+        (const char *[]){"backend.cpu.restart_limit=3", "kernel.default.poison_limit=1000", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    crash_reply reply;
+    gyre_completion completion;
+    send_one(queue, CRASH_SEGFAULT, 1, 1);
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_WAS_UNHANDLED && info_of(kernel).restarts == 4);
+    require(log_lines_with("restart_limit") == 1);
+    gyre_buffer *buffer = NULL;
+    require(gyre_buffer_alloc(runtime, NULL, 0, 64, &buffer) == GYRE_LOST);
+    gyre_close(runtime);
+}
+
+/* Stops and closes at any moment of a crash and what follows. */
+static void stopping_and_closing_take_precedence(void)
+{
+    for (unsigned round = 0; round < 40; round++) {
+        gyre_runtime *runtime = open_isolated(NULL);
+        gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1 + round % 2);
+        gyre_queue *queue = gyre_kernel_queue(kernel);
+        uint64_t unhandled = 0, told = 0;
+        for (uint64_t i = 0; i < 50; i++)
+            send_one(queue, i == 10 ? CRASH_SEGFAULT : CRASH_NOT, round % 4 == 3, i);
+        usleep(round * 500);
+        must(gyre_kernel_terminate(kernel, round % 3 ? GYRE_NO_WAIT : gyre_in_ms(20), &unhandled));
+        for (uint64_t i = 0; i < 50; i++)
+            told += receive_one(queue, i, i).outcome == GYRE_WAS_UNHANDLED;
+        require(told == unhandled);
+        if (round % 5 == 0) {
+            must(gyre_kernel_relaunch(kernel));
+            call_number(queue, round);
+        }
+        gyre_close(runtime);
+    }
+    require(worker_of(getpid()) == 0);
+}
+
+struct churn {
+    gyre_runtime *runtime;
+    bool stop;
+};
+
+static void *churn_kernels(void *argument)
+{
+    struct churn *churn = argument;
+    char name[32];
+    for (unsigned i = 0; !__atomic_load_n(&churn->stop, __ATOMIC_ACQUIRE); i++) {
+        gyre_kernel *kernel = NULL;
+        snprintf(name, sizeof name, "churn%u", i);
+        gyre_launch_desc desc = {
+            .size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile", .name = name, .blocks = 2};
+        must(gyre_launch(churn->runtime, &desc, &kernel));
+        call_number(gyre_kernel_queue(kernel), i);
+        gyre_queue *queue = NULL;
+        must(gyre_queue_open(kernel, NULL, &queue));
+        call_number(queue, i);
+        gyre_queue_close(queue);
+        gyre_kernel_release(kernel);
+    }
+    return NULL;
+}
+
+static void launching_goes_on_while_workers_die(void)
+{
+    struct churn churn = {.runtime = open_isolated(NULL)};
+    gyre_kernel *kernel = launch_fragile(churn.runtime, "fragile", 1);
+    pthread_t thread;
+    require(pthread_create(&thread, NULL, churn_kernels, &churn) == 0);
+    for (uint64_t i = 0; i < 40; i++) {
+        usleep(7000);
+        kill(worker_of(getpid()), SIGKILL);
+        call_number(gyre_kernel_queue(kernel), i);
+    }
+    __atomic_store_n(&churn.stop, true, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    gyre_close(churn.runtime);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"every_request_survives_a_segfault", every_request_survives_a_segfault},
+    {"every_request_survives_with_several_blocks", every_request_survives_with_several_blocks},
+    {"every_request_survives_an_abort", every_request_survives_an_abort},
+    {"every_request_survives_an_exit", every_request_survives_an_exit},
+    {"a_single_poison_message_is_failed", a_single_poison_message_is_failed},
+    {"poison_in_a_stream_is_found", poison_in_a_stream_is_found},
+    {"poison_is_found_among_several_blocks", poison_is_found_among_several_blocks},
+    {"poison_in_one_queue_spares_the_others", poison_in_one_queue_spares_the_others},
+    {"a_killed_worker_is_replaced", a_killed_worker_is_replaced},
+    {"kernels_and_buffers_of_the_device_come_back", kernels_and_buffers_of_the_device_come_back},
+    {"a_handler_with_state_is_lost_and_can_be_launched_again",
+     a_handler_with_state_is_lost_and_can_be_launched_again},
+    {"a_worker_that_dies_too_often_is_given_up", a_worker_that_dies_too_often_is_given_up},
+    {"stopping_and_closing_take_precedence", stopping_and_closing_take_precedence},
+    {"launching_goes_on_while_workers_die", launching_goes_on_while_workers_die},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0)
+            continue;
+        make_fault_folder();
+        cases[i].run();
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "usage: test_recovery CASE\n");
+    return 2;
+}
