@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# peers [SECONDS] | report FOLDER [PROBES]
+# report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -119,7 +119,12 @@ bench)
     prepare "$backend"
     "$bin/gyre" bench --backend "$backend" "$@"
     ;;
-peers) "$bin/peer_cuda" "$@" ;;
+report)
+    # shellcheck source=scripts/bundle_report.sh
+    source "$here/report.sh"
+    prepare "${1:?which backend?}"
+    report "$@"
+    ;;
 conformance)
     backend="${1:?which backend?}"
     shift
