@@ -77,10 +77,6 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
                                  __global gyre_slot *out, gyre_u32 request_least, gyre_u32 request_size,
                                  int writes)
 {
-#ifdef GYRE_OPENCL_DIRECT
-    if (out->sequence == epoch->first + i + 1)
-        return GYRE_SLOT_ABSENT_; /* completed by an epoch that was called off */
-#endif
     if (epoch->first + i < epoch->drop_before) {
         if (writes) {
             out->length = 0;
@@ -112,6 +108,16 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
         gyre_claim_u32_(&log->reserved[GYRE_EPOCH_FAILED_WORD], failed);
 }
 
+/* An epoch that was called off had completed it. */
+GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *out)
+{
+#ifdef GYRE_OPENCL_DIRECT
+    return out->sequence == epoch->first + i + 1;
+#else
+    return 0;
+#endif
+}
+
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
@@ -129,10 +135,10 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
             if (gyre_epoch_called_off_(&epoch, control, in, i))                                              \
                 break;                                                                                       \
+            if (gyre_epoch_is_done_(&epoch, i, out))                                                         \
+                continue;                                                                                    \
             const int todo =                                                                                 \
                 gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_, 1);        \
-            if (todo == GYRE_SLOT_ABSENT_)                                                                   \
-                continue;                                                                                    \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
@@ -186,7 +192,7 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
                 failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
             }                                                                                                \
             gyre_together_();                                                                                \
-            if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \
+            if (gyre.lane == 0) {                                                                            \
                 gyre_epoch_settle_(&epoch, i, out);                                                          \
                 gyre_epoch_count_(log, failed);                                                              \
             }                                                                                                \
