@@ -182,6 +182,19 @@ static void print_counts(const gyre_kernel_info *info, const call_counts *counts
     fputc('\n', stderr);
 }
 
+/* Where the time went, when the kernel was launched with kernel.NAME.timing = true. */
+static void print_timing(const call_run *call)
+{
+    gyre_queue_stats stats = {.size = sizeof stats};
+    if (gyre_queue_stats_get(gyre_kernel_queue(call->kernel), &stats) != GYRE_OK || !stats.timed)
+        return;
+    const double messages = (double)stats.timed * 1e3;
+    fprintf(stderr,
+            "gyre: %" PRIu64 " timed, in the mean %.3f us to the handler, %.3f us in it, %.3f us back\n",
+            stats.timed, (double)stats.waited_ns / messages, (double)stats.handled_ns / messages,
+            (double)stats.returned_ns / messages);
+}
+
 /* Somebody who types wants to know what: all fields, zero. */
 static void explain_typing(const gyre_layout *request)
 {
@@ -216,6 +229,7 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
     if (status != GYRE_OK)
         cli_fail(status);
     print_counts(info, counts);
+    print_timing(call);
     return status;
 }
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include "cpu_resident.h"
+#define GYRE_TIMED 1 /* block kernels are run from here: they are timed where a queue has stamps */
 #include "gyre/kernel.h"
 #include "gyre/waiting.h"
 
@@ -120,6 +121,12 @@ static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
+static gyre_stamp *stamps_of(gyre_queue_region *region)
+{
+    const gyre_u64 offset = region->host.stamps_offset;
+    return offset ? (gyre_stamp *)(void *)((unsigned char *)region + offset) : NULL;
+}
+
 /* Handles what is ready, up to a batch; returns how many messages. */
 static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
@@ -140,7 +147,8 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
                         .expected = command,
                         .state = resident->state,
                         .buffers = resident->bindings,
-                        .context = &worker->context};
+                        .context = &worker->context,
+                        .stamps = stamps_of(region)};
     gyre_u64 handled = run_kernel(worker, &run);
     queue->next += handled;
     if (!handled)

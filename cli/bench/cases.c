@@ -66,6 +66,7 @@
 
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
+static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
 const bench_case bench_cases[] = {
@@ -120,6 +121,15 @@ const bench_case bench_cases[] = {
     {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, NULL, {{0}}},
     {"pair/65536/four", bench_run_pair, NO_FLOOR, PAIR_65536(4), many_blocks, {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
+
+    {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
+    {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
+    {"timed/48/back", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
+    {"call/48/timed", bench_run_call, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
+    {"buffer/upload", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
+    {"buffer/download", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
+    {"buffer/fill", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
+    {"buffer/alloc", bench_run_buffer, NO_FLOOR, ONE(BENCH_48), NULL, {{0}}},
 
     {"launch", bench_run_launch, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 3e6, 0}}},
     {"terminate", bench_run_terminate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 1e6, 0}}},

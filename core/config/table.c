@@ -248,6 +248,13 @@ static const struct gyre_config_row rows[] = {
      .preset = "2000",
      .doc = "How often an `adaptive` wait of the device looks again before it yields."},
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_BOOL,
+     .key = "timing",
+     .preset = "false",
+     .doc =
+         "Notes for each message when it was sent, when its handler began and ended, and when it was "
+         "received (`gyre_timing_get`). The kernel is compiled for it; without it nothing of it is there."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "launch_timeout_ms",
      .min = 1,

@@ -68,6 +68,8 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     shape->request_offset = sizeof(gyre_queue_region);
     shape->reply_offset = shape->request_offset + options->capacity * shape->request_stride;
     shape->region_size = shape->reply_offset + options->capacity * shape->reply_stride;
+    if (options->timed)
+        shape->region_size += options->capacity * sizeof(gyre_stamp);
 }
 
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
@@ -115,6 +117,8 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
     queue->chunk = 1;
     if (queue->request_stride > GYRE_LINE_SIZE && queue->request_stride < CHUNK_SIZE)
         queue->chunk = CHUNK_SIZE / queue->request_stride;
+    uint64_t stamps = shape->reply_offset + shape->capacity * shape->reply_stride;
+    queue->shared->host.stamps_offset = stamps < shape->region_size ? stamps : 0;
 }
 
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
@@ -147,6 +151,10 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);
         goto done;
     }
+    if (options->timed)
+        status = gyre_queue_timing_create(queue);
+    if (status != GYRE_OK)
+        goto done;
     *out = queue;
     queue = NULL;
 done:
@@ -168,6 +176,7 @@ void gyre_queue_destroy(gyre_queue *queue)
         gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
         sched_yield();
     }
+    gyre_queue_timing_destroy(queue);
     gyre_region_destroy(&queue->region);
     free(queue->marks);
     free(queue);
@@ -251,6 +260,8 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     now.high_water = __atomic_load_n(&queue->producer.high_water, __ATOMIC_RELAXED);
     now.send_waits = __atomic_load_n(&queue->producer.waits, __ATOMIC_RELAXED);
     now.receive_waits = __atomic_load_n(&queue->consumer.waits, __ATOMIC_RELAXED);
+    if (queue->timing)
+        gyre_queue_timing_stats(queue, &now);
     memcpy(stats, &now, stats->size < sizeof now ? stats->size : sizeof now);
     return GYRE_OK;
 }

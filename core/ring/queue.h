@@ -34,6 +34,7 @@ struct gyre_queue_options {
     bool many_threads;
     bool device_wakes;            /* the device rings bells; else waits poll with short sleeps */
     bool device_parks;            /* its workers park at once: sends fence */
+    bool timed;                   /* the kernel was compiled to say when it handles messages */
     gyre_control_region *control; /* of the kernel; outlives the queue */
 };
 
@@ -64,6 +65,7 @@ struct gyre_queue {
     uint32_t spin_turns;
     bool many_threads, device_wakes;
     int light_sends, light_waits; /* for gyre_barrier_light: towards the device, and of this side's waits */
+    struct gyre_queue_timing *timing; /* NULL: messages are not timed */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
@@ -266,6 +268,15 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns);
 
 /** "queue 'orders'" or "the queue": for sentences. */
 const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size);
+
+/* queue_timing.c; called only where queue->timing is not NULL */
+gyre_status gyre_queue_timing_create(gyre_queue *queue);
+void gyre_queue_timing_destroy(gyre_queue *queue); /* accepts a queue without */
+/** Requests [first, end) are about to be published. */
+void gyre_queue_timing_sent(gyre_queue *queue, uint64_t first, uint64_t end);
+/** Completions [first, end) are there and being taken; their slots are not given back yet. */
+void gyre_queue_timing_received(gyre_queue *queue, uint64_t first, uint64_t end);
+void gyre_queue_timing_stats(const gyre_queue *queue, gyre_queue_stats *stats);
 
 /* queue_descriptor.c */
 void gyre_queue_watch_settle(gyre_queue *queue);

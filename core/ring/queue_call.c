@@ -64,6 +64,8 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, void *reply, si
                               (unsigned long long)index);
     }
     status = gyre_queue_read_reply(queue, index, reply, size, completion);
+    if (__builtin_expect(queue->timing != NULL, 0))
+        gyre_queue_timing_received(queue, index, index + 1);
     leave_slot(queue, index, GYRE_MARK_DONE);
     return status;
 }

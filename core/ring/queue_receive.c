@@ -55,6 +55,8 @@ static void step_over_finished_calls(gyre_queue *queue)
  */
 static void advance(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
+    if (__builtin_expect(queue->timing != NULL, 0))
+        gyre_queue_timing_received(queue, queue->consumer.received, end);
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))
         __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* ... with the statistics */

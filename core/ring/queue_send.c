@@ -64,6 +64,8 @@ put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum g
             gyre_received(queue); /* acquire: the slots were read before they are reused */
     uint64_t granted = room(queue) < count ? room(queue) : count;
     uint64_t index = queue->producer.sent, end = index + granted;
+    if (__builtin_expect(queue->timing != NULL, 0))
+        gyre_queue_timing_sent(queue, index, end);
     while (index != end) {
         const uint64_t first = index, stop = end - index > queue->chunk ? index + queue->chunk : end;
         for (; index != stop; index++, from += size) {
@@ -291,6 +293,8 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
             (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
     } else if ((status = check_reserved(queue, count)) == GYRE_OK) {
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
+        if (__builtin_expect(queue->timing != NULL, 0))
+            gyre_queue_timing_sent(queue, index, end);
         if (queue->request_least)
             publish(queue, index, end, queue->request_size, true);
         else

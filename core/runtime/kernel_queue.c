@@ -33,6 +33,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .many_threads = setting(kernel, name, "threads") == 0,
         .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
         .device_parks = kernel->control->command.parks != 0,
+        .timed = gyre_kernel_setting(kernel, "timing") != 0,
         .control = kernel->control,
     };
     return options;

@@ -57,8 +57,16 @@ static gyre_status no_source(const gyre_kernel *kernel)
 
 /* ---- building ---- */
 
+/* The kernel's own compiler options, and what its settings add. */
+static void choose_compiler_options(const gyre_kernel *kernel, char *text, size_t size)
+{
+    snprintf(text, size, "%s%s", kernel_text(kernel, "options"),
+             gyre_kernel_setting(kernel, "timing") ? " -DGYRE_TIMED=1" : "");
+}
+
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
+    char options[4096];
     struct gyre_pipeline_report *report = calloc(1, sizeof *report);
     const char *source = desc->source ? desc->source : kernel_text(kernel, "source");
     if (!report)
@@ -67,10 +75,11 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         free(report);
         return no_source(kernel);
     }
+    choose_compiler_options(kernel, options, sizeof options);
     struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
                                           .device = kernel->dispatch,
                                           .source = source,
-                                          .options = kernel_text(kernel, "options"),
+                                          .options = options,
                                           .report = report};
     gyre_status status = gyre_pipeline_run_desc(&pipeline, &kernel->build);
     if (report->warning[0])

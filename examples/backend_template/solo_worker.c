@@ -6,6 +6,7 @@
  */
 #include "solo.h"
 
+#define GYRE_TIMED 1 /* block kernels are run by this file's gyre_run_ */
 #include <gyre/kernel.h>
 #include <gyre/waiting.h>
 #include <limits.h>
@@ -105,6 +106,8 @@ static uint64_t serve(gyre_resident *resident, struct solo_queue *queue, uint64_
                         .state = resident->state,
                         .buffers = resident->bindings,
                         .context = &resident->context};
+    if (region->host.stamps_offset) /* the kernel was compiled to say when it handles each message */
+        run.stamps = (gyre_stamp *)(void *)((unsigned char *)region + region->host.stamps_offset);
     resident->context.block = resident->turn;
     uint64_t handled = run_kernel(resident, &run);
     if (!handled)

@@ -370,9 +370,31 @@ typedef struct gyre_queue_stats {
     uint64_t abandoned;      /* replies that came after their caller's deadline */
     uint64_t high_water;     /* most messages ever between send and receive */
     uint64_t send_waits, receive_waits; /* calls that had to wait */
+    /* With the kernel's setting `timing`: messages with stamps, and their total time from the send to the
+     * handler, in it, and from its end to the receiver. */
+    uint64_t timed, waited_ns, handled_ns, returned_ns;
 } gyre_queue_stats;
 
 GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats);
+
+/** When a message passed its stations, on the clock of deadlines. */
+typedef struct gyre_timing {
+    size_t size;
+    uint64_t sent_ns;
+    uint64_t started_ns, finished_ns; /* its handler, on the device */
+    uint64_t received_ns;
+    /* A device's own clock is compared with this one by the messages themselves, which are sent before they
+     * are handled and received after it: `started_ns` and `finished_ns` are wrong by this much at most. */
+    uint64_t error_ns;
+} gyre_timing;
+
+/**
+ * Tells when request `index` was sent, handled and received: once its completion was received, until
+ * `capacity` later ones were sent. INVALID unless the kernel is configured with `timing`; AGAIN when the
+ * completion was not received, or too long ago; UNAVAILABLE when its handler said nothing: dropped, left
+ * unhandled, or compiled without timing.
+ */
+GYRE_API gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing);
 
 /* ---- device buffers ---- */
 

@@ -109,7 +109,8 @@ typedef struct gyre_queue_host {
     gyre_u64 drop_before; /* requests below this index are completed as DROPPED without running the handler */
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
     gyre_u32 parks; /* constant. 1: clients park at once, so the device fences before it looks at `waiting` */
-    gyre_u32 reserved[12];
+    gyre_u64 stamps_offset; /* constant: of the first gyre_stamp from the region's start; 0: there are none */
+    gyre_u32 reserved[10];
 } gyre_queue_host;
 
 /** Line 2, written by the device. */
@@ -129,8 +130,18 @@ typedef struct gyre_queue_region {
     gyre_queue_host host;
     gyre_queue_device device;
     gyre_queue_claim claim;
-    /* then, at the offsets of `shape`: request slots, reply slots */
+    /* then, at the offsets of `shape`: request slots, reply slots; at host.stamps_offset: stamps */
 } gyre_queue_region;
+
+/**
+ * When a request's handler began and ended, on the device's own clock; one a slot, in queues of kernels that
+ * were compiled with GYRE_TIMED. Written by the device around the completion, in halves of 16 bytes: valid
+ * once both say index + 1.
+ */
+typedef struct gyre_stamp {
+    gyre_u64 sequence, started_ns;
+    gyre_u64 finished_ns, sequence_again;
+} gyre_stamp;
 
 /* ---- a kernel's control region ----------------------------------------------------------------------------
  */
@@ -229,6 +240,7 @@ _Static_assert(sizeof(gyre_queue_device) == 64 && sizeof(gyre_queue_claim) == 64
 _Static_assert(sizeof(gyre_control_command) == 64 && sizeof(gyre_control_doorbell) == 64, "one line each");
 _Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 64, "one line each");
 _Static_assert(sizeof(gyre_control_block) == 64, "one line each");
+_Static_assert(sizeof(gyre_stamp) == 32, "two a line");
 _Static_assert(sizeof(gyre_control_handle) == 32, "two a line");
 _Static_assert(sizeof(gyre_control_region) == 256 + 64 * GYRE_QUEUES_MAX, "control region");
 #endif

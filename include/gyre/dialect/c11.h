@@ -104,6 +104,21 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
     }
 }
 
+/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; others do not even ask. */
+#ifndef GYRE_TIMED
+#define GYRE_TIMED 0
+#endif
+
+/* Before the completion is published: the client looks for it afterwards. */
+GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 started_ns)
+{
+    gyre_stamp *stamp = run->stamps + (index & run->mask);
+    __atomic_store_n(&stamp->started_ns, started_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&stamp->finished_ns, run->context->services->time_ns(), __ATOMIC_RELAXED);
+    __atomic_store_n(&stamp->sequence_again, index + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&stamp->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
+}
+
 GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
     const gyre_u64 first = run->first, end = first + run->limit;
@@ -118,7 +133,10 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
             out->length = 0;
             out->info = GYRE_OUTCOME_DROPPED;
         } else {
+            const gyre_u64 started_ns = GYRE_TIMED && run->stamps ? run->context->services->time_ns() : 0;
             gyre_complete_(run, in, out, sizes, handle);
+            if (GYRE_TIMED && run->stamps)
+                gyre_stamp_(run, index, started_ns);
         }
         /* pairs with the client's acquire of the reply's sequence */
         __atomic_store_n(&out->sequence, ++index, __ATOMIC_RELEASE);

@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 3
+#define GYRE_CPU_MODULE_VERSION 4
 
 struct gyre_context;
 
@@ -65,7 +65,8 @@ typedef struct gyre_cpu_run {
     void *state;
     const gyre_binding *buffers;
     gyre_context *context;
-    gyre_u64 failed; /* incremented for each failed message */
+    gyre_u64 failed;    /* incremented for each failed message */
+    gyre_stamp *stamps; /* of slot 0; NULL: messages are not timed */
 } gyre_cpu_run;
 
 /** Returns how many requests were completed. */

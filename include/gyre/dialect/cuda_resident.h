@@ -76,6 +76,7 @@ struct gyre_served {
     const gyre_u8 *requests;
     gyre_u8 *replies;
     gyre_u64 *drop_before; /* of the host, 0 while nothing was ever dropped is the common value */
+    gyre_stamp *stamps;    /* NULL: messages are not timed */
     gyre_u64 mask, next;
     gyre_u32 request_stride, reply_stride;
     gyre_u32 entry; /* of the table */
@@ -143,6 +144,27 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_resident_argu
     gyre->shared = shared;
     gyre->handles = GYRE_CONTROL_HANDLES(arguments.control, gridDim.x);
 }
+
+/* ---- when messages are timed ---- */
+
+#if GYRE_TIMED
+GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyre_u64 started_ns)
+{
+    gyre_stamp *stamp = gyre->stamps + (index & gyre->stamp_mask);
+    gyre_chunk first = {index + 1, started_ns}, second = {gyre_time_ns(gyre), index + 1};
+    gyre_chunk_store_(&stamp->sequence, first);
+    gyre_chunk_store_(&stamp->finished_ns, second);
+}
+/* Before messages of a queue are handled; then around each one, by the lane that speaks for it. */
+#define GYRE_STAMP_QUEUE_(gyre, queue)   ((gyre)->stamps = (queue)->stamps, (gyre)->stamp_mask = (queue)->mask)
+#define GYRE_STAMP_BEGIN_(gyre, started) const gyre_u64 started = gyre_time_ns(gyre)
+#define GYRE_STAMP_END_(gyre, index, started)                                                                \
+    ((gyre)->stamps ? gyre_stamp_write_((gyre), (index), (started)) : (void)0)
+#else
+#define GYRE_STAMP_QUEUE_(gyre, queue)        ((void)0)
+#define GYRE_STAMP_BEGIN_(gyre, started)      ((void)0)
+#define GYRE_STAMP_END_(gyre, index, started) ((void)0)
+#endif
 
 /* ---- parts ---- */
 

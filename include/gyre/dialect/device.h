@@ -23,6 +23,11 @@ typedef struct gyre_block_shared {
     gyre_u32 parted;                    /* the last barrier that lanes met at different places */
 } gyre_block_shared;
 
+/* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; others hold no trace of it. */
+#ifndef GYRE_TIMED
+#define GYRE_TIMED 0
+#endif
+
 /** One lane's view of its launch: what handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
@@ -38,6 +43,10 @@ typedef struct gyre_context {
     GYRE_GLOBAL gyre_device_log *log;
     GYRE_SHARED gyre_block_shared *shared;
     const GYRE_GLOBAL gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
+#if GYRE_TIMED
+    GYRE_GLOBAL gyre_stamp *stamps; /* of the queue that is served; NULL: none */
+    gyre_u64 stamp_mask;
+#endif
 } gyre_context;
 
 /* ---- results, log, place in the launch ---- */
