@@ -269,6 +269,23 @@ static const struct gyre_config_row rows[] = {
      .preset = "1000",
      .doc = "How long a handler may take to come back once its kernel is to stop."},
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_MS,
+     .key = "handler_budget_ms",
+     .min = 0,
+     .max = 86400000,
+     .preset = "0",
+     .doc = "How long a handler may work on a message before its kernel counts as stalled; it is noticed "
+            "within an "
+            "eighth more. 0: as long as it likes."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "on_stall",
+     .choices = {"report", "restart", "stop"},
+     .preset = "restart",
+     .doc = "What is done about a stalled kernel: a line in the log and its health, or, with `isolation = "
+            "process`, its worker is ended besides, and the kernel is brought back (`restart`) or given up "
+            "(`stop`)."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "poison_limit",
      .min = 1,

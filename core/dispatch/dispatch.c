@@ -427,6 +427,11 @@ gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *re
     return settle(dispatch->name, "wait", dispatch->ops->wait(resident, deadline_ns));
 }
 
+bool gyre_dispatch_has_notify(const struct gyre_dispatch *dispatch)
+{
+    return HAS(dispatch->ops, notify);
+}
+
 gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *resident)
 {
     if (!HAS(dispatch->ops, notify))

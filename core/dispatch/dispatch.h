@@ -74,6 +74,7 @@ gyre_status gyre_dispatch_launch(struct gyre_dispatch *dispatch, gyre_module *mo
                                  const gyre_resident_desc *desc, gyre_resident **out);
 gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *resident, uint64_t deadline_ns);
 /** OK where the backend has no such operation: its device watches the control word. */
+bool gyre_dispatch_has_notify(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *resident);
 void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *resident);
 /** UNIMPLEMENTED where the backend has no such operation, or no such extension. */

@@ -33,6 +33,7 @@ static gyre_status get_open(struct gyre_wire *wire, void *argument)
 {
     gyre_device *device = argument;
     gyre_wire_get(wire, &device->info, sizeof device->info);
+    device->has_notify = gyre_wire_get_u64(wire) != 0;
     const char *build = gyre_wire_get_text(wire);
     snprintf(device->build, sizeof device->build, "%s", build ? build : "");
     return GYRE_OK;

@@ -42,6 +42,7 @@ struct gyre_device {
     void *log_context;
     gyre_device_info info;
     char build[128];
+    bool has_notify; /* the backend wants to be told of orders */
 
     pthread_mutex_t lock; /* for what follows; not held across a call */
     pthread_cond_t changed;

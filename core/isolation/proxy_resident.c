@@ -14,6 +14,9 @@
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
+/* How much later than its deadline a worker may answer a wait. */
+#define WAIT_GRACE_NS UINT64_C(1000000000)
+
 struct launch {
     const struct gyre_module *module;
     const gyre_resident_desc *desc;
@@ -116,12 +119,11 @@ bool gyre_proxy_is_current(const gyre_resident *resident)
 gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns)
 {
     gyre_device *device = resident->device;
-    uint64_t grace_ns = device->call_timeout_ns;
     struct waiting waiting = {resident->id, deadline_ns};
     const struct proxy_call call = {
         .operation = GYRE_WIRE_WAIT,
         .put = put_waiting,
-        .deadline_ns = deadline_ns < UINT64_MAX - grace_ns ? deadline_ns + grace_ns : UINT64_MAX,
+        .deadline_ns = deadline_ns < UINT64_MAX - WAIT_GRACE_NS ? deadline_ns + WAIT_GRACE_NS : UINT64_MAX,
         .incarnation = resident->incarnation};
     return proxy_call(device, &call, &waiting);
 }
@@ -135,6 +137,8 @@ gyre_status proxy_notify(gyre_resident *resident)
 {
     const struct proxy_call call = {
         .operation = GYRE_WIRE_NOTIFY, .put = put_id, .incarnation = resident->incarnation};
+    if (!resident->device->has_notify)
+        return GYRE_OK;
     return proxy_call(resident->device, &call, &resident->id);
 }
 

@@ -74,6 +74,7 @@ struct gyre_queue {
     uint32_t table_entry;
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */
     uint64_t suspect;
+    uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the same one */
     uint64_t gate; /* requests from this index on are kept from the device; UINT64_MAX: none, 0: all */
 
     struct {

@@ -147,7 +147,7 @@ gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispat
     gyre_kernel **kernels = calloc(all + 1, sizeof *kernels);
     *count = 0;
     for (gyre_kernel *kernel = runtime->kernels; kernels && kernel; kernel = kernel->next) {
-        if (kernel->dispatch != dispatch)
+        if (dispatch && kernel->dispatch != dispatch)
             continue;
         __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
         kernels[(*count)++] = kernel;

@@ -131,6 +131,8 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
     info->failed = kernel->earlier_failed;
     info->restarts = kernel->restarts;
     info->condemned = kernel->condemned;
+    info->stalls = kernel->stalls;
+    info->health = gyre_kernel_health_of(kernel);
     for (uint32_t i = 0; i < kernel->blocks; i++) {
         info->handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
         info->failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);

@@ -383,7 +383,8 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     gyre_control_order(kernel, isolated ? GYRE_VERB_PAUSE : verb);
     kernel->starting = true;
     kernel->earlier_handled = kernel->earlier_failed = 0;
-    kernel->restarts = kernel->condemned = 0;
+    kernel->restarts = kernel->condemned = kernel->stalls = 0;
+    kernel->doomed = false;
     gyre_kernel_hold_buffers(kernel, true);
     gyre_status status = GYRE_LOST;
     for (int tries = 0; tries < STARTS_MAX && status == GYRE_LOST; tries++)
@@ -440,6 +441,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_control_create(kernel);
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_watchdog_need(kernel);
     if (status == GYRE_OK)
         status = list_kernel(kernel); /* before the start: who brings back a worker looks there */
     if (status == GYRE_OK) {

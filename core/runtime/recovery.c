@@ -219,7 +219,9 @@ static void suspend_all(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         suspend(kernel);
-        if (kernel->reviving && keeps_something(kernel))
+        if (kernel->reviving && kernel->doomed)
+            give_up(kernel, "a handler ran for longer than handler_budget_ms (on_stall = stop)");
+        else if (kernel->reviving && keeps_something(kernel))
             give_up(kernel, "its worker process died, and what its handler keeps between messages with it");
     }
 }

@@ -74,6 +74,7 @@ gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
     if (!runtime)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
     pthread_mutex_init(&runtime->lock, NULL);
+    gyre_watchdog_init(runtime);
     runtime->log = given.log;
     runtime->log_context = given.log_context;
     gyre_status status = load_config(runtime, &given);
@@ -96,6 +97,7 @@ void gyre_close(gyre_runtime *runtime)
     if (!runtime || runtime->foreign)
         return;
     gyre_runtime_unlist(runtime);
+    gyre_watchdog_finish(runtime);
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);
     gyre_buffers_close(runtime);

@@ -37,7 +37,16 @@ struct gyre_open_device {
     bool careful;      /* requests are handed out one by one, because one of them is suspected */
 };
 
+/** Looks at kernels that have a budget for their handlers. */
+struct gyre_watchdog {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* on the clock of deadlines */
+    pthread_t thread;
+    bool runs, stop;
+};
+
 struct gyre_runtime {
+    struct gyre_watchdog watchdog;
     gyre_runtime *next; /* of those of the process */
     bool foreign;       /* this process was forked by its owner: nothing of it may be used */
     struct gyre_config *config;
@@ -77,6 +86,9 @@ struct gyre_kernel {
     bool starting, ending;          /* a thread is taking the device side up, or down */
     bool reviving;                  /* its worker died: `starting` is the keeper's, who brings it back */
     bool announced;                 /* the launch succeeded: it is shown in the list; under runtime->lock */
+    bool stalled, doomed;           /* a handler is over its budget; its worker's death is to be its end */
+    uint64_t moved_ns;              /* the watchdog's: since when nothing was answered */
+    uint32_t stalls;                /* times that it became so */
     uint32_t restarts, condemned;   /* workers that died under it; requests that were failed for that */
     uint64_t earlier_handled, earlier_failed; /* by those workers */
     uint32_t inside;                          /* threads that wait for the kernel with the lock given up */
@@ -227,9 +239,18 @@ void gyre_handles_keep(const gyre_kernel *kernel);
 /** Watches over a device in a worker process: from now on its kernels are brought back when that dies. */
 void gyre_recovery_watch(struct gyre_open_device *device);
 
+/* watchdog.c */
+
+void gyre_watchdog_init(gyre_runtime *runtime);
+/** Makes sure that somebody watches a kernel that has a budget. EXHAUSTED. */
+gyre_status gyre_watchdog_need(const gyre_kernel *kernel);
+void gyre_watchdog_finish(gyre_runtime *runtime);
+/** Under the lock. */
+gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel);
+
 /* handles.c */
 
-/** Kernels of a device, kept from being freed until gyre_kernel_leave; NULL without memory. */
+/** Kernels of a device (NULL: of all), kept from being freed until gyre_kernel_leave; NULL without memory. */
 gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count);
 void gyre_kernel_leave(gyre_kernel *kernel);
 /** Asks the device again where its named buffers are. */

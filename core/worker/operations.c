@@ -42,6 +42,7 @@ static void answer_open(struct gyre_wire *wire)
 {
     gyre_wire_begin(wire, GYRE_WIRE_OPEN, GYRE_OK);
     gyre_wire_put(wire, gyre_dispatch_device_info(device), sizeof(gyre_device_info));
+    gyre_wire_put_u64(wire, gyre_dispatch_has_notify(device));
     gyre_wire_put_text(wire, gyre_dispatch_build(device));
 }
 

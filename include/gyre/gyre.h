@@ -198,6 +198,14 @@ typedef enum gyre_kernel_state {
     GYRE_KERNEL_LOST = 5
 } gyre_kernel_state;
 
+/** How a kernel fares. Without handler_budget_ms in its configuration nobody looks for stalls. */
+typedef enum gyre_kernel_health {
+    GYRE_HEALTH_IDLE = 1,    /* every request is answered */
+    GYRE_HEALTH_BUSY = 2,    /* some are not */
+    GYRE_HEALTH_STALLED = 3, /* a handler runs for longer than its budget */
+    GYRE_HEALTH_DEAD = 4     /* nobody works for it: terminated, lost, or its worker is being replaced */
+} gyre_kernel_health;
+
 typedef struct gyre_kernel_info {
     size_t size;
     char name[64], kernel[64], backend[32], device[128];
@@ -214,6 +222,8 @@ typedef struct gyre_kernel_info {
     /* With isolation = process: workers that died under it since launch, and requests that were completed as
      * failed because their handler took a worker down each time. */
     uint32_t restarts, condemned;
+    uint32_t stalls;           /* how often a handler was found over handler_budget_ms since launch */
+    gyre_kernel_health health; /* now */
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
@@ -221,6 +231,8 @@ GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel
 GYRE_API size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity);
 /** The kernel of that name, or NULL. */
 GYRE_API gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name);
+/** "idle", "busy", "stalled", "dead". */
+GYRE_API const char *gyre_kernel_health_word(gyre_kernel_health health);
 /** "active", "inactive", ... */
 GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
 /** Copies the actor state out. INVALID unless the kernel is inactive or terminated and `size` is the state's

@@ -46,6 +46,10 @@ static void crash(u32 fault)
         break;
     case CRASH_STOP:
         kill(getpid(), SIGSTOP);
+        usleep(20000); /* until that has reached this thread */
+        break;
+    case CRASH_SLOW:
+        usleep(60000);
         break;
     default:
         break;
