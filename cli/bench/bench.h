@@ -128,6 +128,7 @@ gyre_status bench_run_floor(const bench_case *self, const bench_options *options
 gyre_status bench_run_call(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_burst(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_stream_in_place(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_pair(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_timed(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams: each client keeps a window of requests under way and checks every reply. A client has a queue of
- * its own and sends and receives in one thread, in batches or one message at a time. Nothing is allocated in
- * the loops.
+ * its own and sends and receives in one thread, in batches, copied or in place, or one message at a time.
+ * Nothing is allocated in the loops.
  */
 #include "cli/bench/bench.h"
 
@@ -13,12 +13,13 @@
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
-enum { PRODUCERS_MAX = 16 };
+enum { PRODUCERS_MAX = 16, VIEWS_MAX = 256 };
 
 struct client {
     gyre_queue *queue;
     const bench_shape *shape;
     unsigned number; /* among the producers */
+    bool in_place;   /* requests are made and replies checked where they lie */
     uint64_t duration_ns, deadline_ns;
     uint64_t sent, received, errors; /* over all rounds */
     unsigned char *requests, *replies;
@@ -51,10 +52,41 @@ BENCH_INLINE gyre_status receive_some(struct client *client, enum bench_kind kin
     return status;
 }
 
+BENCH_INLINE gyre_status send_in_place(struct client *client, enum bench_kind kind, size_t count)
+{
+    void *requests = NULL;
+    size_t stride = 0;
+    gyre_status status = gyre_reserve(client->queue, &requests, &stride, &count, client->deadline_ns);
+    if (status != GYRE_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        bench_fill(kind, (unsigned char *)requests + i * stride, client->sent + i);
+    client->sent += count;
+    return gyre_commit(client->queue, count);
+}
+
+BENCH_INLINE gyre_status receive_in_place(struct client *client, enum bench_kind kind)
+{
+    gyre_view views[VIEWS_MAX];
+    const size_t burst = client->shape->burst < VIEWS_MAX ? client->shape->burst : VIEWS_MAX;
+    size_t found = 0;
+    gyre_status status = gyre_peek(client->queue, views, burst, &found, client->deadline_ns);
+    if (status != GYRE_OK)
+        return status;
+    for (size_t i = 0; i < found; i++)
+        client->errors +=
+            views[i].outcome != GYRE_REPLIED || !bench_right(kind, views[i].reply, client->received + i);
+    client->received += found;
+    return gyre_release_views(client->queue, found);
+}
+
 /* One turn of a batch client: a burst goes out whenever the window has room for one. */
-BENCH_INLINE gyre_status batch_turn(struct client *client, enum bench_kind kind)
+BENCH_INLINE gyre_status batch_turn(struct client *client, enum bench_kind kind, bool in_place)
 {
     const uint64_t room = client->shape->window - (client->sent - client->received);
+    if (in_place)
+        return room >= client->shape->burst ? send_in_place(client, kind, client->shape->burst)
+                                            : receive_in_place(client, kind);
     if (room >= client->shape->burst)
         return send_some(client, kind, client->shape->burst);
     return receive_some(client, kind);
@@ -77,13 +109,13 @@ BENCH_INLINE gyre_status single_turn(struct client *client, enum bench_kind kind
 /* The clock is read once a window, as in the floors. */
 BENCH_INLINE gyre_status stream_kind(struct client *client, enum bench_kind kind)
 {
-    const bool single = client->shape->burst == 1;
+    const bool single = client->shape->burst == 1, in_place = client->in_place;
     const uint64_t end = gyre_clock_ns() + client->duration_ns;
     gyre_status status = GYRE_OK;
     do {
         uint64_t goal = client->sent + client->shape->window;
         while (status == GYRE_OK && client->sent < goal)
-            status = single ? single_turn(client, kind) : batch_turn(client, kind);
+            status = single ? single_turn(client, kind) : batch_turn(client, kind, in_place);
     } while (status == GYRE_OK && gyre_clock_ns() < end);
     while (status == GYRE_OK && client->received != client->sent)
         status = receive_some(client, kind);
@@ -106,6 +138,7 @@ static void *client_main(void *argument)
 struct crowd {
     bench_session session;
     unsigned count;
+    bool in_place;
     struct client clients[PRODUCERS_MAX];
 };
 
@@ -161,7 +194,10 @@ static gyre_status add_client(const bench_case *self, struct crowd *crowd)
 {
     const gyre_queue_desc desc = {.size = sizeof desc, .capacity = self->shape.capacity};
     struct client *client = &crowd->clients[crowd->count];
-    *client = (struct client){.queue = crowd->session.queue, .shape = &self->shape, .number = crowd->count};
+    *client = (struct client){.queue = crowd->session.queue,
+                              .shape = &self->shape,
+                              .number = crowd->count,
+                              .in_place = crowd->in_place};
     size_t size = (bench_request_size(self->shape.kind) * self->shape.burst + 63) / 64 * 64;
     client->requests = aligned_alloc(64, size);
     client->replies = aligned_alloc(64, size); /* no reply is larger than its request */
@@ -174,9 +210,9 @@ static gyre_status add_client(const bench_case *self, struct crowd *crowd)
                                                : gyre_error_set(GYRE_EXHAUSTED, "no memory for a batch");
 }
 
-gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row)
+static gyre_status run(const bench_case *self, const bench_options *options, bench_row *row, bool in_place)
 {
-    struct crowd crowd = {0};
+    struct crowd crowd = {.in_place = in_place};
     bench_story story;
     unsigned wanted = self->shape.producers < PRODUCERS_MAX ? self->shape.producers : PRODUCERS_MAX;
     gyre_status status = bench_session_open(self, options, &crowd.session, row);
@@ -191,4 +227,14 @@ gyre_status bench_run_stream(const bench_case *self, const bench_options *option
         free(crowd.clients[i].replies);
     }
     return bench_story_tell(&story, self);
+}
+
+gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run(self, options, row, false);
+}
+
+gyre_status bench_run_stream_in_place(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run(self, options, row, true);
 }

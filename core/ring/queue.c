@@ -13,12 +13,21 @@
 #include "core/base/error.h"
 
 enum { LABEL_SIZE = 96 };
-enum { CHUNK_SIZE = 16384 }; /* bytes of a batch that a worker waits for; a part of a first-level cache */
+enum {
+    CHUNK_SIZE = 16384, /* bytes of a batch that a worker waits for; a part of a first-level cache */
+    PACKED_MAX = 1024,
+};
 
+/*
+ * Small slots are a line. Larger ones are packed as far as headers and payloads stay aligned to 16 bytes: the
+ * lines that a message touches are what it costs. Beyond PACKED_MAX that is little, and slots that begin with
+ * a line are simpler to copy.
+ */
 static uint32_t stride_of(uint32_t payload)
 {
+    const uint32_t unit = payload > GYRE_SLOT_SMALL_PAYLOAD && payload <= PACKED_MAX ? 16 : GYRE_LINE_SIZE;
     uint32_t room = payload > GYRE_SLOT_SMALL_PAYLOAD ? payload : GYRE_SLOT_SMALL_PAYLOAD;
-    return (room + GYRE_SLOT_HEADER_SIZE + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+    return (room + GYRE_SLOT_HEADER_SIZE + unit - 1) / unit * unit;
 }
 
 static const char *label_of(const char *name, char *text, size_t size)
@@ -55,6 +64,11 @@ static gyre_status check_options(const struct gyre_queue_options *options)
     return GYRE_OK;
 }
 
+static uint64_t whole_lines(uint64_t size)
+{
+    return (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+}
+
 static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options *options)
 {
     shape->magic = GYRE_QUEUE_MAGIC;
@@ -66,8 +80,8 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     shape->request_stride = stride_of(options->request_size);
     shape->reply_stride = stride_of(options->reply_size);
     shape->request_offset = sizeof(gyre_queue_region);
-    shape->reply_offset = shape->request_offset + options->capacity * shape->request_stride;
-    shape->region_size = shape->reply_offset + options->capacity * shape->reply_stride;
+    shape->reply_offset = whole_lines(shape->request_offset + options->capacity * shape->request_stride);
+    shape->region_size = whole_lines(shape->reply_offset + options->capacity * shape->reply_stride);
     if (options->timed)
         shape->region_size += options->capacity * sizeof(gyre_stamp);
 }
@@ -113,11 +127,8 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
     queue->replies = base + shape->reply_offset;
     queue->request_stride = shape->request_stride;
     queue->reply_stride = shape->reply_stride;
-    /* a message of one line is published with its payload: nothing is gained by keeping the worker waiting */
-    queue->chunk = 1;
-    if (queue->request_stride > GYRE_LINE_SIZE && queue->request_stride < CHUNK_SIZE)
-        queue->chunk = CHUNK_SIZE / queue->request_stride;
-    uint64_t stamps = shape->reply_offset + shape->capacity * shape->reply_stride;
+    queue->chunk = queue->request_stride < CHUNK_SIZE ? CHUNK_SIZE / queue->request_stride : 1;
+    uint64_t stamps = whole_lines(shape->reply_offset + shape->capacity * shape->reply_stride);
     queue->shared->host.stamps_offset = stamps < shape->region_size ? stamps : 0;
 }
 

@@ -12,6 +12,8 @@
 #include "core/base/error.h"
 #include "core/ring/copy.h"
 
+#define INLINE __attribute__((always_inline)) static inline
+
 static uint64_t room(gyre_queue *queue)
 {
     return queue->capacity - (queue->producer.sent - queue->producer.received_seen);
@@ -31,34 +33,79 @@ static void note_depth(gyre_queue *queue, uint64_t sent)
         __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
 }
 
-/* What a request with a tail says of itself; never more than what is there to be read. */
-static size_t length_of(const void *request, size_t size)
+/* Where the request slots are, in registers: stores to a slot could be stores to the queue for all a compiler
+ * knows. */
+struct slots {
+    unsigned char *base;
+    uint64_t mask;
+    uint32_t stride;
+};
+
+static inline struct slots slots_of(const gyre_queue *queue)
 {
-    uint32_t used;
-    memcpy(&used, request, sizeof used);
-    return used < size ? used : size;
+    return (struct slots){queue->requests, queue->mask, queue->request_stride};
+}
+
+static inline gyre_slot *slot_at(struct slots slots, uint64_t index)
+{
+    return (gyre_slot *)(void *)(slots.base + (index & slots.mask) * slots.stride);
+}
+
+/* What a request with a tail says of itself; never more than what is there to be read. `tails` is a constant
+ * here and below, so that requests without tails pay nothing for the others. */
+INLINE uint32_t length_of(const void *request, size_t size, bool tails)
+{
+    uint32_t used = (uint32_t)size;
+    if (tails)
+        memcpy(&used, request, sizeof used);
+    return used < size ? used : (uint32_t)size;
+}
+
+INLINE void publish(gyre_slot *slot, uint64_t index, size_t size, bool tails)
+{
+    slot->length = length_of(slot + 1, size, tails);
+    slot->info = 0;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
 }
 
 /*
  * Makes requests visible, the last one first. A worker that sees the first one of them looks ahead, and would
- * otherwise take each line away between the store of its payload and that of its sequence. `tails` is a
- * constant here and below, so that requests without tails pay nothing for the others.
+ * otherwise take each line away between the store of its payload and that of its sequence.
  */
-__attribute__((always_inline)) static inline void publish(gyre_queue *queue, uint64_t first, uint64_t end,
-                                                          size_t size, bool tails)
+INLINE void publish_all(struct slots slots, uint64_t first, uint64_t end, size_t size, bool tails)
 {
     while (end != first) {
-        gyre_slot *slot = gyre_request_slot(queue, --end);
-        slot->length = (uint32_t)(tails ? length_of(slot + 1, size) : size);
-        slot->info = 0;
-        __atomic_store_n(&slot->sequence, end + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+        end--;
+        publish(slot_at(slots, end), end, size, tails);
     }
 }
 
-__attribute__((always_inline)) static inline uint64_t
-put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum gyre_mark mark, bool tails)
+/* Messages of one line: with its payload each is complete, and a worker that waits gains nothing. */
+INLINE void put_lines(struct slots slots, uint64_t index, uint64_t end, const unsigned char *from,
+                      size_t size, bool tails)
 {
-    const unsigned char *from = requests;
+    for (; index != end; index++, from += size) {
+        gyre_slot *slot = slot_at(slots, index);
+        gyre_payload_copy(slot + 1, from, length_of(from, size, tails));
+        publish(slot, index, size, tails);
+    }
+}
+
+INLINE void put_chunks(struct slots slots, uint64_t index, uint64_t end, const unsigned char *from,
+                       size_t size, uint64_t chunk, bool tails)
+{
+    while (index != end) {
+        const uint64_t first = index, stop = end - index > chunk ? index + chunk : end;
+        for (; index != stop; index++, from += size)
+            gyre_payload_copy(slot_at(slots, index) + 1, from, length_of(from, size, tails));
+        publish_all(slots, first, stop, size, tails);
+    }
+}
+
+INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum gyre_mark mark,
+                    bool tails)
+{
+    const struct slots slots = slots_of(queue);
     if (room(queue) < count)
         queue->producer.received_seen =
             gyre_received(queue); /* acquire: the slots were read before they are reused */
@@ -66,16 +113,13 @@ put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum g
     uint64_t index = queue->producer.sent, end = index + granted;
     if (__builtin_expect(queue->timing != NULL, 0))
         gyre_queue_timing_sent(queue, index, end);
-    while (index != end) {
-        const uint64_t first = index, stop = end - index > queue->chunk ? index + queue->chunk : end;
-        for (; index != stop; index++, from += size) {
-            if (mark != GYRE_MARK_SEND)
-                gyre_mark_set(queue, index, mark);
-            gyre_payload_copy(gyre_request_slot(queue, index) + 1, from,
-                              tails ? length_of(from, size) : size);
-        }
-        publish(queue, first, stop, size, tails);
-    }
+    if (mark != GYRE_MARK_SEND)
+        for (uint64_t i = index; i != end; i++)
+            gyre_mark_set(queue, i, mark);
+    if (slots.stride == GYRE_LINE_SIZE)
+        put_lines(slots, index, end, requests, size, tails);
+    else
+        put_chunks(slots, index, end, requests, size, queue->chunk, tails);
     __atomic_store_n(&queue->producer.sent, end,
                      __ATOMIC_RELEASE); /* for those who count; the device never looks */
     note_depth(queue, end);
@@ -296,9 +340,9 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
         if (__builtin_expect(queue->timing != NULL, 0))
             gyre_queue_timing_sent(queue, index, end);
         if (queue->request_least)
-            publish(queue, index, end, queue->request_size, true);
+            publish_all(slots_of(queue), index, end, queue->request_size, true);
         else
-            publish(queue, index, end, queue->request_size, false);
+            publish_all(slots_of(queue), index, end, queue->request_size, false);
         __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
         note_depth(queue, end);
         queue->producer.reserving = false;

@@ -96,10 +96,12 @@ typedef struct gyre_failure {
 typedef struct gyre_queue_shape {
     gyre_u32 magic;
     gyre_u32 version;
-    gyre_u64 capacity;                     /* slots, a power of two */
-    gyre_u32 request_stride, reply_stride; /* bytes from slot to slot, multiples of a line */
+    gyre_u64 capacity; /* slots, a power of two */
+    /* bytes from slot to slot, multiples of 16: a line for payloads that share it with their header; larger
+     * slots may begin within a line, and the neighbours that share one have the same writer */
+    gyre_u32 request_stride, reply_stride;
     gyre_u32 request_size, reply_size;     /* largest payloads */
-    gyre_u64 request_offset, reply_offset; /* of slot 0 from the region's start */
+    gyre_u64 request_offset, reply_offset; /* of slot 0 from the region's start, multiples of a line */
     gyre_u64 region_size;
     gyre_u64 first; /* the index of the first request ever */
 } gyre_queue_shape;
