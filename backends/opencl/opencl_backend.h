@@ -30,6 +30,7 @@ struct opencl_settings {
     uint32_t batch;     /* messages of an epoch at most */
     uint32_t epochs;    /* under way at once */
     uint32_t target_us; /* an epoch grows as long as it takes less */
+    bool stay;          /* mode = resident: kernels poll the queues themselves */
     bool profile;       /* command queues measure; the figures are logged when a kernel ends */
 };
 
@@ -79,8 +80,8 @@ struct gyre_module {
 
 /** A queue's region as the device gets to it. Its address is what the control region's table holds. */
 struct gyre_queue_memory {
+    gyre_queue_region *region; /* first: kernels that stay read it (opencl_stay.h) */
     struct gyre_device *device;
-    gyre_queue_region *region;
     cl_mem memory; /* direct: the region itself; else NULL */
 };
 

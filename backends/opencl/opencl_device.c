@@ -93,10 +93,11 @@ static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
     /* NVIDIA's compiler else gives a lane so many registers that a block has only 256 */
-    snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
+    snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
              has_extension(device, "cl_nv_compiler_options") ? " -cl-nv-maxrregcount=64" : "",
-             device->direct ? " -DGYRE_OPENCL_DIRECT" : "");
+             device->direct ? " -DGYRE_OPENCL_DIRECT" : "",
+             device->settings.stay ? " -DGYRE_OPENCL_STAY" : "");
 }
 
 static gyre_status check_abilities(const gyre_device *device)
@@ -185,10 +186,30 @@ static bool shares_memory(const gyre_device *device)
     return shared;
 }
 
+static gyre_status refuse_stay(const gyre_device *device)
+{
+    const cl_device_svm_capabilities found =
+        NUMBER(device, CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities);
+    const char *lacking = "does not work in the host's memory";
+    if (!(found & CL_DEVICE_SVM_FINE_GRAIN_BUFFER))
+        lacking = "reports no fine-grained shared virtual memory";
+    else if (!(found & CL_DEVICE_SVM_ATOMICS))
+        lacking = "reports no atomics in shared virtual memory";
+    else if (device->settings.transfer == OPENCL_TRANSFER_STAGED)
+        lacking = "is to get copies, as transfer = staged says";
+    return device->host->error(
+        GYRE_UNAVAILABLE,
+        "backend.opencl.mode = resident needs a device that shares memory with the host, "
+        "with atomics; device '%s' %s: set mode = epochs",
+        device->name, lacking);
+}
+
 static gyre_status choose_transfer(gyre_device *device)
 {
     device->direct =
         device->settings.transfer != OPENCL_TRANSFER_STAGED && may_be_direct(device) && shares_memory(device);
+    if (device->settings.stay && !device->direct)
+        return refuse_stay(device);
     if (device->direct || device->settings.transfer != OPENCL_TRANSFER_DIRECT)
         return GYRE_OK;
     return device->host->error(
@@ -289,6 +310,11 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .can_wake = 1};
     now.lanes_default = least(is_cpu ? CPU_LANES : GPU_LANES, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
+    if (device->settings.stay) { /* one processor is left for transfers; and nobody rings bells */
+        now.blocks_max = units > 1 ? units - 1 : 1;
+        now.blocks_default = 1;
+        now.can_wake = 0;
+    }
     now.scratch_max = device->local_size > OWN_SHARED ? device->local_size - OWN_SHARED : 0;
     snprintf(now.name, sizeof now.name, "%s", device->name);
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);

@@ -139,19 +139,29 @@ static void shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *glob
     *global = groups * *local;
 }
 
-static gyre_epoch describe(const gyre_resident *resident, const struct opencl_epoch *epoch)
+void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
 {
     const gyre_device *device = resident->device;
-    gyre_epoch told = {.first = epoch->first,
-                       .command = epoch->command,
-                       .count = epoch->count,
-                       .mask = UINT64_MAX,
-                       .block_count = resident->blocks,
-                       .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
-                       .ticks = device->clock_ticks,
-                       .tick_rate = device->clock_rate,
-                       .handles_offset = device->shared_addresses ? 0 : UINT64_MAX};
-    memcpy(told.counts, resident->counts, sizeof told.counts);
+    *told = (gyre_epoch){.mask = UINT64_MAX,
+                         .block_count = resident->blocks,
+                         .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
+                         .ticks = device->clock_ticks,
+                         .tick_rate = device->clock_rate,
+                         .handles_offset = device->shared_addresses ? 0 : UINT64_MAX};
+    if (device->direct)
+        told->handles_offset =
+            (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
+                       (const char *)resident->control);
+    memcpy(told->counts, resident->counts, sizeof told->counts);
+}
+
+static gyre_epoch describe(const gyre_resident *resident, const struct opencl_epoch *epoch)
+{
+    gyre_epoch told;
+    opencl_describe(resident, &told);
+    told.first = epoch->first;
+    told.command = epoch->command;
+    told.count = epoch->count;
     if (!epoch->queue)
         return told;
     gyre_queue_region *region = epoch->queue->memory->region;
@@ -159,10 +169,7 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
     told.drop_before = __atomic_load_n(&region->host.drop_before, __ATOMIC_RELAXED);
     told.request_stride = region->shape.request_stride;
     told.reply_stride = region->shape.reply_stride;
-    if (device->direct) {
-        told.handles_offset =
-            (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
-                       (const char *)resident->control);
+    if (resident->device->direct) {
         told.start = epoch->first;
         told.mask = region->shape.capacity - 1;
         told.request_offset = region->shape.request_offset;

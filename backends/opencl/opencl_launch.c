@@ -187,16 +187,23 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
         status = bind_buffers(resident, desc);
     if (status == GYRE_OK)
         status = set_arguments(resident);
-    return status == GYRE_OK ? opencl_warm_up(resident) : status;
+    if (status != GYRE_OK)
+        return status;
+    return resident->device->settings.stay ? opencl_stay_start(resident) : opencl_warm_up(resident);
 }
 
 static gyre_status start_pump(gyre_resident *resident)
 {
     resident->present = 1;
-    int error = pthread_create(&resident->thread, NULL, opencl_pump_main, resident);
+    int error =
+        pthread_create(&resident->thread, NULL,
+                       resident->device->settings.stay ? opencl_stay_watch : opencl_pump_main, resident);
     if (!error)
         return GYRE_OK;
     resident->present = 0;
+    if (resident->device->settings
+            .stay) /* it polls already; the core makes the region anew after a failure */
+        __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
     return resident->device->host->error(GYRE_EXHAUSTED, "the kernel's thread could not be started: %s",
                                          strerror(error));
 }
@@ -206,6 +213,7 @@ static void free_resident(gyre_resident *resident)
 {
     const struct opencl_loader *cl = resident->device->cl;
     cl_command_queue queues[] = {resident->compute, resident->upload, resident->download};
+    opencl_stay_end(resident);
     opencl_epochs_release(resident);
     for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
         if (queues[i])
@@ -258,6 +266,8 @@ gyre_status opencl_launch(gyre_module *module, const gyre_resident_desc *desc, g
 
 gyre_status opencl_wait(gyre_resident *resident, uint64_t deadline_ns)
 {
+    if (resident->device->settings.stay)
+        return opencl_stay_wait(resident, deadline_ns);
     while (__atomic_load_n(&resident->present, __ATOMIC_ACQUIRE)) { /* pairs with the pump's release */
         if (gyre_clock_ns() >= deadline_ns)
             return resident->device->host->error(GYRE_TIMEOUT, "a handler is still running on device '%s'",
@@ -272,6 +282,8 @@ void opencl_release(gyre_resident *resident)
 {
     if (!resident)
         return;
+    if (resident->device->settings.stay)
+        opencl_stay_end(resident);
     pthread_join(resident->thread, NULL);
     opencl_profile_tell(resident);
     free_resident(resident);

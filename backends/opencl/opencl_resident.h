@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A launched kernel: opencl_launch.c makes and ends it, opencl_pump.c is its thread, opencl_epoch.c carries
- * messages to the device and back, opencl_report.c tells what came of it.
+ * messages to the device and back, opencl_report.c tells what came of it. With mode = resident, opencl_stay.c
+ * takes the places of the middle two.
  *
  * All but `present` belongs to the pump once it runs.
  */
@@ -76,6 +77,10 @@ struct gyre_resident {
     uint64_t message_ns;        /* a message's share of an epoch, lately */
     uint64_t last_done_ns;
     struct opencl_profile profile;
+
+    cl_mem cursors;       /* of a kernel that stays; NULL: epochs */
+    uint32_t stay_blocks; /* that were taken of the device for it */
+    uint32_t stay_over;   /* atomic: its watcher is to end */
 };
 
 /* ---- opencl_pump.c ---- */
@@ -87,6 +92,8 @@ void *opencl_pump_main(void *argument);
 
 /** How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. */
 uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most);
+/** The work-groups and arguments of what is not an epoch of messages. */
+void opencl_describe(const gyre_resident *resident, gyre_epoch *told);
 /** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);
@@ -98,6 +105,17 @@ bool opencl_oldest_is_done(const gyre_resident *resident);
 gyre_status opencl_collect(gyre_resident *resident);
 /** Releases what epochs hold. */
 void opencl_epochs_release(gyre_resident *resident);
+
+/* ---- opencl_stay.c ---- */
+
+/** Takes the blocks and enqueues the kernel that stays. INVALID when it cannot, or they are not there. */
+gyre_status opencl_stay_start(gyre_resident *resident);
+/** The watcher's thread: passes on what handlers log until the kernel left and opencl_stay_end was called. */
+void *opencl_stay_watch(void *argument);
+/** OK: all blocks have left. TIMEOUT. */
+gyre_status opencl_stay_wait(gyre_resident *resident, uint64_t deadline_ns);
+/** Waits for the end of the kernel, which has left; gives its blocks back. Also after a failed start. */
+void opencl_stay_end(gyre_resident *resident);
 
 /* ---- opencl_report.c ---- */
 

@@ -99,6 +99,15 @@ static gyre_status read_switch(const gyre_host *host, const gyre_parameter *para
     return status;
 }
 
+static gyre_status read_mode(const gyre_host *host, const gyre_parameter *parameter, bool *stay)
+{
+    static const char *const words[] = {"epochs", "resident", NULL};
+    uint32_t choice = 0;
+    gyre_status status = read_word(host, parameter, "epochs or resident", words, &choice);
+    *stay = choice == 1;
+    return status;
+}
+
 static gyre_status read_one(const gyre_host *host, const gyre_parameter *parameter,
                             struct opencl_settings *settings)
 {
@@ -119,6 +128,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_number(host, parameter, 1, EPOCHS_MAX, &settings->epochs);
     if (!strcmp(key, "target_us"))
         return read_number(host, parameter, 1, TARGET_MAX_US, &settings->target_us);
+    if (!strcmp(key, "mode"))
+        return read_mode(host, parameter, &settings->stay);
     if (!strcmp(key, "profile"))
         return read_switch(host, parameter, &settings->profile);
     return GYRE_OK; /* other keys are the core's */

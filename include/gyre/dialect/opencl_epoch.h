@@ -118,6 +118,9 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
 #endif
 }
 
+#ifdef GYRE_OPENCL_STAY
+#include "gyre/dialect/opencl_stay.h"
+#else
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
@@ -155,6 +158,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
         }                                                                                                    \
         gyre_epoch_count_(log, failed);                                                                      \
     }
+#endif
 
 /* One block a message. Of the same shape as the batch entry's, and for the same reason. */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The entry of a kernel that stays: on a device that shares memory with the host, with atomics, each block
+ * polls the queues of the control region until the control word ends it, like a worker thread. In place of
+ * the lane entry of opencl_epoch.h and with its parameters, of which `epoch` tells the clock, the buffers and
+ * the shape, and `requests` holds the blocks' cursors (gyre_stay_cursor).
+ *
+ * One lane a block. Block kernels do not stay: their lanes would wait for messages at barriers.
+ */
+#ifndef GYRE_DIALECT_OPENCL_STAY_H
+#define GYRE_DIALECT_OPENCL_STAY_H
+
+#define GYRE_STAY_BATCH_ 256u /* messages of one queue before the next queue has its turn */
+#define GYRE_STAY_CLAIM_ 64u  /* messages that a block takes at once where several share a queue */
+
+/** What a block goes through its queues with. */
+typedef struct gyre_stay_ {
+    __global gyre_control_region *control;
+    __global gyre_control_block *line;
+    __global gyre_stay_cursor *cursors; /* of this block */
+    gyre_u64 command;
+    gyre_u32 queue_count, blocks;
+    /* of the queue that is being served */
+    __global gyre_u8 *region;
+    __global gyre_stay_cursor *cursor;
+    gyre_epoch at; /* the message at hand, as an epoch of one */
+} gyre_stay_;
+
+#define GYRE_STAY_LOAD_(pointer)         __atomic_load_n((pointer), __ATOMIC_RELAXED)
+#define GYRE_STAY_STORE_(pointer, value) __atomic_store_n((pointer), (value), __ATOMIC_RELAXED)
+
+/* The backend's word for a queue begins with where its region lies. */
+GYRE_HELPER __global gyre_u8 *gyre_stay_region_(gyre_u64 address)
+{
+    return address ? (__global gyre_u8 *)(size_t) * (__global gyre_u64 *)(size_t)address : 0;
+}
+
+GYRE_HELPER void gyre_stay_read_table_(gyre_stay_ *stay)
+{
+    const __global gyre_control_region *control = stay->control;
+    stay->queue_count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
+    for (gyre_u32 i = 0; i < stay->queue_count && i < GYRE_QUEUES_MAX; i++) {
+        __global gyre_stay_cursor *cursor = &stay->cursors[i];
+        /* acquire: the address is written last */
+        const gyre_u64 address = __atomic_load_n(&control->queues[i].address, __ATOMIC_ACQUIRE);
+        const gyre_u64 serial = GYRE_STAY_LOAD_(&control->queues[i].serial);
+        if (cursor->address == address && cursor->serial == serial)
+            continue;
+        cursor->address = address;
+        cursor->serial = serial;
+        cursor->next = cursor->end = GYRE_STAY_LOAD_(&control->queues[i].first);
+    }
+}
+
+/* Obeys a new command. 0: the kernel has to leave. */
+GYRE_HELPER int gyre_stay_turn_(gyre_stay_ *stay)
+{
+    for (;;) {
+        const gyre_u64 wanted = __atomic_load_n(&stay->control->command.command, __ATOMIC_ACQUIRE);
+        const gyre_u32 verb = GYRE_COMMAND_VERB(wanted);
+        if (wanted != stay->command) {
+            stay->command = wanted;
+            if (verb == GYRE_VERB_RUN)
+                gyre_stay_read_table_(stay);
+            /* pairs with the core's acquire */
+            __atomic_store_n(&stay->line->acknowledged, wanted, __ATOMIC_RELEASE);
+        }
+        if (verb == GYRE_VERB_STOP || verb == GYRE_VERB_YIELD)
+            return 0;
+        if (verb == GYRE_VERB_RUN)
+            return 1;
+    }
+}
+
+GYRE_HELPER const __global gyre_slot *gyre_stay_in_(const gyre_stay_ *stay, gyre_u64 index)
+{
+    return (const __global gyre_slot *)(stay->region + stay->at.request_offset +
+                                        (index & stay->at.mask) * stay->at.request_stride);
+}
+
+/* Pairs with the client's release of the sequence. */
+GYRE_HELPER int gyre_stay_ready_(const gyre_stay_ *stay, gyre_u64 index)
+{
+    return __atomic_load_n(&gyre_stay_in_(stay, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+/* Several blocks share the queue: takes its share of the requests that are ready. */
+GYRE_HELPER void gyre_stay_claim_(gyre_stay_ *stay)
+{
+    __global gyre_u64 *ticket = &((__global gyre_queue_region *)stay->region)->claim.next;
+    gyre_u64 first = GYRE_STAY_LOAD_(ticket), ready = 0;
+    const gyre_u64 wanted = stay->blocks * GYRE_STAY_CLAIM_;
+    while (ready < wanted && gyre_stay_ready_(stay, first + ready))
+        ready++;
+    const gyre_u64 share = (ready + stay->blocks - 1) / stay->blocks;
+    /* other blocks' claims order through the ticket */
+    if (ready == 0 ||
+        !__atomic_compare_exchange_n(ticket, &first, first + share, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    stay->cursor->next = first;
+    stay->cursor->end = first + share;
+}
+
+/* Turns to queue q. Returns the index behind the last request that this block may handle there now. */
+GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
+{
+    stay->cursor = &stay->cursors[q];
+    stay->region = gyre_stay_region_(stay->cursor->address);
+    if (!stay->region)
+        return stay->cursor->next;
+    const __global gyre_queue_region *region = (const __global gyre_queue_region *)stay->region;
+    stay->at.mask = region->shape.capacity - 1;
+    stay->at.request_offset = region->shape.request_offset;
+    stay->at.reply_offset = region->shape.reply_offset;
+    stay->at.request_stride = region->shape.request_stride;
+    stay->at.reply_stride = region->shape.reply_stride;
+    if (stay->blocks == 1)
+        return stay->cursor->next + GYRE_STAY_BATCH_;
+    if (stay->cursor->next == stay->cursor->end)
+        gyre_stay_claim_(stay);
+    return stay->cursor->end;
+}
+
+/* The next message of the queue at hand, in stay->at; 0: there is none, or the control word changed. */
+GYRE_HELPER int gyre_stay_next_(gyre_stay_ *stay, gyre_u64 end)
+{
+    const gyre_u64 index = stay->cursor->next;
+    if (index == end || !gyre_stay_ready_(stay, index) ||
+        GYRE_STAY_LOAD_(&stay->control->command.command) != stay->command)
+        return 0;
+    const __global gyre_queue_region *region = (const __global gyre_queue_region *)stay->region;
+    stay->at.first = stay->at.start = index;
+    stay->at.drop_before = GYRE_STAY_LOAD_(&region->host.drop_before);
+    return 1;
+}
+
+/* Of this block's line, which it alone writes. */
+GYRE_HELPER void gyre_stay_count_(gyre_stay_ *stay, gyre_u64 handled, gyre_u64 failed)
+{
+    GYRE_STAY_STORE_(&stay->line->handled, stay->line->handled + handled);
+    GYRE_STAY_STORE_(&stay->line->failed, stay->line->failed + failed);
+    GYRE_STAY_STORE_(&stay->line->heartbeat, stay->line->heartbeat + 1);
+}
+
+GYRE_HELPER void gyre_stay_begin_(gyre_stay_ *stay, const gyre_epoch *epoch, const gyre_context *gyre,
+                                  __global gyre_u8 *cursors, __global gyre_control_region *control)
+{
+    stay->at = *epoch;
+    stay->control = control;
+    stay->line = (__global gyre_control_block *)(control + 1) + gyre->block;
+    stay->cursors = (__global gyre_stay_cursor *)cursors + gyre->block * GYRE_QUEUES_MAX;
+    stay->command = 0;
+    stay->queue_count = 0;
+    stay->blocks = epoch->block_count;
+}
+
+/* Everything is in memory. Pairs with the backend's acquire. */
+GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
+{
+    __atomic_fetch_add(&log->reserved[GYRE_STAY_LEFT_WORD], 1u, __ATOMIC_RELEASE);
+}
+
+#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+    GYRE_EPOCH_ENTRY_(name_)                                                                                 \
+    {                                                                                                        \
+        gyre_context gyre;                                                                                   \
+        gyre_stay_ stay;                                                                                     \
+        buffers_ buffers_bound;                                                                              \
+        GYRE_EPOCH_BOUND_(bound);                                                                            \
+        (void)replies;                                                                                       \
+        gyre_epoch_context_(&gyre, &epoch, log, control, 0);                                                 \
+        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
+        gyre_stay_begin_(&stay, &epoch, &gyre, requests, control);                                           \
+        while (gyre_stay_turn_(&stay)) {                                                                     \
+            for (gyre_u32 q = 0; q < stay.queue_count; q++) {                                                \
+                const gyre_u64 end = gyre_stay_open_(&stay, q);                                              \
+                gyre_u64 handled = 0, failed = 0;                                                            \
+                while (stay.region && gyre_stay_next_(&stay, end)) {                                         \
+                    const __global gyre_slot *in = gyre_epoch_in_(&stay.at, stay.region, 0);                 \
+                    __global gyre_slot *out = gyre_epoch_out_(&stay.at, stay.region, 0);                     \
+                    if (gyre_epoch_open_(&stay.at, 0, in, out, gyre_least_##request_, gyre_size_##request_,  \
+                                         1) == GYRE_SLOT_READY_) {                                           \
+                        gyre.failed = 0;                                                                     \
+                        int result = GYRE_FAILED;                                                            \
+                        if (gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {             \
+                            gyre_clear_##reply_((__global reply_ *)(out + 1));                               \
+                            result = gyre_result_(                                                           \
+                                &gyre,                                                                       \
+                                gyre_handler_##name_((const __global request_ *)(in + 1),                    \
+                                                     (__global reply_ *)(out + 1), (__global state_ *)state, \
+                                                     (__local scratch_ *)0, &buffers_bound, &gyre));         \
+                        }                                                                                    \
+                        failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));          \
+                    }                                                                                        \
+                    gyre_epoch_settle_(&stay.at, 0, out);                                                    \
+                    stay.cursor->next++;                                                                     \
+                    handled++;                                                                               \
+                }                                                                                            \
+                if (handled > 0)                                                                             \
+                    gyre_stay_count_(&stay, handled, failed);                                                \
+            }                                                                                                \
+        }                                                                                                    \
+        gyre_stay_end_(log);                                                                                 \
+    }
+
+#endif
