@@ -31,6 +31,7 @@ struct opencl_settings {
     uint32_t epochs;    /* under way at once */
     uint32_t target_us; /* an epoch grows as long as it takes less */
     bool stay;          /* mode = resident: kernels poll the queues themselves */
+    bool pin;           /* staged: the platform is shown the queues' memory, so that it may pin it */
     bool profile;       /* command queues measure; the figures are logged when a kernel ends */
 };
 
@@ -82,7 +83,7 @@ struct gyre_module {
 struct gyre_queue_memory {
     gyre_queue_region *region; /* first: kernels that stay read it (opencl_stay.h) */
     struct gyre_device *device;
-    cl_mem memory; /* direct: the region itself; else NULL */
+    cl_mem memory; /* direct: the region itself; staged with pin: never used; else NULL */
 };
 
 /** A buffer. Where messages may name it, `address` is what both sides call its first byte; else NULL. */

@@ -130,6 +130,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_number(host, parameter, 1, TARGET_MAX_US, &settings->target_us);
     if (!strcmp(key, "mode"))
         return read_mode(host, parameter, &settings->stay);
+    if (!strcmp(key, "pin"))
+        return read_switch(host, parameter, &settings->pin);
     if (!strcmp(key, "profile"))
         return read_switch(host, parameter, &settings->profile);
     return GYRE_OK; /* other keys are the core's */
