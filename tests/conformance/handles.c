@@ -190,6 +190,31 @@ static void another_runtimes_buffer_is_not_found(struct conformance *test)
     gyre_close(other);
 }
 
+/* Where there is one device, a second is refused; where there are two, they do not see each other's buffers.
+ */
+static void a_second_device_has_buffers_of_its_own(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "handles.gyre.c", "lane_words"), *second = NULL;
+    gyre_buffer *mine = make_words(test->runtime, test->backend, 1), *theirs = NULL;
+    gyre_launch_desc desc = launch_desc(test, "handles.gyre.c", "lane_words");
+    uint64_t words[WORDS];
+    gyre_status status = gyre_buffer_alloc(test->runtime, test->backend, 1, sizeof words, &theirs);
+    require(status == GYRE_OK || status == GYRE_INVALID || status == GYRE_UNAVAILABLE);
+    require(status == GYRE_OK || gyre_error_text()[0]);
+    if (status == GYRE_OK) {
+        desc.device = 1;
+        desc.name = "second";
+        for (uint64_t i = 0; i < WORDS; i++)
+            words[i] = i + 2;
+        must(gyre_buffer_upload(theirs, 0, words, sizeof words));
+        must(gyre_launch(test->runtime, &desc, &second));
+        require(ask(second, name(theirs, 0, 0)).sum == sum_of(0, WORDS, 2));
+        refused(second, name(mine, 0, 0), "freed or lies elsewhere");
+        refused(kernel, name(theirs, 0, 0), "freed or lies elsewhere");
+    }
+    require(ask(kernel, name(mine, 0, 0)).sum == sum_of(0, WORDS, 1));
+}
+
 static void names_reach_kernels_that_were_there_before(struct conformance *test)
 {
     gyre_buffer *early = make_words(test->runtime, test->backend, 4);
@@ -235,6 +260,7 @@ const struct conformance_case handle_cases[] = {
     {"a_freed_buffer_is_not_found", a_freed_buffer_is_not_found},
     {"freeing_waits_for_the_handlers", freeing_waits_for_the_handlers},
     {"another_runtimes_buffer_is_not_found", another_runtimes_buffer_is_not_found},
+    {"a_second_device_has_buffers_of_its_own", a_second_device_has_buffers_of_its_own},
     {"names_reach_kernels_that_were_there_before", names_reach_kernels_that_were_there_before},
     {"a_thousand_buffers_have_names", a_thousand_buffers_have_names},
     {NULL, NULL},

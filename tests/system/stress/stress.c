@@ -9,8 +9,8 @@
 
 enum { SETTINGS_MAX = 16 };
 
-static const struct stress_mode *const groups[] = {flow_modes, life_modes, end_modes, chaos_modes,
-                                                   long_modes};
+static const struct stress_mode *const groups[] = {flow_modes,  life_modes, end_modes,
+                                                   chaos_modes, long_modes, device_modes};
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 _Noreturn void require_(const char *what, const char *file, int line)

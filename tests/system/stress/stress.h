@@ -25,7 +25,8 @@ struct stress_mode {
 };
 
 /** Ends with NULL. */
-extern const struct stress_mode flow_modes[], life_modes[], end_modes[], chaos_modes[], long_modes[];
+extern const struct stress_mode flow_modes[], life_modes[], end_modes[], chaos_modes[], long_modes[],
+    device_modes[];
 
 _Noreturn void require_(const char *what, const char *file, int line);
 #define require(condition) ((condition) ? (void)0 : require_(#condition, __FILE__, __LINE__))
