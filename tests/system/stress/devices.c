@@ -49,7 +49,7 @@ static void *load_device(void *argument)
         stream(gyre_kernel_queue(device->kernel), device->ordinal, done, done + SLICE);
         memset(there, (int)(device->ordinal * 16 + done / SLICE % 16), BUFFER_SIZE);
         must(gyre_buffer_upload(device->buffer, 0, there, BUFFER_SIZE));
-        must(gyre_buffer_download(device->buffer, 0, back, sizeof back));
+        must(gyre_buffer_download(device->buffer, 0, back, BUFFER_SIZE));
         require(memcmp(there, back, BUFFER_SIZE) == 0);
     }
     device->spent_ns = gyre_now_ns() - start;
