@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # One visit to a machine, as one JSON document that ./dev benchmarks turns into docs/benchmarks.md: the machine, the floors
 # (programs in a folder: dispatch, limits, stream), the plain programs a user would write, `gyre bench`, the tests.
-# Sourced by `run`, which sets `bin` and `here`; every program runs under a timeout, and one that fails leaves its place in the document null.
+# Sourced by `run`, which sets `bin` and `here`; every program runs under a timeout, and one that fails leaves its place
+# in the document null.
 
 # shellcheck disable=SC2154 # bin, here
 
@@ -47,7 +48,7 @@ report_floors()
     printf '}'
 }
 
-# One case a process: one that fails takes no other with it.
+# One case a process: one that fails takes no other with it. BENCH_WITH: a program to run them by, as in "chrt -f 40".
 report_bench()
 {
     local backend="$1" separator='' name
@@ -56,7 +57,8 @@ report_bench()
         case "$name" in
         floor/* | burst/*) continue ;;
         esac
-        printf '%s\n  %s' "$separator" "$(as_json 40 "$bin/gyre" bench --backend "$backend" --seconds "${SECONDS_EACH:-1}" \
+        # shellcheck disable=SC2086 # a command and its options
+        printf '%s\n  %s' "$separator" "$(as_json 40 ${BENCH_WITH:-} "$bin/gyre" bench --backend "$backend" --seconds "${SECONDS_EACH:-1}" \
             --case "$name" --json)"
         separator=,
     done < <("$bin/gyre" bench --list)

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the measured parts of docs/benchmarks.md from the documents of `./run report BACKEND FOLDER`.
+
+usage: ./dev benchmarks FILE...     one report a backend; parts of backends without a report stay as they are
+
+A part stands between `<!-- measured: BACKEND -->` and `<!-- end measured -->`. Nothing is rounded up, chosen or left
+out: what a report does not hold is shown as a dash, and a wrong reply or a failed test is told where it happened.
+"""
+import json
+import pathlib
+import re
+import sys
+
+PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+
+
+def fail(sentence):
+    sys.exit(f"benchmarks: {sentence}")
+
+
+def load(path):
+    try:
+        report = json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError) as error:
+        fail(f"'{path}' cannot be read: {error}")
+    if report.get("report") != 1:
+        fail(f"'{path}' is no document of `./run report` (expected \"report\": 1)")
+    return report
+
+
+# ---- words for figures
+
+
+def count(value):
+    for size, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
+
+
+def duration(ns):
+    if ns < 1e4:
+        return f"{ns:.0f} ns"
+    return f"{ns / 1e3:.4g} us" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
+
+
+def figure(value, unit):
+    if unit == "ns":
+        return duration(value)
+    if unit == "x":
+        return f"{value:.2f} x"
+    if unit == "cores":
+        return f"{value * 100:.2f} % of a core"
+    return count(value) + ("B" if unit == "bytes" else "/s")
+
+
+def table(heads, rows):
+    lines = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+# ---- what a report holds
+
+
+def bench_rows(report):
+    return [row for document in report["bench"] or [] if document for row in document["rows"]]
+
+
+def rates(report):
+    return {row["case"]: row["msgs_per_s"] for row in bench_rows(report) if row["msgs_per_s"]}
+
+
+def machine(report):
+    why = report["why"] or ""
+    device = re.search(r"^device +\d+: (.*)$", why, re.M)
+    library = re.search(r"^vendor library +(?!none needed)(.*)$", why, re.M)
+    found = [match.group(1) for match in (device, library) if match]
+    if report["backend"] != "cpu":
+        found.append(report["processor"])
+    return [f"{'; '.join(found)}; {report['cores']} processors; {report['system']}. Measured {report['date']} at commit "
+            f"{report['commit']}."]
+
+
+def targets(row):
+    words = []
+    for target in row["target"]:
+        limit = "at least " + figure(target["at_least"], target["unit"]) if "at_least" in target else \
+            "at most " + figure(target["at_most"], target["unit"])
+        mark = "" if target["met"] else "**missed**: "
+        words.append(f"{mark}{target['what']} {figure(target['found'], target['unit'])}, {limit}")
+    return "; ".join(words) or "-"
+
+
+def cases(report):
+    rows = []
+    for row in bench_rows(report):
+        latency = row["rtt_ns"]
+        rows.append([f"`{row['case']}`" + (f" **{row['errors']} wrong**" if row["errors"] else ""),
+                     count(row["msgs_per_s"]) + "/s" if row["msgs_per_s"] else "-",
+                     f"{duration(latency['p50'])} / {duration(latency['p99'])}" if latency else "-",
+                     f"{row['ratio_to_floor']:.2f}" if row["floor"] else "-", targets(row)])
+    return table(["Case", "Messages", "p50 / p99", "Ratio to its floor", "Asked"], rows)
+
+
+def floors(report):
+    found = report["floors"] or {}
+    rows = []
+    for match in re.finditer(r"P=(\d) NW=(\d) stagger= *(\d+): RTT p50 (\S+) p99 (\S+).*\| 1 ring (\S+) M",
+                             found.get("dispatch") or ""):
+        slots, warps, stagger, p50, p99, rate = match.groups()
+        rows.append([f"bare loop, {warps} warps polling {slots} slots, stagger {stagger}",
+                     f"{p50} / {p99} us", f"{rate} M/s"])
+    for match in re.finditer(r"(\d) rings: (\S+) M", found.get("rings") or ""):
+        rows.append([f"bare loop, {match[1]} rings", "-", f"{match[2]} M/s"])
+    for match in re.finditer(r"^(\S.*?) +p50 +(\S+) us +p99 +(\S+)", found.get("limits") or "", re.M):
+        rows.append([match[1], f"{match[2]} / {match[3]} us", "-"])
+    for match in re.finditer(r"^(stream echo \d rings msg +\d+B): +(\S+) M msg/s +(\S+) GB/s",
+                             found.get("stream") or "", re.M):
+        rows.append([re.sub(" +", " ", match[1]), "-", f"{match[2]} M/s, {match[3]} GB/s"])
+    if not rows:
+        return []
+    return ["", "Floors of the same run: bare kernels and single calls, without Gyre.", ""] + \
+        table(["Floor", "p50 / p99", "Messages"], rows)
+
+
+def peers(report):
+    document = report["peers"]
+    if not document:
+        return []
+    rows = []
+    for row in document["rows"]:
+        latency = row.get("rtt_ns")
+        rows.append([f"`{row['case']}`", str(row["batch"]), count(row["msgs_per_s"]) + "/s",
+                     f"{duration(latency['p50'])} / {duration(latency['p99'])}" if latency and latency["p50"] else
+                     duration(row["batch_ns"]) + " a batch" if row.get("batch_ns") else "-"])
+    return ["", "What a user would write without Gyre, in the same run: a launch or a graph for each message, or batches by",
+            "hand at the best size of a sweep (the last number is how many host threads fill and check).", ""] + \
+        table(["Way", "Batch", "Messages", "p50 / p99"], rows)
+
+
+# ---- where the lines cross: batches by hand, with as many host threads as the ring had
+
+CROSSINGS = ((48, "pair/48", 2), (1024, "stream/1024", 1), (4096, "pair/4096", 2), (65536, "pair/65536/four", 8))
+
+
+def crossing(sweep, rate):
+    """The smallest batch from which on batches by hand are quicker than the ring, or None."""
+    found = None
+    for step in sorted(sweep, key=lambda step: step["batch"], reverse=True):
+        if step["msgs_per_s"] <= rate:
+            break
+        found = step
+    return found
+
+
+def crossings(report):
+    ring = rates(report)
+    lines = []
+    calls = {row["case"]: row["rtt_ns"]["p50"] for row in bench_rows(report) if row["rtt_ns"]}
+    for size, case, threads in CROSSINGS:
+        by_hand = [row for row in (report["peers"] or {}).get("rows", [])
+                   if row["case"] == f"batched/{size}/{threads}" and row.get("sweep")]
+        if not by_hand or case not in ring:
+            continue
+        step = crossing(by_hand[0]["sweep"], ring[case])
+        words = f"- {size} bytes, {threads} host thread{'s' if threads > 1 else ''}: the ring (`{case}`) does {count(ring[case])}/s; "
+        if step:
+            words += f"batches by hand are quicker from {step['batch']} messages a batch on, where each waits for " \
+                     f"{duration(step['batch_ns'])}"
+        else:
+            words += f"batches by hand stay below it at every size (best {count(by_hand[0]['msgs_per_s'])}/s)"
+        if f"call/{size}" in calls:
+            words += f"; one message through the ring takes {duration(calls[f'call/{size}'])}"
+        lines.append(words + ".")
+    if not lines:
+        return []
+    return ["", "Where the lines cross, and a ring is not the right choice any more:", ""] + lines
+
+
+def tests(report):
+    lines = []
+    for name in ("conformance", "kernels"):
+        said = (report[name] or "did not run").strip().splitlines()
+        lines.append(f"- {name}: {said[-1].strip()}")
+        lines += [f"  - {line.split(': ')[0]}" for line in said if line.startswith("FAILED")]
+    if report["stress"]:
+        lines += [f"- stress: {re.sub(' +', ' ', line.strip())}" for line in report["stress"].strip().splitlines()]
+    return ["", "Tests of the same run:", ""] + lines
+
+
+def part(report):
+    lines = machine(report) + [""] + cases(report)
+    for more in (floors, peers, crossings):
+        lines += more(report)
+    return "\n".join(lines + tests(report))
+
+
+def main():
+    if len(sys.argv) < 2:
+        fail("usage: ./dev benchmarks FILE... (report-BACKEND.json of `./run report BACKEND FOLDER`)")
+    page = PAGE.read_text()
+    for path in sys.argv[1:]:
+        report = load(path)
+        backend = report["backend"]
+        section = re.compile(rf"(<!-- measured: {re.escape(backend)} -->\n).*?(<!-- end measured -->)", re.S)
+        if not section.search(page):
+            fail(f"docs/benchmarks.md has no part for backend '{backend}': add its two markers")
+        page = section.sub(lambda match, report=report: match[1] + part(report) + "\n" + match[2], page)
+    PAGE.write_text(page)
+
+
+main()
