@@ -145,13 +145,9 @@ CROSSINGS = ((48, "pair/48", 2), (1024, "stream/1024", 1), (4096, "pair/4096", 2
 
 
 def crossing(sweep, rate):
-    """The smallest batch from which on batches by hand are quicker than the ring, or None."""
-    found = None
-    for step in sorted(sweep, key=lambda step: step["batch"], reverse=True):
-        if step["msgs_per_s"] <= rate:
-            break
-        found = step
-    return found
+    """The smallest batch with which batches by hand are quicker than the ring, or None."""
+    quicker = [step for step in sweep if step["msgs_per_s"] > rate]
+    return min(quicker, key=lambda step: step["batch"]) if quicker else None
 
 
 def crossings(report):
