@@ -226,6 +226,13 @@ typedef struct gyre_none {
 
 #endif
 
+/**
+ * How a message looks on the wire of MemoryPack, for `gyre wire`, `gyre encode` and `gyre decode`, which read
+ * it from the file: GYRE_WIRE(add_request, "form=packed order=b,a"). docs/messages.md has the words. Changes
+ * nothing of the message.
+ */
+#define GYRE_WIRE(name_, text_)
+
 #include "gyre/parts.h"
 
 #endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wire format of MemoryPack, as the systems before Gyre send their messages: between the bytes of a
+ * message and those on the wire, by a layout and a description of what the schema on the other side chose.
+ *
+ *   scalar          its bytes, little-endian
+ *   id128           16 bytes; dotnet: the first three groups little-endian
+ *   record          object: a byte that counts the members, then these in order; packed: the members alone;
+ *                   struct: the bytes of the C struct, padding included
+ *   array in C      its elements, without a count
+ *   span            an i32 count (-1: none, read as empty), then the elements
+ *   utf8            utf8: ~bytes and the count of UTF-16 units, both i32, then UTF-8; utf16: the count of
+ * units, then these; both: 0 for no characters, -1 for null, read as none optional T      of utf8 and
+ * objects: null is -1 and 255. Of others, padded: a flag, zeros up to the value's alignment, the value;
+ * packed: a flag and the value; bare: the value alone, where zero is null
+ *
+ * Decoding reads nothing beyond its input and takes time in proportion to it. Threads: any. Nothing blocks.
+ */
+#ifndef GYRE_CORE_PACK_PACK_H
+#define GYRE_CORE_PACK_PACK_H
+
+#include <stdio.h>
+
+#include "core/types/types.h"
+
+typedef enum gyre_pack_form { GYRE_PACK_OBJECT, GYRE_PACK_PACKED, GYRE_PACK_STRUCT } gyre_pack_form;
+typedef enum gyre_pack_nullable {
+    GYRE_PACK_NULLABLE_PADDED,
+    GYRE_PACK_NULLABLE_PACKED,
+    GYRE_PACK_NULLABLE_BARE
+} gyre_pack_nullable;
+typedef enum gyre_pack_string { GYRE_PACK_UTF8, GYRE_PACK_UTF16 } gyre_pack_string;
+typedef enum gyre_pack_guid { GYRE_PACK_GUID_DOTNET, GYRE_PACK_GUID_PLAIN } gyre_pack_guid;
+
+typedef struct gyre_pack_options {
+    gyre_pack_form form;
+    gyre_pack_nullable nullable;
+    gyre_pack_string string;
+    gyre_pack_guid guid;
+} gyre_pack_options;
+
+/** What a description says of one record. */
+typedef struct gyre_pack_record {
+    char *type;
+    gyre_pack_options options;
+    char **fields; /* the order on the wire, each field once; NULL: that of the declaration */
+    size_t field_count;
+} gyre_pack_record;
+
+/** What is said of all records of a file. {0} is a description in which every record is an object. */
+typedef struct gyre_pack {
+    gyre_pack_options defaults; /* of records that are not in the list */
+    gyre_pack_record *records;
+    size_t record_count;
+} gyre_pack;
+
+/**
+ * Adds what GYRE_WIRE(type, text) says: words with values, each at most once,
+ *
+ *     form=object|packed|struct nullable=padded|packed|bare string=utf8|utf16 guid=dotnet|plain
+ *     order=field,field,...
+ *
+ * of which the first value is that of a word left out. INVALID with a sentence, and nothing added.
+ */
+gyre_status gyre_pack_add(gyre_pack *wire, const char *type, const char *text);
+
+/**
+ * Adds every GYRE_WIRE of a file and of the files that it includes in quotes and that lie beside it.
+ * NOT_FOUND when `path` cannot be read, INVALID with file and line.
+ */
+gyre_status gyre_pack_scan(gyre_pack *wire, const char *path);
+
+void gyre_pack_finish(gyre_pack *wire);
+
+enum { GYRE_PACK_NULL_OBJECT = 255, GYRE_PACK_MEMBERS_MAX = 249, GYRE_PACK_DOTNET_GUID_ALIGNMENT = 4 };
+
+/** INVALID, and why, when the description does not fit the type or one inside it. */
+gyre_status gyre_pack_check(const gyre_pack *wire, const gyre_layout *layout);
+
+/**
+ * Writes a message, which was checked (gyre_layout_check_message), to at most `room` bytes. INVALID when
+ * these do not suffice or a text is no UTF-8. The description fits the type.
+ */
+gyre_status gyre_pack_encode(const gyre_pack *wire, const gyre_layout *layout, const void *message,
+                             uint8_t *bytes, size_t room, size_t *length);
+
+/**
+ * Reads a message of layout->size bytes, at any alignment, from exactly `length` bytes. INVALID with the
+ * offset, the field and the reason; `message` is unspecified then.
+ */
+gyre_status gyre_pack_decode(const gyre_pack *wire, const gyre_layout *layout, const uint8_t *bytes,
+                             size_t length, void *message);
+
+/**
+ * Writes functions that do the same, as source for the host and for handlers (include/gyre/wire.h):
+ * gyre_encode_T and gyre_decode_T for each of the types, gyre_write_T and gyre_read_T for each record inside
+ * them. INVALID when the description does not fit a type; the stream keeps its error for whoever closes it.
+ */
+gyre_status gyre_pack_generate(const gyre_pack *wire, const gyre_layout *const *layouts, size_t count,
+                               FILE *out);
+
+/* ---- shared by the files of this folder ---- */
+
+const gyre_pack_record *gyre_pack_find(const gyre_pack *wire, const gyre_layout *layout);
+bool gyre_pack_is_record(const gyre_layout *layout);
+gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout *layout);
+/** The field that stands `place`-th on the wire. */
+const gyre_field *gyre_pack_field(const gyre_pack *wire, const gyre_layout *layout, uint32_t place);
+/** Bytes on the wire of a value that always takes as many; 0 for others. */
+uint64_t gyre_pack_fixed_size(const gyre_pack *wire, const gyre_layout *layout);
+/** Of the value in a padded optional. */
+uint64_t gyre_pack_alignment(const gyre_layout *layout);
+/** Whether an optional of this element has a flag, or a null of its own. */
+bool gyre_pack_has_flag(const gyre_pack *wire, const gyre_layout *element);
+/** Where byte `i` of an id128 stands on the wire. */
+size_t gyre_pack_guid_place(gyre_pack_guid guid, size_t i);
+
+/* ---- frames ---- */
+
+/** The header of 256 bytes before such a message: magic, size, timestamp, sender, receiver, then zeros. */
+enum { GYRE_FRAME_SIZE = 256, GYRE_FRAME_MAGIC = 0xDCF1, GYRE_FRAME_PAYLOAD_MAX = 65536 };
+
+typedef struct gyre_frame {
+    uint64_t size; /* of the payload */
+    uint64_t timestamp;
+    uint32_t sender, receiver;
+} gyre_frame;
+
+void gyre_frame_write(const gyre_frame *frame, uint8_t header[GYRE_FRAME_SIZE]);
+/** INVALID, with the offset, unless `length` bytes hold a header and exactly the payload that it names. */
+gyre_status gyre_frame_read(const uint8_t *bytes, size_t length, gyre_frame *frame);
+
+#endif
