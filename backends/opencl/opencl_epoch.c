@@ -174,6 +174,7 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
         told.mask = region->shape.capacity - 1;
         told.request_offset = region->shape.request_offset;
         told.reply_offset = region->shape.reply_offset;
+        told.stamps_offset = region->host.stamps_offset;
     }
     return told;
 }
@@ -381,10 +382,24 @@ static uint32_t settle_called_off(struct opencl_epoch *epoch)
     return complete;
 }
 
+/* The device of a copy shares no clock with a message's queue: its times are those of its epoch. */
+static void stamp(gyre_queue_region *region, const struct opencl_epoch *epoch, uint64_t now_ns)
+{
+    gyre_stamp *stamps = (gyre_stamp *)(void *)((unsigned char *)region + region->host.stamps_offset);
+    for (uint32_t i = 0; i < epoch->count && region->host.stamps_offset; i++) {
+        const gyre_u64 index = epoch->first + i;
+        stamps[index & (region->shape.capacity - 1)] = (gyre_stamp){.sequence = index + 1,
+                                                                    .started_ns = epoch->start_ns,
+                                                                    .finished_ns = now_ns,
+                                                                    .sequence_again = index + 1};
+    }
+}
+
 /* The replies are here but for their sequences, which clients wait for: release pairs with their acquire. */
 static gyre_status settle_staged(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
     gyre_queue_region *region = epoch->queue->memory->region;
+    stamp(region, epoch, gyre_clock_ns());
     for (uint32_t i = 0; i < epoch->count; i++) {
         gyre_slot *out = reply_slot(region, epoch->first + i);
         if (out->sequence != GYRE_EPOCH_DONE)

@@ -102,6 +102,27 @@ GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __globa
 #endif
 }
 
+/* When a message's handler began and ended, before the message is settled. Not direct, the host tells. */
+#if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
+#define GYRE_EPOCH_STARTED_(gyre, started_) const gyre_u64 started_ = gyre_time_ns(gyre)
+#define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, started)                                                   \
+    gyre_epoch_stamp_((gyre), (epoch), (region), (i), (started))
+GYRE_HELPER void gyre_epoch_stamp_(const gyre_context *gyre, const gyre_epoch *epoch,
+                                   __global gyre_u8 *region, gyre_u32 i, gyre_u64 started_ns)
+{
+    if (epoch->stamps_offset == 0)
+        return;
+    __global gyre_stamp *stamp =
+        (__global gyre_stamp *)(region + epoch->stamps_offset) + ((epoch->start + i) & epoch->mask);
+    stamp->sequence = stamp->sequence_again = epoch->first + i + 1;
+    stamp->started_ns = started_ns;
+    stamp->finished_ns = gyre_time_ns(gyre);
+}
+#else
+#define GYRE_EPOCH_STARTED_(gyre, started_)                ((void)0)
+#define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, started) ((void)0)
+#endif
+
 GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 failed)
 {
     if (failed > 0)
@@ -143,6 +164,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             const int todo =                                                                                 \
                 gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_, 1);        \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
+                GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
                 if (gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {                     \
@@ -153,6 +175,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                                                     (__local scratch_ *)0, &buffers_bound, &gyre));          \
                 }                                                                                            \
                 failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
+                GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
             }                                                                                                \
             gyre_epoch_settle_(&epoch, i, out);                                                              \
         }                                                                                                    \
@@ -177,6 +200,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             gyre_u32 failed = 0;                                                                             \
             int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_,     \
                                         gyre.lane == 0);                                                     \
+            GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \
             gyre.failed = 0;                                                                                 \
             if (todo == GYRE_SLOT_READY_ &&                                                                  \
                 !gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {                        \
@@ -197,6 +221,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             }                                                                                                \
             gyre_together_();                                                                                \
             if (gyre.lane == 0) {                                                                            \
+                GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
                 gyre_epoch_settle_(&epoch, i, out);                                                          \
                 gyre_epoch_count_(log, failed);                                                              \
             }                                                                                                \

@@ -34,7 +34,9 @@ typedef struct gyre_epoch {
     gyre_u64 first;                        /* index of the epoch's first request */
     gyre_u64 start, mask;                  /* message i lies in slot (start + i) & mask */
     gyre_u64 request_offset, reply_offset; /* bytes from the buffers' start to slot 0 */
-    gyre_u64 drop_before;                  /* requests below are completed as DROPPED */
+    gyre_u64
+        stamps_offset; /* direct: bytes from `replies` to the first gyre_stamp; 0: messages are not timed */
+    gyre_u64 drop_before; /* requests below are completed as DROPPED */
     gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
     gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
     gyre_u64 handles_offset; /* bytes from `control` to the table of handles; all ones: there is none */
@@ -76,7 +78,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 184 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 192 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16, "layout");
 #endif
 

@@ -114,6 +114,7 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     stay->at.reply_offset = region->shape.reply_offset;
     stay->at.request_stride = region->shape.request_stride;
     stay->at.reply_stride = region->shape.reply_stride;
+    stay->at.stamps_offset = region->host.stamps_offset;
     if (stay->blocks == 1)
         return stay->cursor->next + GYRE_STAY_BATCH_;
     if (stay->cursor->next == stay->cursor->end)
@@ -180,6 +181,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                     __global gyre_slot *out = gyre_epoch_out_(&stay.at, stay.region, 0);                     \
                     if (gyre_epoch_open_(&stay.at, 0, in, out, gyre_least_##request_, gyre_size_##request_,  \
                                          1) == GYRE_SLOT_READY_) {                                           \
+                        GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
                         gyre.failed = 0;                                                                     \
                         int result = GYRE_FAILED;                                                            \
                         if (gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {             \
@@ -191,6 +193,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                                                      (__local scratch_ *)0, &buffers_bound, &gyre));         \
                         }                                                                                    \
                         failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));          \
+                        GYRE_EPOCH_STAMP_(&gyre, &stay.at, stay.region, 0, started_ns);                      \
                     }                                                                                        \
                     gyre_epoch_settle_(&stay.at, 0, out);                                                    \
                     stay.cursor->next++;                                                                     \
