@@ -65,6 +65,8 @@ GYRE_HELPER u64 mixed(u64 number)
 /* Stateless: the reply is a function of the request. */
 GYRE_KERNEL(fragile, crash_request, crash_reply)
 {
+    if (!gyre_assert(gyre, request->fault != CRASH_ASSERT))
+        return GYRE_FAILED;
     if (request->fault != CRASH_NOT && (request->always || is_first(request->number)))
         crash(request->fault);
     reply->number = request->number;

@@ -13,8 +13,9 @@ enum crash_fault {
     CRASH_LOOP = 4,
     CRASH_EXIT = 5,
     CRASH_DIVIDE = 6,
-    CRASH_STOP = 7, /* the worker stops itself, as by SIGSTOP */
-    CRASH_SLOW = 8  /* no fault: it takes 60 ms */
+    CRASH_STOP = 7,  /* the worker stops itself, as by SIGSTOP */
+    CRASH_SLOW = 8,  /* no fault: it takes 60 ms */
+    CRASH_ASSERT = 9 /* no fault: gyre_assert is false */
 };
 
 /* `always` 0: the fault happens once, whatever becomes of the worker (crash.gyre.c). */

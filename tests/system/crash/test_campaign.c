@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The crash campaign: random requests to a stateless handler while its worker process dies again and again,
+ * in every way, at random moments. Nothing may be lost, doubled or wrong.
+ *
+ *     test_campaign [SEED [FAULTS]]
+ *
+ * Everything that is chosen comes from the seed, which is printed, so a run can be repeated; when a signal
+ * arrives is up to the machine. Faults: what a handler does to itself (see crash.gyre.c; each happens once
+ * for its request), a few requests that crash every time and must be failed, SIGKILL and SIGSTOP from
+ * outside.
+ */
+#include "workers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    WINDOW = 512,
+    QUEUES = 2,
+    FAULTS_SHORT = 220,
+    ONE_FAULT_IN = 60, /* requests */
+    POISON_IN = 40,    /* faults: one that happens every time */
+    KILL_IN = 8,       /* turns of the loop: a signal from outside */
+    CODE_CRASH = -10,
+    CODE_ASSERT = -2
+};
+
+struct sent {
+    uint32_t fault;
+    bool always;
+    uint64_t number;
+};
+
+struct line {
+    gyre_queue *queue;
+    struct sent window[WINDOW];
+    uint64_t sent, received;
+};
+
+static struct {
+    uint64_t random, numbers, requests, replies, failures, faults, kills, stops, poison;
+    struct line lines[QUEUES];
+} campaign;
+
+/* xorshift64* */
+static uint64_t draw(uint64_t below)
+{
+    campaign.random ^= campaign.random >> 12;
+    campaign.random ^= campaign.random << 25;
+    campaign.random ^= campaign.random >> 27;
+    return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+}
+
+static struct sent choose_request(bool faults)
+{
+    static const uint32_t ways[] = {CRASH_SEGFAULT, CRASH_SEGFAULT, CRASH_ABORT, CRASH_TRAP,   CRASH_EXIT,
+                                    CRASH_DIVIDE,   CRASH_LOOP,     CRASH_STOP,  CRASH_ASSERT, CRASH_ASSERT};
+    struct sent request = {.number = ++campaign.numbers};
+    if (!faults || draw(ONE_FAULT_IN) != 0)
+        return request;
+    request.fault = ways[draw(sizeof ways / sizeof ways[0])];
+    request.always = request.fault == CRASH_ASSERT;
+    if (request.fault == CRASH_SEGFAULT && draw(POISON_IN) == 0)
+        request.always = true;
+    campaign.poison += request.always && request.fault != CRASH_ASSERT;
+    campaign.faults += request.fault != CRASH_ASSERT;
+    return request;
+}
+
+static void send_some(struct line *line, uint64_t count, bool faults)
+{
+    for (; count > 0 && line->sent - line->received < WINDOW; count--) {
+        struct sent chosen = choose_request(faults);
+        crash_request request = {.fault = chosen.fault, .always = chosen.always, .number = chosen.number};
+        uint64_t index = 0;
+        line->window[line->sent % WINDOW] = chosen;
+        must(gyre_send(line->queue, &request, sizeof request, &index, soon()));
+        require(index == line->sent++);
+        campaign.requests++;
+    }
+}
+
+static void check(const struct sent *sent, const crash_reply *reply, const gyre_completion *completion)
+{
+    if (!sent->always) {
+        require(completion->outcome == GYRE_REPLIED);
+        require(reply->number == sent->number && reply->check == mixed(sent->number));
+        campaign.replies++;
+        return;
+    }
+    require(completion->outcome == GYRE_HANDLER_FAILED);
+    require(completion->failure_code == (sent->fault == CRASH_ASSERT ? CODE_ASSERT : CODE_CRASH));
+    campaign.failures++;
+}
+
+static void receive_some(struct line *line, uint64_t count)
+{
+    for (; count > 0 && line->received < line->sent; count--) {
+        crash_reply reply = {0};
+        gyre_completion completion;
+        must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(60000)));
+        require(completion.index == line->received);
+        check(&line->window[line->received++ % WINDOW], &reply, &completion);
+    }
+}
+
+static void signal_worker(void)
+{
+    pid_t worker = worker_of(getpid());
+    bool stop = draw(4) == 0;
+    if (worker == 0)
+        return; /* it is being replaced this very moment */
+    kill(worker, stop ? SIGSTOP : SIGKILL);
+    campaign.faults++;
+    campaign.kills += !stop;
+    campaign.stops += stop;
+}
+
+static void one_life(uint64_t faults)
+{
+    static const char *const settings[] = {"kernel.default.handler_budget_ms=60",
+                                           "backend.cpu.worker_timeout_ms=500", "log_level=error", NULL};
+    gyre_runtime *runtime = open_isolated(settings);
+    uint32_t blocks = 1 + (uint32_t)draw(3);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);
+    campaign.lines[0] = (struct line){.queue = gyre_kernel_queue(kernel)};
+    campaign.lines[1] = (struct line){0};
+    must(gyre_queue_open(kernel, NULL, &campaign.lines[1].queue));
+    while (campaign.faults < faults) {
+        struct line *line = &campaign.lines[draw(QUEUES)];
+        send_some(line, draw(100), true);
+        if (draw(KILL_IN) == 0)
+            signal_worker();
+        receive_some(&campaign.lines[draw(QUEUES)], draw(120));
+    }
+    for (int i = 0; i < QUEUES; i++)
+        receive_some(&campaign.lines[i], UINT64_MAX);
+    for (int i = 0; i < QUEUES; i++) { /* and it works still */
+        send_some(&campaign.lines[i], 50, false);
+        receive_some(&campaign.lines[i], UINT64_MAX);
+    }
+    gyre_close(runtime);
+    require(worker_of(getpid()) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : gyre_now_ns();
+    uint64_t faults = argc > 2 ? strtoull(argv[2], NULL, 0) : FAULTS_SHORT;
+    uint64_t start = gyre_now_ns();
+    printf("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    make_fault_folder();
+    for (uint64_t part = 1; part <= 4; part++) /* four lives with different numbers of blocks */
+        one_life(faults * part / 4);
+    require(campaign.replies + campaign.failures == campaign.requests);
+    printf(
+        "%llu requests: %llu right replies, %llu expected failures, 0 lost, 0 doubled, 0 wrong; %llu faults "
+        "(%llu SIGKILL, %llu SIGSTOP, %llu poison) in %.1f s\n",
+        (unsigned long long)campaign.requests, (unsigned long long)campaign.replies,
+        (unsigned long long)campaign.failures, (unsigned long long)campaign.faults,
+        (unsigned long long)campaign.kills, (unsigned long long)campaign.stops,
+        (unsigned long long)campaign.poison, (double)(gyre_now_ns() - start) / 1e9);
+    return EXIT_SUCCESS;
+}
