@@ -135,6 +135,8 @@ gyre_status bench_run_buffer(const bench_case *self, const bench_options *option
 gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_terminate(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_deactivate(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_recover_fault(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_compile_cold(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_compile_cached(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_idle(const bench_case *self, const bench_options *options, bench_row *row);

@@ -69,6 +69,12 @@ static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
+static const char *const isolated[] = {"backend.default.isolation=process", NULL};
+#define FRAGILE                                                                                              \
+    "backend.default.isolation=process", "backend.default.restart_limit=1000", "kernel.faults.poison_limit=1"
+static const char *const fragile[] = {FRAGILE, NULL};
+static const char *const impatient[] = {FRAGILE, "kernel.faults.handler_budget_ms=100", NULL};
+
 const bench_case bench_cases[] = {
     {"floor/line", bench_run_floor, bench_floor_line, NULL, ONE(BENCH_48), NULL, {{0}}},
     {"floor/park", bench_run_floor, bench_floor_park, NULL, ONE(BENCH_48), NULL, {{0}}},
@@ -135,6 +141,30 @@ const bench_case bench_cases[] = {
     {"launch", bench_run_launch, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 3e6, 0}}},
     {"terminate", bench_run_terminate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 1e6, 0}}},
     {"deactivate", bench_run_deactivate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 0.2e6, 0}}},
+    {"isolated/call/48",
+     bench_run_call,
+     PING_PONG,
+     ONE(BENCH_48),
+     isolated,
+     {{"p50 ratio", "x", false, 1.25, 0}}},
+    {"isolated/stream/48",
+     bench_run_stream,
+     BETTER,
+     STREAM_48,
+     isolated,
+     {{"rate", "msg/s", true, 40e6, 0}, {"ratio", "x", true, 0.6, 0}}},
+    {"recover/fault",
+     bench_run_recover_fault,
+     NO_FLOOR,
+     ONE(BENCH_48),
+     fragile,
+     {{"p50", "ns", false, 30e6, 0}, {"max", "ns", false, 150e6, 0}}},
+    {"recover/loop",
+     bench_run_recover_loop,
+     NO_FLOOR,
+     ONE(BENCH_48),
+     impatient,
+     {{"p50", "ns", false, 200e6, 0}}},
     {"compile_cold",
      bench_run_compile_cold,
      NO_FLOOR,

@@ -21,6 +21,8 @@ static const struct backend_targets others[] = {
     {"cuda", "pair/4096", {{"rate", "msg/s", true, 13e9 / 4096, 0}}},
     {"cuda", "pair/65536/four", {{"rate", "msg/s", true, 30e9 / 65536, 0}}},
     {"cuda", "pair/vector_add", {{"rate", "msg/s", true, 40e6, 0}}},
+    {"cuda", "recover/fault", {{"p50", "ns", false, 1.2e9, 0}, {"max", "ns", false, 2.5e9, 0}}},
+    {"cuda", "recover/loop", {{"p50", "ns", false, 0.6e9, 0}}},
     {"cuda", "deactivate", {{"p99", "ns", false, 0.5e6, 0}}},
     {"cuda", "terminate", {{"p99", "ns", false, 0.5e6, 0}}},
     {"cuda", "compile_cold", {{"p50", "ns", false, 80e6, 0}}},

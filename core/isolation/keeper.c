@@ -119,6 +119,8 @@ static void explain_end(struct gyre_keeper *keeper, int wait_status, bool known)
     if (known && WIFSIGNALED(wait_status))
         snprintf(keeper->reason, sizeof keeper->reason, "signal %d (%s)", WTERMSIG(wait_status),
                  strsignal(WTERMSIG(wait_status)));
+    else if (known && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == GYRE_WORKER_DEVICE_DIED)
+        snprintf(keeper->reason, sizeof keeper->reason, "its device died");
     else if (known && WIFEXITED(wait_status))
         snprintf(keeper->reason, sizeof keeper->reason, "it ended itself with exit code %d",
                  WEXITSTATUS(wait_status));

@@ -19,6 +19,8 @@
 
 /** The program, in gyre_place_helpers(). */
 #define GYRE_WORKER_PROGRAM "gyre-worker"
+/** Its exit code when the device died and the process lives on. */
+enum { GYRE_WORKER_DEVICE_DIED = 71 };
 /** Where the worker finds its socket. */
 enum { GYRE_WORKER_SOCKET = 3, GYRE_KEEPER_REASON_SIZE = 160 };
 

@@ -105,6 +105,7 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->spin_turns = options->spin_turns;
     queue->many_threads = options->many_threads;
     queue->device_wakes = options->device_wakes;
+    queue->device_returns = options->device_returns;
     int light = gyre_barrier_register();
     gyre_lock_init(&queue->producer.lock, light);
     gyre_lock_init(&queue->consumer.lock, light);

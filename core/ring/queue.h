@@ -32,9 +32,10 @@ struct gyre_queue_options {
     uint32_t spin_turns;
     uint64_t first_sequence;
     bool many_threads;
-    bool device_wakes;            /* the device rings bells; else waits poll with short sleeps */
-    bool device_parks;            /* its workers park at once: sends fence */
-    bool timed;                   /* the kernel was compiled to say when it handles messages */
+    bool device_wakes;   /* the device rings bells; else waits poll with short sleeps */
+    bool device_returns; /* one that died is replaced: what it says of its end is no reason to give up */
+    bool device_parks;   /* its workers park at once: sends fence */
+    bool timed;          /* the kernel was compiled to say when it handles messages */
     gyre_control_region *control; /* of the kernel; outlives the queue */
 };
 
@@ -63,7 +64,7 @@ struct gyre_queue {
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
-    bool many_threads, device_wakes;
+    bool many_threads, device_wakes, device_returns;
     int light_sends, light_waits; /* for gyre_barrier_light: towards the device, and of this side's waits */
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
 
@@ -73,6 +74,7 @@ struct gyre_queue {
     void *device_memory;
     uint32_t table_entry;
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */
+    uint32_t alone_crashes;   /* of these, while it was the only one that the device saw */
     uint64_t suspect;
     uint64_t watched, watched_ns; /* the first unanswered request, and since when it is the same one */
     uint64_t gate; /* requests from this index on are kept from the device; UINT64_MAX: none, 0: all */
@@ -182,6 +184,12 @@ static inline uint64_t gyre_received(const gyre_queue *queue)
 static inline bool gyre_queue_closed(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->state.closed, __ATOMIC_ACQUIRE) != 0;
+}
+
+/** The device died, and no other one takes its place. */
+static inline bool gyre_queue_lost(const gyre_queue *queue)
+{
+    return !queue->device_returns && __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
 static inline void gyre_producer_take(gyre_queue *queue)

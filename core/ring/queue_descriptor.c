@@ -36,8 +36,7 @@ static void signal_ready(struct gyre_queue_watch *watch)
 /* Also the ends of a queue are something: a receiver then gets CLOSED or LOST. */
 static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
 {
-    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) ||
-        __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE))
+    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
         return 1;
     return gyre_received(queue) != cursor || gyre_reply_ready(queue, cursor) || gyre_queue_closed(queue);
 }
@@ -67,7 +66,7 @@ void gyre_queue_watch_settle(gyre_queue *queue)
 {
     struct gyre_queue_watch *watch = queue->watch;
     uint64_t count;
-    bool closed = __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) || gyre_queue_closed(queue);
+    bool closed = gyre_queue_lost(queue) || gyre_queue_closed(queue);
     if (!__atomic_load_n(&watch->signalled, __ATOMIC_SEQ_CST) || closed ||
         gyre_reply_ready(queue, queue->consumer.received))
         return;

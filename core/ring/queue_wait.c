@@ -83,7 +83,7 @@ static gyre_status look(const struct waiter *waiter)
         return answer > 0 ? GYRE_OK : GYRE_CLOSED;
     if (__atomic_load_n(&waiter->queue->state.abandoned, __ATOMIC_ACQUIRE))
         return GYRE_CLOSED;
-    return __atomic_load_n(&waiter->queue->control->device.lost, __ATOMIC_ACQUIRE) ? GYRE_LOST : GYRE_AGAIN;
+    return gyre_queue_lost(waiter->queue) ? GYRE_LOST : GYRE_AGAIN;
 }
 
 /* `polite`: lets others run now and then, because the worker may be waiting for this very core. */

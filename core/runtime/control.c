@@ -69,6 +69,13 @@ void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
         gyre_dispatch_notify(kernel->dispatch, kernel->resident);
 }
 
+bool gyre_control_is_lost(const gyre_kernel *kernel)
+{
+    bool lost = __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE) != 0;
+    return lost &&
+           (!gyre_dispatch_isolated(kernel->dispatch) || gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST);
+}
+
 /* Commands grow: a block that obeyed a later one has left behind what came before. */
 static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
 {
@@ -89,7 +96,7 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
     if (behind == 0)
         return GYRE_OK;
-    if (__atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE))
+    if (gyre_control_is_lost(kernel))
         return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died", kernel->name);
     if (gyre_clock_ns() >= deadline_ns)
         return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",

@@ -32,6 +32,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
             desc->first_sequence ? desc->first_sequence : (uint64_t)setting(kernel, name, "first_sequence"),
         .many_threads = setting(kernel, name, "threads") == 0,
         .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
+        .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = kernel->control->command.parks != 0,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
         .control = kernel->control,
@@ -301,7 +302,7 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
         uint64_t next = gyre_queue_next_index(queue);
         queue->gate = UINT64_MAX;
-        queue->suspect_crashes = 0;
+        queue->suspect_crashes = queue->alone_crashes = 0;
         kernel->control->queues[queue->table_entry].first = next;
         kernel->control->queues[queue->table_entry].serial = ++kernel->queue_serial;
         queue->shared->claim.next = next; /* the device's line, but no device is there */

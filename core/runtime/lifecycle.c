@@ -96,8 +96,7 @@ gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
 
 static bool work_is_left(const gyre_kernel *kernel)
 {
-    if (gyre_control_verb(kernel) != GYRE_VERB_RUN ||
-        __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE))
+    if (gyre_control_verb(kernel) != GYRE_VERB_RUN || gyre_control_is_lost(kernel))
         return false;
     for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
         if (gyre_queue_outstanding(queue))

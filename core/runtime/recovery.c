@@ -5,7 +5,8 @@
  *
  * A request that was the only unanswered one that the worker could see has taken it down. While there were
  * several, the first unanswered one of each queue is suspected; when a worker dies again with the same
- * suspect, requests are handed out so that it is alone (careful.c). After poison_limit deaths it is failed.
+ * suspect, requests are handed out so that it is alone (careful.c). After poison_limit deaths while it was
+ * alone it is failed.
  *
  * All of it runs in the keeper's thread. Locks: kernel->lock, never while something is waited for. From the
  * death until a kernel runs again it has `starting`, so that nobody else takes it up or down.
@@ -109,7 +110,9 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     sight->answered += first;
     if (!visible)
         return;
-    queue->suspect_crashes = queue->suspect == first ? queue->suspect_crashes + 1 : 1;
+    if (queue->suspect != first)
+        queue->suspect_crashes = queue->alone_crashes = 0;
+    queue->suspect_crashes++;
     queue->suspect = first;
     if (queue->suspect_crashes > sight->crashes)
         sight->crashes = queue->suspect_crashes;
@@ -119,18 +122,27 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
 }
 
 /* Under the lock of its kernel. */
-static void condemn(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
+static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
 {
     char text[sizeof((gyre_failure *)NULL)->text];
-    snprintf(text, sizeof text, "crashed %u times: %s", queue->suspect_crashes, reason);
+    snprintf(text, sizeof text, "crashed %u times: %s", times, reason);
     gyre_queue_fail(queue, queue->suspect, GYRE_FAILURE_CRASH, text);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': request %llu is failed, because its handler took the worker "
                      "process down %u times: %s",
-                     kernel->name, queue->name, (unsigned long long)queue->suspect, queue->suspect_crashes,
-                     reason);
-    queue->suspect_crashes = 0;
+                     kernel->name, queue->name, (unsigned long long)queue->suspect, times, reason);
+    queue->suspect_crashes = queue->alone_crashes = 0;
     kernel->condemned++;
+}
+
+/* The only request that the worker saw was there once more. */
+static void accuse(gyre_kernel *kernel, gyre_queue *queue, const char *reason)
+{
+    uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
+    pthread_mutex_lock(&kernel->lock);
+    if (++queue->alone_crashes >= limit)
+        condemn(kernel, queue, queue->alone_crashes, reason);
+    pthread_mutex_unlock(&kernel->lock);
 }
 
 /* Fails requests that were there too often without ever being alone. */
@@ -140,7 +152,7 @@ static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
     pthread_mutex_lock(&kernel->lock);
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
         if (queue->suspect_crashes >= DOUBTS_MAX * limit)
-            condemn(kernel, queue, reason);
+            condemn(kernel, queue, queue->suspect_crashes, reason);
     pthread_mutex_unlock(&kernel->lock);
 }
 
@@ -159,11 +171,7 @@ static void investigate(const struct gyre_recovery *recovery, const char *reason
     device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
     device->answered = sight.answered;
     if (sight.visible == 1) {
-        uint32_t limit = (uint32_t)gyre_kernel_setting(sight.kernel, "poison_limit");
-        pthread_mutex_lock(&sight.kernel->lock);
-        if (sight.queue->suspect_crashes >= limit)
-            condemn(sight.kernel, sight.queue, reason);
-        pthread_mutex_unlock(&sight.kernel->lock);
+        accuse(sight.kernel, sight.queue, reason);
     } else if (sight.crashes > 1) {
         device->careful = true;
         for (size_t i = 0; i < recovery->count; i++)

@@ -160,6 +160,9 @@ enum gyre_control_yield {
 gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
                                       uint64_t deadline_ns);
 const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
+/** The device died for good; one in a worker process that died is replaced, unless the kernel was given up.
+ */
+bool gyre_control_is_lost(const gyre_kernel *kernel);
 /** The verb of the last command. */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 

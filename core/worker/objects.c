@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The objects of the worker, by the numbers that the core gave them. Lock: one, for the list; not held while
- * the backend is called. The core releases nothing that it still uses.
+ * the backend is called, but for a look at its kernels. The core releases nothing that it still uses.
  */
 #include "core/worker/serve.h"
 
@@ -55,6 +55,17 @@ gyre_status worker_find(uint64_t id, enum worker_kind kind, struct worker_object
     return object ? GYRE_OK
                   : gyre_error_set(GYRE_INTERNAL, "the core names object %llu, which is not there",
                                    (unsigned long long)id);
+}
+
+gyre_status worker_look_at_residents(void)
+{
+    gyre_status status = GYRE_OK;
+    pthread_mutex_lock(&lock); /* so that none is released meanwhile; a look does not wait */
+    for (const struct worker_object *object = objects; object && status != GYRE_LOST; object = object->next)
+        if (object->kind == WORKER_RESIDENT)
+            status = gyre_dispatch_wait(worker_device(), object->handle, 0);
+    pthread_mutex_unlock(&lock);
+    return status;
 }
 
 static void release(struct worker_object *object)

@@ -10,9 +10,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/isolation/keeper.h"
+
+#define LOOK_NS 20000000
 
 static int control_socket;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -122,6 +126,29 @@ static gyre_status start_connection(struct gyre_wire *wire)
     return GYRE_OK;
 }
 
+/*
+ * A device that died of a handler may leave the process alive, and of no more use: it ends then, as a crash
+ * would have ended it.
+ */
+static void *watch_device(void *argument)
+{
+    const struct timespec pause = {0, LOOK_NS};
+    (void)argument;
+    while (worker_look_at_residents() != GYRE_LOST)
+        nanosleep(&pause, NULL);
+    worker_log(NULL, GYRE_LOG_ERROR, gyre_error_text());
+    _exit(GYRE_WORKER_DEVICE_DIED);
+}
+
+static gyre_status start_watch(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, watch_device, NULL) != 0)
+        return gyre_error_set(GYRE_EXHAUSTED, "no thread to watch the device");
+    pthread_detach(thread);
+    return GYRE_OK;
+}
+
 void worker_serve(int control)
 {
     struct gyre_wire wire;
@@ -130,6 +157,8 @@ void worker_serve(int control)
     gyre_status status = gyre_wire_init(&wire);
     if (status == GYRE_OK)
         status = gyre_wire_init(&log_wire);
+    if (status == GYRE_OK)
+        status = start_watch();
     while (status == GYRE_OK) {
         status = gyre_wire_receive(&wire, control, UINT64_MAX);
         if (status == GYRE_OK)

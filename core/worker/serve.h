@@ -27,6 +27,10 @@ gyre_status worker_map(int descriptor, uint64_t size, void **mapping);
 gyre_status worker_keep(const struct worker_object *object);
 /** INTERNAL when the core names something that is not there. */
 gyre_status worker_find(uint64_t id, enum worker_kind kind, struct worker_object *out);
+/**
+ * Looks at all launched kernels: LOST when their device died, which on some devices leaves the process alive.
+ */
+gyre_status worker_look_at_residents(void);
 /** Releases what has this number. */
 gyre_status worker_release(uint64_t id);
 

@@ -295,14 +295,14 @@ static void a_request_that_always_loops_is_failed(void)
 
 static void a_busy_kernel_is_not_stalled(void)
 {
-    gyre_runtime *runtime = open_isolated(impatient);
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.handler_budget_ms=400", NULL});
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
     gyre_queue *queue = gyre_kernel_queue(kernel);
     for (uint64_t i = 0; i < 20; i++)
         send_one(queue, CRASH_SLOW, 1, i); /* 60 ms each */
     require(info_of(kernel).health == GYRE_HEALTH_BUSY);
     must(gyre_kernel_deactivate(kernel, soon()));
-    usleep(300000); /* a pause is no stall */
+    usleep(600000); /* a pause is no stall */
     must(gyre_kernel_activate(kernel, soon()));
     for (uint64_t i = 0; i < 20; i++)
         receive_reply(queue, i, i);

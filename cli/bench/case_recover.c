@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long a client waits when a handler takes its worker process down: from the send of the request that
+ * does it to the first right reply of the next worker. poison_limit is 1, so that request is failed at once,
+ * and the request that is sent then waits for the new worker.
+ */
+#include "cli/bench/bench.h"
+
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+enum { CRASHES_LEAST = 3 }; /* of a round */
+
+struct recovery {
+    gyre_runtime *runtime;
+    gyre_kernel *kernel;
+    uint32_t what;
+    uint64_t number;
+    bench_histogram histogram;
+};
+
+static gyre_status call(struct recovery *recovery, uint32_t what, gyre_completion *completion,
+                        uint64_t *errors)
+{
+    fault_request request = {.what = what, .far = UINT64_C(1) << 40, .number = ++recovery->number};
+    fault_reply reply = {0};
+    gyre_status status = gyre_call(gyre_kernel_queue(recovery->kernel), &request, sizeof request, &reply,
+                                   sizeof reply, completion, gyre_in_ms(BENCH_PATIENCE_MS));
+    bool right = completion->outcome == GYRE_REPLIED && reply.number == request.number * 3 + 1;
+    *errors += status == GYRE_OK && right != (what == BENCH_FAULT_NONE);
+    return status;
+}
+
+static gyre_status crash_once(struct recovery *recovery, bench_sample *sample)
+{
+    gyre_completion completion = {0};
+    uint64_t start = gyre_clock_ns();
+    gyre_status status = call(recovery, recovery->what, &completion, &sample->errors);
+    if (status == GYRE_OK && completion.outcome != GYRE_HANDLER_FAILED)
+        return gyre_error_set(GYRE_FAILED,
+                              "the handler was to take its worker down, and was completed with %d",
+                              (int)completion.outcome);
+    if (status == GYRE_OK)
+        status = call(recovery, BENCH_FAULT_NONE, &completion, &sample->errors);
+    bench_histogram_add(&recovery->histogram, gyre_clock_ns() - start);
+    sample->messages++;
+    return status;
+}
+
+static gyre_status recovery_round(void *context, uint64_t duration_ns, bench_sample *sample)
+{
+    struct recovery *recovery = context;
+    gyre_status status = GYRE_OK;
+    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns(), crashes = 0;
+    recovery->histogram = (bench_histogram){0};
+    do
+        status = crash_once(recovery, sample);
+    while (status == GYRE_OK && (++crashes < CRASHES_LEAST || gyre_clock_ns() - start < duration_ns));
+    sample->cpu = (double)(bench_cpu_ns() - cpu) / (double)(gyre_clock_ns() - start);
+    bench_sample_latencies(sample, &recovery->histogram);
+    return status;
+}
+
+static gyre_status launch(struct recovery *recovery, bench_row *row)
+{
+    char path[4096];
+    gyre_completion completion = {0};
+    uint64_t errors = 0;
+    gyre_status status = bench_file("faults.gyre.c", path, sizeof path);
+    gyre_launch_desc desc = {.size = sizeof desc, .source = path, .kernel = "faults"};
+    if (status == GYRE_OK)
+        status = gyre_launch(recovery->runtime, &desc, &recovery->kernel);
+    if (status == GYRE_OK)
+        bench_note_kernel(recovery->kernel, row);
+    return status == GYRE_OK ? call(recovery, BENCH_FAULT_NONE, &completion, &errors) : status;
+}
+
+static gyre_status run(const bench_case *self, const bench_options *options, uint32_t what, bench_row *row)
+{
+    bench_story story;
+    struct recovery *recovery = calloc(1, sizeof *recovery);
+    if (!recovery)
+        return gyre_error_set(GYRE_EXHAUSTED, "case %s: out of memory", self->name);
+    recovery->what = what;
+    gyre_status status = bench_runtime_open(self, options, NULL, &recovery->runtime);
+    if (status == GYRE_OK)
+        status = launch(recovery, row);
+    if (status == GYRE_OK)
+        status = bench_rounds(self, options, recovery_round, recovery, row);
+    bench_story_take(&story, status);
+    gyre_close(recovery->runtime);
+    free(recovery);
+    return bench_story_tell(&story, self);
+}
+
+gyre_status bench_run_recover_fault(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run(self, options, BENCH_FAULT_ADDRESS, row);
+}
+
+gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run(self, options, BENCH_FAULT_LOOP, row);
+}
