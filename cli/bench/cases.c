@@ -91,6 +91,7 @@ const bench_case bench_cases[] = {
      {{"p50 ratio", "x", false, 1.25, 0}, {"p99 ratio", "x", false, 1.5, 0}}},
     {"call/48/park", bench_run_call, PARK, ONE(BENCH_48), parked, {{"p50 ratio", "x", false, 1.3, 0}}},
     {"call/1024", bench_run_call, PING_PONG, ONE(BENCH_1024), NULL, {{0}}},
+    {"call/1024/block", bench_run_call, PING_PONG, ONE(BENCH_BLOCK_1024), NULL, {{0}}},
     {"call/65536", bench_run_call, PING_PONG, ONE_65536, NULL, {{0}}},
 
     {"stream/48",

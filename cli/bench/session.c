@@ -56,11 +56,9 @@ gyre_status bench_runtime_open(const bench_case *self, const bench_options *opti
 
 const char *bench_kernel_name(enum bench_kind kind)
 {
-    static const char *const names[] = {[BENCH_48] = "words_48",
-                                        [BENCH_1024] = "words_1024",
-                                        [BENCH_4096] = "words_4096",
-                                        [BENCH_65536] = "words_65536",
-                                        [BENCH_VECTOR_ADD] = "vector_add"};
+    static const char *const names[] = {
+        [BENCH_48] = "words_48",     [BENCH_1024] = "words_1024",   [BENCH_BLOCK_1024] = "words_1024_block",
+        [BENCH_4096] = "words_4096", [BENCH_65536] = "words_65536", [BENCH_VECTOR_ADD] = "vector_add"};
     return names[kind];
 }
 

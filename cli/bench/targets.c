@@ -16,6 +16,7 @@ struct backend_targets {
 static const struct backend_targets others[] = {
     {"cuda", "call/48", {{"p50", "ns", false, 2200, 0}, {"p99", "ns", false, 2900, 0}}},
     {"cuda", "call/1024", {{"p50", "ns", false, 5000, 0}}},
+    {"cuda", "call/1024/block", {{"p50", "ns", false, 5000, 0}}},
     {"cuda", "pair/48", {{"rate", "msg/s", true, 190e6, 0}}},
     {"cuda", "pair/48/six", {{"rate", "msg/s", true, 560e6, 0}}},
     {"cuda", "pair/4096", {{"rate", "msg/s", true, 13e9 / 4096, 0}}},

@@ -17,7 +17,7 @@
 
 #define BENCH_INLINE static inline __attribute__((always_inline))
 
-enum bench_kind { BENCH_48, BENCH_1024, BENCH_4096, BENCH_65536, BENCH_VECTOR_ADD };
+enum bench_kind { BENCH_48, BENCH_1024, BENCH_BLOCK_1024, BENCH_4096, BENCH_65536, BENCH_VECTOR_ADD };
 
 BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 {
@@ -25,6 +25,7 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     case BENCH_48:
         return sizeof(words_48);
     case BENCH_1024:
+    case BENCH_BLOCK_1024: /* the same words, handled by all lanes of a block */
         return sizeof(words_1024);
     case BENCH_4096:
         return sizeof(words_4096);
@@ -54,9 +55,9 @@ BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t numbe
         }
         return;
     }
-    uint64_t *words = request;
-    for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++)
-        words[i] = number + i * BENCH_STEP;
+    uint64_t *words = request, word = number;
+    for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++, word += BENCH_STEP)
+        words[i] = word;
 }
 
 BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *reply)
@@ -86,9 +87,9 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
         return !wrong;
     }
     const uint64_t *words = reply;
-    uint64_t wrong = 0;
-    for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++)
-        wrong |= words[i] ^ ((number + i * BENCH_STEP) * 3 + i);
+    uint64_t wrong = 0, right = number * 3; /* (number + i * BENCH_STEP) * 3 + i, by adding up */
+    for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++, right += BENCH_STEP * 3 + 1)
+        wrong |= words[i] ^ right;
     return wrong == 0;
 }
 
@@ -100,6 +101,7 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \
+    case BENCH_BLOCK_1024:                                                                                   \
     case BENCH_1024: {                                                                                       \
         const enum bench_kind KIND = BENCH_1024;                                                             \
         call;                                                                                                \

@@ -18,6 +18,13 @@ GYRE_KERNEL(words_1024, words_1024, words_1024)
     return GYRE_REPLY;
 }
 
+GYRE_BLOCK_KERNEL(words_1024_block, words_1024, words_1024, gyre_none)
+{
+    for (u32 i = gyre_lane(gyre); i < 128; i += gyre_lane_count(gyre))
+        reply->word[i] = request->word[i] * 3 + i;
+    return GYRE_REPLY;
+}
+
 GYRE_KERNEL(words_4096, words_4096, words_4096)
 {
     for (u32 i = 0; i < 512; i++)

@@ -33,6 +33,8 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     served->request_stride = gyre_half_load_(&region->shape.request_stride);
     served->reply_stride = gyre_half_load_(&region->shape.reply_stride);
     served->drop_before = &region->host.drop_before;
+    served->dropping = gyre_word_load_(served->drop_before);
+    served->looked = (gyre_u64)clock64();
     const gyre_u64 stamps = gyre_word_load_(&region->host.stamps_offset);
     served->stamps = stamps ? (gyre_stamp *)((gyre_u8 *)region + stamps) : 0;
 }

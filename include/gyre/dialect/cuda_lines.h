@@ -113,12 +113,12 @@ GYRE_HELPER gyre_u32 gyre_go_(gyre_block_view *view)
     return atomicAdd(&view->go, 0u);
 }
 
-/* Between polls: another order ends the polling, and counts that changed go to the host. By one lane of each
+/* Now and then: another order ends the polling, and counts that changed go to the host. By one lane of each
  * warp. */
 GYRE_HELPER void gyre_look_up_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                               gyre_u64 *told)
+                               gyre_u64 order, gyre_u64 *told)
 {
-    if (gyre_order_changed_(arguments, view))
+    if (order != view->order)
         atomicExch(&view->go, GYRE_GO_ORDER);
     const gyre_u64 handled = atomicAdd(&view->handled, 0ull);
     if (threadIdx.x == 0 && handled != *told) {
@@ -147,13 +147,17 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
     while (__shfl_sync(0xffffffffu, lane == 0 ? gyre_go_(view) : 0u, 0) == 0) {
         gyre_served *queue = &view->served[which];
         const gyre_u64 first = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(&queue->next, 0ull) : 0ull, 0);
+        const gyre_u32 asks = lane == 0 && ++polls % GYRE_CUDA_POLLS_PER_ORDER == 0;
         gyre_chunk mine = {0, 0};
+        gyre_u64 order = 0;
         if (number < GYRE_CUDA_POLL_SLOTS)
             mine = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + number) + part);
+        if (asks) /* under way together with the slots */
+            order = gyre_word_load_(&arguments.orders->order);
         const gyre_u32 there = __ballot_sync(0xffffffffu, part == 0 && number < GYRE_CUDA_POLL_SLOTS &&
                                                               mine.x == first + number + 1);
-        if (++polls % GYRE_CUDA_POLLS_PER_ORDER == 0 && lane == 0)
-            gyre_look_up_(arguments, view, &told);
+        if (asks)
+            gyre_look_up_(arguments, view, order, &told);
         if ((there & 1) == 0) {
             streak = 0;
             which = which + 1 < view->queue_count ? which + 1 : 0;
@@ -181,6 +185,19 @@ GYRE_HELPER gyre_u32 gyre_swizzle_(gyre_u32 slot, gyre_u32 part)
     return slot * 4 + ((part + (slot >> 1)) & 3);
 }
 
+/* The first slot that is not there, over all threads: the least of each warp first, since all write to one
+ * word. */
+GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyre_u32 slots)
+{
+#pragma unroll
+    for (int other = 16; other >= 4; other /= 2) { /* of four neighbours only the first looks at a sequence */
+        const gyre_u32 theirs = __shfl_xor_sync(0xffffffffu, missing, other);
+        missing = theirs < missing ? theirs : missing;
+    }
+    if ((threadIdx.x & 31) == 0 && missing < slots)
+        atomicMin(&view->first_bad, missing);
+}
+
 /* The whole block works off a backlog, a window at a time. */
 template <class K>
 GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
@@ -193,29 +210,32 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
     GYRE_STAMP_QUEUE_(gyre, queue);
     if (threadIdx.x == 0) {
         view->first_bad = slots;
-        view->drop_before = 0;
+        view->drop_before = queue->dropping;
     }
     __syncthreads();
     while (go_on) {
         gyre_chunk mine[GYRE_CUDA_LOADS];
-        gyre_u64 order = 0, drop_before = 0;
-        if (threadIdx.x == 0) {
+        gyre_u32 missing = slots;
+        gyre_u64 order = view->order, drop_before = queue->dropping;
+        if (threadIdx.x == 0 && (gyre_u64)clock64() - queue->looked > GYRE_CUDA_LOOK_CLOCKS) {
+            queue->looked = (gyre_u64)clock64();
             order = gyre_word_load_(&arguments.orders->order);
             drop_before = gyre_word_load_(queue->drop_before);
         }
 #pragma unroll
-        for (int j = 0; j < GYRE_CUDA_LOADS; j++) {
+        for (gyre_u32 j = 0; j < GYRE_CUDA_LOADS; j++) {
             const gyre_u32 chunk = threadIdx.x + j * threads;
             mine[j] = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + (chunk >> 2)) +
                                        (chunk & 3));
         }
 #pragma unroll
-        for (int j = 0; j < GYRE_CUDA_LOADS; j++) {
+        for (gyre_u32 j = 0; j < GYRE_CUDA_LOADS; j++) {
             const gyre_u32 chunk = threadIdx.x + j * threads, slot = chunk >> 2;
-            if ((chunk & 3) == 0 && mine[j].x != first + slot + 1)
-                atomicMin(&view->first_bad, slot);
+            if ((chunk & 3) == 0 && mine[j].x != first + slot + 1 && slot < missing)
+                missing = slot;
             window[gyre_swizzle_(slot, chunk & 3)] = mine[j];
         }
+        gyre_note_missing_(view, missing, slots);
         __syncthreads();
         const gyre_u32 count = view->first_bad;
         gyre_u32 failed = 0;
@@ -239,7 +259,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
         first += count;
         if (threadIdx.x == 0) {
             view->first_bad = slots;
-            view->drop_before = drop_before;
+            view->drop_before = queue->dropping = drop_before;
             view->handled += count;
             queue->next = first;
             gyre_count_served_(arguments, view);

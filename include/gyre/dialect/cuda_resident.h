@@ -77,6 +77,8 @@ struct gyre_served {
     gyre_u8 *replies;
     gyre_u64 *drop_before; /* of the host, 0 while nothing was ever dropped is the common value */
     gyre_stamp *stamps;    /* NULL: messages are not timed */
+    gyre_u64 dropping;     /* what it was when this block looked, at clock `looked` */
+    gyre_u64 looked;
     gyre_u64 mask, next;
     gyre_u32 request_stride, reply_stride;
     gyre_u32 entry; /* of the table */
@@ -105,7 +107,8 @@ struct gyre_block_view {
     gyre_stage_place stage;
     gyre_served served[GYRE_QUEUES_MAX];
 };
-#define GYRE_GO_ORDER 0xffffffffu
+#define GYRE_GO_ORDER         0xffffffffu
+#define GYRE_CUDA_LOOK_CLOCKS 40000 /* between two looks of a busy block at the host's words */
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)
 {
