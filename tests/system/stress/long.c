@@ -5,6 +5,7 @@
  */
 #include "stress.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -175,6 +176,8 @@ static void flat_memory(struct stress *stress)
     struct producer producers[PRODUCERS];
     struct memory first = {0, 0};
     const uint64_t seconds = stress->seconds ? stress->seconds : scaled(stress, 8, 540);
+    mallopt(M_MMAP_THRESHOLD,
+            128 * 1024); /* a buffer that was freed leaves no hole in the heap that looks grown */
     const uint64_t start = gyre_now_ns(), length = seconds * 1000000000;
     start_producers(producers, kernel, stream_small, 0, start + length);
     for (uint64_t round = 0; round < LOOKS; round++) {
