@@ -4,7 +4,8 @@
  * finds a buffer by the id that a message carries.
  *
  * Locks: runtime->lock for names and tables; it is given up while kernels come to a message boundary, and
- * `visitors` keeps them from being freed meanwhile. Ids are never used twice, so a stale one finds nothing.
+ * `visitors` keeps them from being freed meanwhile. Ids are never used twice, so a stale one finds nothing,
+ * and an entry is not another buffer's before every handler that may be reading it has returned.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -67,7 +68,7 @@ void gyre_handles_keep(const gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->runtime->lock);
     for (gyre_buffer *buffer = kernel->runtime->buffers; buffer; buffer = buffer->next)
-        if (buffer->named && buffer->dispatch == kernel->dispatch)
+        if (buffer->last_handle && buffer->dispatch == kernel->dispatch)
             buffer->bound++;
     pthread_mutex_unlock(&kernel->runtime->lock);
 }
@@ -80,8 +81,8 @@ static uint32_t free_slot(const gyre_runtime *runtime, const struct gyre_dispatc
     bool taken[GYRE_HANDLES_MAX] = {false};
     uint32_t slot = 0;
     for (const gyre_buffer *buffer = runtime->buffers; buffer; buffer = buffer->next)
-        if (buffer->handle && buffer->dispatch == dispatch)
-            taken[slot_of(buffer->handle)] = true;
+        if (buffer->last_handle && buffer->dispatch == dispatch)
+            taken[slot_of(buffer->last_handle)] = true;
     while (slot < GYRE_HANDLES_MAX && taken[slot])
         slot++;
     return slot;
@@ -90,14 +91,13 @@ static uint32_t free_slot(const gyre_runtime *runtime, const struct gyre_dispatc
 static gyre_status name_buffer(gyre_buffer *buffer, uint64_t address)
 {
     gyre_runtime *runtime = buffer->runtime;
-    uint32_t slot = free_slot(runtime, buffer->dispatch);
+    uint32_t slot = buffer->last_handle ? slot_of(buffer->last_handle) : free_slot(runtime, buffer->dispatch);
     if (slot == GYRE_HANDLES_MAX)
         return gyre_error_set(GYRE_EXHAUSTED,
                               "messages name %d buffers of this device already, which is the most; free some",
                               GYRE_HANDLES_MAX);
-    buffer->handle = make_id(slot);
+    buffer->handle = buffer->last_handle = make_id(slot);
     buffer->address = address;
-    buffer->named = true;
     for (const gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
         if (kernel->dispatch == buffer->dispatch)
             write_entry(kernel, buffer);
@@ -195,7 +195,7 @@ gyre_status gyre_handles_withdraw(gyre_buffer *buffer)
 {
     gyre_status status = GYRE_OK;
     size_t count = 0;
-    if (!buffer->named) /* by its owner, who frees it */
+    if (!buffer->last_handle) /* by its owner, who frees it */
         return GYRE_OK;
     gyre_kernel **kernels = visit_kernels(buffer, &count);
     if (!kernels)

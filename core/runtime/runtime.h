@@ -113,10 +113,10 @@ struct gyre_buffer {
     gyre_memory *memory;
     uint64_t size;
     /* under runtime->lock */
-    uint32_t bound;   /* kernels that are not terminated and use it */
-    uint64_t handle;  /* how messages name it, 0: not at all */
-    uint64_t address; /* of a buffer with a name, as the backend told it */
-    bool named;       /* it had a name: a handler may still use it */
+    uint32_t bound;       /* kernels that are not terminated and use it */
+    uint64_t handle;      /* how messages name it, 0: not at all */
+    uint64_t address;     /* of a buffer with a name, as the backend told it */
+    uint64_t last_handle; /* the name it has or had: a handler may still use it, so its place stays taken */
 };
 
 /** Formats a line for the application's log, unless the configured level hides it. */

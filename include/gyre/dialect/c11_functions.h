@@ -89,10 +89,11 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
 /* Pairs with the core's release of the entry's id; the request that holds the handle was sent after it. */
 GYRE_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
 {
-    gyre_control_handle none = {0, 0, 0, 0};
-    if (__atomic_load_n(&gyre->handles[slot].id, __ATOMIC_ACQUIRE) == 0)
-        return none;
-    return gyre->handles[slot];
+    const gyre_control_handle *there = &gyre->handles[slot];
+    gyre_control_handle entry = {__atomic_load_n(&there->id, __ATOMIC_ACQUIRE), 0, 0, 0};
+    entry.address = __atomic_load_n(&there->address, __ATOMIC_RELAXED);
+    entry.size = __atomic_load_n(&there->size, __ATOMIC_RELAXED);
+    return entry;
 }
 
 GYRE_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address)

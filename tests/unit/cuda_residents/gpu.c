@@ -15,7 +15,7 @@ enum { WAIT_LIMIT_S = 5, TURN_NS = 50000 };
 
 bool gpu_blocks;
 uint32_t gpu_present, gpu_most;
-size_t gpu_largest_copy;
+static size_t largest_copy;
 
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext current;
@@ -43,6 +43,21 @@ static CUresult leave(void)
 {
     pthread_mutex_unlock(&driver_lock);
     return CUDA_SUCCESS;
+}
+
+size_t gpu_copied_at_most(void)
+{
+    enter();
+    const size_t most = largest_copy;
+    leave();
+    return most;
+}
+
+void gpu_forget_copies(void)
+{
+    enter();
+    largest_copy = 0;
+    leave();
 }
 
 /* ---- a kernel ---- */
@@ -193,7 +208,7 @@ static CUresult upload(CUdeviceptr to, const void *from, size_t size, CUstream s
 {
     (void)stream;
     enter();
-    gpu_largest_copy = size > gpu_largest_copy ? size : gpu_largest_copy;
+    largest_copy = size > largest_copy ? size : largest_copy;
     memcpy((void *)(uintptr_t)to, from, size);
     return leave();
 }
@@ -202,7 +217,7 @@ static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream strea
 {
     (void)stream;
     enter();
-    gpu_largest_copy = size > gpu_largest_copy ? size : gpu_largest_copy;
+    largest_copy = size > largest_copy ? size : largest_copy;
     memcpy(to, (const void *)(uintptr_t)from, size);
     return leave();
 }

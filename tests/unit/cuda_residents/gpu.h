@@ -14,7 +14,8 @@ extern const struct cuda_driver gpu_driver;
 extern bool gpu_blocks;
 /** Kernels on the device now, and the most there ever were. */
 extern uint32_t gpu_present, gpu_most;
-/** Bytes of the largest single copy. */
-extern size_t gpu_largest_copy;
+/** Bytes of the largest single copy since the last call of the other. */
+size_t gpu_copied_at_most(void);
+void gpu_forget_copies(void);
 
 #endif
