@@ -23,7 +23,7 @@ enum {
  * lines that a message touches are what it costs. Beyond PACKED_MAX that is little, and slots that begin with
  * a line are simpler to copy.
  */
-static uint32_t stride_of(uint32_t payload)
+uint32_t gyre_slot_stride(uint32_t payload)
 {
     const uint32_t unit = payload > GYRE_SLOT_SMALL_PAYLOAD && payload <= PACKED_MAX ? 16 : GYRE_LINE_SIZE;
     uint32_t room = payload > GYRE_SLOT_SMALL_PAYLOAD ? payload : GYRE_SLOT_SMALL_PAYLOAD;
@@ -77,8 +77,8 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     shape->first = options->first_sequence;
     shape->request_size = options->request_size;
     shape->reply_size = options->reply_size;
-    shape->request_stride = stride_of(options->request_size);
-    shape->reply_stride = stride_of(options->reply_size);
+    shape->request_stride = gyre_slot_stride(options->request_size);
+    shape->reply_stride = gyre_slot_stride(options->reply_size);
     shape->request_offset = sizeof(gyre_queue_region);
     shape->reply_offset = whole_lines(shape->request_offset + options->capacity * shape->request_stride);
     shape->region_size = whole_lines(shape->reply_offset + options->capacity * shape->reply_stride);

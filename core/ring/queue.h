@@ -114,6 +114,9 @@ void gyre_queue_disown(gyre_queue *queue);
 /** CLOSED, and why, for a queue that was disowned. */
 gyre_status gyre_queue_tell_disowned(const gyre_queue *queue);
 
+/** Bytes from slot to slot for messages of at most `payload` bytes. */
+uint32_t gyre_slot_stride(uint32_t payload);
+
 /** INVALID for a capacity that is no power of two or sizes out of range, EXHAUSTED for want of memory. */
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);
 

@@ -13,6 +13,9 @@
  *                                                         without parts of its own
  *     gyre_part gyre_new_text(gyre, reply, "text")        the bytes of a literal
  *     gyre_has(part)                                      whether an optional field is there
+ *     void gyre_cut(reply, part, count)                   shortens a part of bytes to `count` and drops all
+ * that was made behind it void gyre_begin(message)                            empties another message with a
+ * tail, in an item of the reply or of a buffer; these work on it as on a reply
  *
  * Every part of a request is checked before its handler is called: offset, count, alignment, and that parts
  * do not overlap. A request that is wrong there is a failed message (GYRE_FAILURE_PART) that names the field,
@@ -253,6 +256,27 @@ GYRE_HELPER gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, 
     part.offset = first;
     part.count = count;
     return part;
+}
+
+#define gyre_cut(reply_, part_, count_)                                                                      \
+    do {                                                                                                     \
+        const gyre_u32 gyre_count_now_ = (count_);                                                           \
+        if (gyre_count_now_ <= (part_).count) {                                                              \
+            (part_).count = gyre_count_now_;                                                                 \
+            (reply_)->gyre_used = (part_).offset + gyre_count_now_;                                          \
+        }                                                                                                    \
+    } while (0)
+
+#undef gyre_begin
+#define gyre_begin(message_)                                                                                 \
+    gyre_begin_((GYRE_GLOBAL gyre_u8 *)(message_), (gyre_u32)((GYRE_GLOBAL gyre_u8 *)(message_)->gyre_tail - \
+                                                              (GYRE_GLOBAL gyre_u8 *)(message_)))
+
+GYRE_HELPER void gyre_begin_(GYRE_GLOBAL gyre_u8 *message, gyre_u32 least)
+{
+    for (gyre_u32 i = 0; i < least; i++)
+        message[i] = 0;
+    *(GYRE_GLOBAL gyre_u32 *)(GYRE_GLOBAL void *)message = least;
 }
 
 #define gyre_copy(gyre_, type_, reply_, message_, part_)                                                     \

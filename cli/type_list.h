@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The message types that a file declares: of a kernel file those that its kernels use, of a header all that
+ * it declares. The file is compiled for that, by the backend that would run it. One thread.
+ */
+#ifndef GYRE_CLI_TYPE_LIST_H
+#define GYRE_CLI_TYPE_LIST_H
+
+#include "cli/cli.h"
+#include "core/types/types.h"
+
+typedef struct type_list {
+    gyre_layout **layouts; /* by name, each once; those of messages inside messages too */
+    size_t count;
+} type_list;
+
+/**
+ * Fills the list from "FILE.gyre.c", a file that `gyre compile -o` wrote, or a header. Returns an exit code;
+ * what is wrong was printed then. Finish it with type_list_finish, also after a failure.
+ */
+int type_list_load(const cli_context *cli, const char *file, type_list *list);
+void type_list_finish(type_list *list);
+
+/** The type of that name, or NULL with a sentence that names the nearest one. */
+const gyre_layout *type_list_find(const type_list *list, const char *name);
+
+#endif
