@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the measured parts of docs/benchmarks.md from the documents of `./run report BACKEND FOLDER`.
 
-usage: ./dev benchmarks FILE...     one report a backend; parts of backends without a report stay as they are
+usage: ./dev benchmarks FILE...         one report a backend; parts of backends without a report stay as they are
+       ./dev benchmarks --check FILE... writes nothing; fails when the page is not what the reports say
 
 A part stands between `<!-- measured: BACKEND -->` and `<!-- end measured -->`. Nothing is rounded up, chosen or left
 out: what a report does not hold is shown as a dash, and a wrong reply or a failed test is told where it happened.
@@ -79,7 +80,7 @@ def machine(report):
     if report["backend"] != "cpu":
         found.append(report["processor"])
     return [f"{'; '.join(found)}; {report['cores']} processors; {report['system']}. Measured {report['date']} at commit "
-            f"{report['commit']}."]
+            f"{report['commit']}, {report['seconds_each']} s a case."]
 
 
 def targets(row):
@@ -182,7 +183,7 @@ def crossings(report):
 def tests(report):
     lines = []
     for name in ("conformance", "kernels"):
-        said = (report[name] or "did not run").strip().splitlines()
+        said = (report[name] or "was not run in this visit").strip().splitlines()
         lines.append(f"- {name}: {said[-1].strip()}")
         lines += [f"  - {line.split(': ')[0]}" for line in said if line.startswith("FAILED")]
     if report["stress"]:
@@ -198,17 +199,22 @@ def part(report):
 
 
 def main():
-    if len(sys.argv) < 2:
-        fail("usage: ./dev benchmarks FILE... (report-BACKEND.json of `./run report BACKEND FOLDER`)")
-    page = PAGE.read_text()
-    for path in sys.argv[1:]:
+    check = sys.argv[1:2] == ["--check"]
+    paths = sys.argv[2:] if check else sys.argv[1:]
+    if not paths:
+        fail("usage: ./dev benchmarks [--check] FILE... (report-BACKEND.json of `./run report BACKEND FOLDER`)")
+    before = page = PAGE.read_text()
+    for path in paths:
         report = load(path)
         backend = report["backend"]
         section = re.compile(rf"(<!-- measured: {re.escape(backend)} -->\n).*?(<!-- end measured -->)", re.S)
         if not section.search(page):
             fail(f"docs/benchmarks.md has no part for backend '{backend}': add its two markers")
         page = section.sub(lambda match, report=report: match[1] + part(report) + "\n" + match[2], page)
-    PAGE.write_text(page)
+    if check and page != before:
+        fail("docs/benchmarks.md is not what the reports say: run ./dev benchmarks " + " ".join(paths))
+    if not check:
+        PAGE.write_text(page)
 
 
 main()

@@ -82,9 +82,10 @@ report()
     file="$folder/report-$backend.json"
     {
         printf '{"report": 1, "backend": "%s", "date": "%s", "commit": %s,\n' "$backend" "$(date -u +%F)" "$(text_json <"$here/commit")"
+        printf ' "seconds_each": %s,\n' "${SECONDS_EACH:-1}"
         printf ' "processor": %s,\n' "$(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1 | text_json)"
         printf ' "cores": %d, "system": %s,\n' "$(grep -c ^processor /proc/cpuinfo)" "$(uname -sr | text_json)"
-        printf ' "why": %s,\n' "$(as_text 20 "$bin/gyre" backends --why "$backend")"
+        printf ' "why": %s,\n' "$(as_text 20 "$bin/gyre" backends --why "$backend" | sed -E 's/\\n(named by|drop-in|library|parameter) [^\\]*//g')"
         printf ' "floors": %s,\n' "$(report_floors "$probes")"
         printf ' "bench": %s,\n' "$(report_bench "$backend")"
         printf ' "peers": %s,\n' "$(report_peers "$backend")"
