@@ -92,6 +92,7 @@ static void *reside(void *argument)
     return NULL;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the driver's own parameters */
 static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, CUstream stream,
                        void **parameters)
