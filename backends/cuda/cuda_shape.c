@@ -27,27 +27,13 @@ static bool uses_lines(const struct cuda_kernel *kernel)
            kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* What one message takes in the stage: request and reply with their headers. */
+/* What one message takes in a window: request and reply with their headers, in chunks of 16 bytes. */
 static uint64_t staged_size(const struct cuda_kernel *kernel)
 {
     uint64_t reply = kernel->record.reply->size;
     reply = reply > GYRE_SLOT_SMALL_PAYLOAD ? reply : GYRE_SLOT_SMALL_PAYLOAD;
-    return 16 * GYRE_CUDA_CELL(GYRE_CUDA_CHUNKS(kernel->record.request->size), GYRE_CUDA_CHUNKS(reply));
-}
-
-/* Scratch and the window of messages that are worked on; scratch alone when not even one message fits beside
- * it, and they are staged in device memory. gyre_stage_ in cuda_stage.h decides alike. */
-static uint64_t stage_size(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t threads,
-                           uint64_t limit)
-{
-    const bool block = kernel->record.form == GYRE_FORM_BLOCK;
-    const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
-    const uint64_t each = staged_size(kernel), left = limit > scratch ? limit - scratch : 0;
-    const uint64_t wanted = block ? 1 : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW : threads;
-    if (scratch + each > GYRE_CUDA_ROOM(device->major * 100 + device->minor * 10))
-        return scratch;
-    const uint64_t fits = left / each > 1 ? left / each : 1; /* else the launch says that it is too large */
-    return scratch + (wanted < fits ? wanted : fits) * each;
+    return align_up(kernel->record.request->size + GYRE_SLOT_HEADER_SIZE, 16) +
+           align_up(reply + GYRE_SLOT_HEADER_SIZE, 16);
 }
 
 static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
@@ -77,7 +63,14 @@ void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kerne
             threads -= WARP;
         *shared_size = threads * line_window;
     } else {
-        *shared_size = (uint32_t)stage_size(device, kernel, threads, limit);
+        uint64_t scratch =
+            kernel->record.form == GYRE_FORM_BLOCK ? align_up(kernel->record.scratch_size, 16) : 0;
+        uint64_t wanted = kernel->record.form == GYRE_FORM_BLOCK   ? 1
+                          : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW
+                                                                   : threads;
+        uint64_t left = limit > scratch ? limit - scratch : 0, each = staged_size(kernel);
+        uint64_t window = left / each < wanted ? left / each : wanted;
+        *shared_size = (uint32_t)(scratch + window * each);
     }
     *threads_out = threads;
 }

@@ -16,26 +16,9 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_CUDA_LANES_MAX 512 /* of lane kernels: registers for many loads in flight */
-#define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
-#define GYRE_ACTOR_WINDOW   32  /* messages of an actor that are fetched together */
-
-/*
- * Shared memory that a block has for its scratch and its messages at least, on every device of an
- * architecture (compute capability times 10). Host and device decide by it alike where messages are staged.
- */
-#define GYRE_CUDA_ROOM(capability)                                                                           \
-    ((capability) == 750                          ? 48u << 10                                                \
-     : (capability) == 800 || (capability) == 870 ? 144u << 10                                               \
-     : (capability) >= 900 && (capability) < 1200 ? 208u << 10                                               \
-                                                  : 80u << 10)
-#define GYRE_CUDA_CHUNKS(size) ((GYRE_SLOT_HEADER_SIZE + (size) + 15) / 16)
-/*
- * What a message takes in the stage, in chunks: request and reply side by side, so that the compiler sees how
- * far apart they are and loads ahead of stores. Odd: threads that walk one each meet fewer banks twice.
- */
-#define GYRE_CUDA_CELL(request_chunks, reply_chunks) (((request_chunks) + (reply_chunks)) | 1)
-
+#define GYRE_CUDA_LANES_MAX  512        /* of lane kernels: registers for many loads in flight */
+#define GYRE_CUDA_LOADS      8          /* 16-byte loads in flight of each thread */
+#define GYRE_ACTOR_WINDOW    32         /* messages of an actor that are fetched together */
 #define GYRE_ORDER_LEAVE     1ull       /* the low bit of an order: leave, and acknowledge nothing */
 #define GYRE_CUDA_STAGE_SIZE (1u << 20) /* bytes of device memory a block has for messages beyond a line */
 

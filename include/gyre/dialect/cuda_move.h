@@ -31,7 +31,6 @@ GYRE_HELPER void gyre_fetch_(const gyre_stage_place *stage, const gyre_served *q
                              gyre_u32 count)
 {
     const gyre_u32 each = stage->request_chunks, all = count * each, threads = blockDim.x;
-    const gyre_u32 gap = stage->cell - each;
     const gyre_u32 reciprocal = gyre_reciprocal_(each);
 #pragma unroll 1
     for (gyre_u32 start = threadIdx.x; start < all; start += threads * GYRE_STAGE_LOADS_) {
@@ -44,11 +43,9 @@ GYRE_HELPER void gyre_fetch_(const gyre_stage_place *stage, const gyre_served *q
                                            (chunk - slot * each));
         }
 #pragma unroll
-        for (int j = 0; j < GYRE_STAGE_LOADS_; j++) {
-            const gyre_u32 chunk = start + j * threads;
-            if (chunk < all)
-                stage->cells[chunk + gyre_message_of_(chunk, reciprocal) * gap] = mine[j];
-        }
+        for (int j = 0; j < GYRE_STAGE_LOADS_; j++)
+            if (start + j * threads < all)
+                stage->requests[start + j * threads] = mine[j];
     }
 }
 
@@ -57,19 +54,18 @@ GYRE_HELPER void gyre_deliver_parted_(const gyre_stage_place *stage, const gyre_
                                       gyre_u32 count)
 {
     const gyre_u32 each = stage->reply_chunks, all = count * each, threads = blockDim.x;
-    const gyre_chunk *replies = stage->cells + stage->request_chunks;
     const gyre_u32 reciprocal = gyre_reciprocal_(each);
     for (gyre_u32 chunk = threadIdx.x; chunk < all; chunk += threads) {
         const gyre_u32 slot = gyre_message_of_(chunk, reciprocal), part = chunk - slot * each;
         if (part)
             gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + slot) + part,
-                              replies[slot * stage->cell + part]);
+                              stage->replies[chunk]);
     }
     __syncthreads();
 #pragma unroll 1
     for (gyre_u32 slot = threadIdx.x; slot < count; slot += threads) {
         gyre_fence_system_(); /* the payloads of all threads, met at the barrier, before the sequence */
-        gyre_chunk_store_(gyre_reply_at_(queue, first + slot), replies[slot * stage->cell]);
+        gyre_chunk_store_(gyre_reply_at_(queue, first + slot), stage->replies[slot * each]);
     }
 }
 
@@ -83,7 +79,7 @@ GYRE_HELPER void gyre_deliver_(const gyre_stage_place *stage, const gyre_served 
     }
     for (gyre_u32 chunk = threadIdx.x; chunk < 4 * count; chunk += blockDim.x) /* four store a line */
         gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + chunk / 4) + chunk % 4,
-                          stage->cells[stage->request_chunks + chunk / 4 * stage->cell + chunk % 4]);
+                          stage->replies[chunk]);
 }
 
 GYRE_HELPER gyre_u32 gyre_dynamic_size_()
@@ -93,20 +89,22 @@ GYRE_HELPER gyre_u32 gyre_dynamic_size_()
     return size;
 }
 
+/* Shared memory behind the block's scratch when at least one message fits, else the block's part of the
+ * stage. */
 GYRE_PART_ void gyre_stage_make_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                  gyre_chunk *memory, gyre_u32 scratch_chunks, gyre_u32 wanted,
                                  gyre_u32 request_chunks, gyre_u32 reply_chunks)
 {
-    const gyre_u32 cell = GYRE_CUDA_CELL(request_chunks, reply_chunks);
-    const gyre_u32 fits =
-        memory ? (gyre_dynamic_size_() / 16 - scratch_chunks) / cell : GYRE_CUDA_STAGE_SIZE / 16 / cell;
+    const gyre_u32 each = request_chunks + reply_chunks;
+    const gyre_u32 room = (gyre_dynamic_size_() / 16 - scratch_chunks) / each;
+    const gyre_u32 fits = room ? room : GYRE_CUDA_STAGE_SIZE / 16 / each;
     gyre_stage_place *stage = &view->stage;
     if (threadIdx.x > 0)
         return;
-    stage->cells = memory ? memory + scratch_chunks
-                          : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
+    stage->requests = room ? memory + scratch_chunks
+                           : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
     stage->window = wanted < fits ? wanted : fits;
-    stage->cell = cell;
+    stage->replies = stage->requests + stage->window * request_chunks;
     stage->request_chunks = request_chunks;
     stage->reply_chunks = reply_chunks;
     view->eager = view->which = 0;

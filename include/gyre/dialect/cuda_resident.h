@@ -17,7 +17,7 @@
 /* ---- memory across the bus ---- */
 
 /** A quarter of a line: what one thread moves at once. */
-struct alignas(16) gyre_chunk {
+struct gyre_chunk {
     gyre_u64 x, y;
 };
 
@@ -86,9 +86,8 @@ struct gyre_served {
 
 /** Where a block keeps the messages that it works on: the stage. */
 struct gyre_stage_place {
-    gyre_chunk *cells;                     /* one a message: the request, then the reply */
+    gyre_chunk *requests, *replies;
     gyre_u32 request_chunks, reply_chunks; /* of each message, its header included */
-    gyre_u32 cell;                         /* chunks from message to message */
     gyre_u32 window;                       /* messages that fit */
 };
 
@@ -183,7 +182,7 @@ GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_bl
 
 /*
  * Lays out the stage (view->stage) for windows of `wanted` messages, or as many as fit: in `memory`, the
- * block's dynamic shared memory, behind its scratch, or in device memory when `memory` is NULL. All threads.
+ * block's dynamic shared memory, behind its scratch. All threads.
  */
 GYRE_PART_ void gyre_stage_make_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                  gyre_chunk *memory, gyre_u32 scratch_chunks, gyre_u32 wanted,

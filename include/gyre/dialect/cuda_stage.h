@@ -14,12 +14,10 @@
 /** What window sizes follow from a kernel's types. */
 template <class K> struct gyre_stage_ {
     enum {
-        request_chunks = GYRE_CUDA_CHUNKS(K::request_size),
+        request_chunks = (GYRE_SLOT_HEADER_SIZE + K::request_size + 15) / 16,
         reply_payload = K::reply_size > GYRE_SLOT_SMALL_PAYLOAD ? K::reply_size : GYRE_SLOT_SMALL_PAYLOAD,
-        reply_chunks = GYRE_CUDA_CHUNKS(reply_payload),
-        cell = GYRE_CUDA_CELL(request_chunks, reply_chunks),
-        scratch_chunks = K::form == 2 ? (K::scratch_size + 15) / 16 : 0,
-        in_shared = scratch_chunks + cell <= GYRE_CUDA_ROOM(__CUDA_ARCH__) / 16
+        reply_chunks = (GYRE_SLOT_HEADER_SIZE + reply_payload + 15) / 16,
+        scratch_chunks = K::form == 2 ? (K::scratch_size + 15) / 16 : 0
     };
 };
 
@@ -47,26 +45,19 @@ template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
     return GYRE_REPLY_LENGTH_(K::reply_least, K::reply_size, GYRE_FIRST_WORD_(out + 1));
 }
 
-/* What follows a slot's header in the stage, for handlers, whose compiler is to know how it is aligned. */
-GYRE_HELPER void *gyre_payload_(const gyre_slot *slot)
-{
-    return __builtin_assume_aligned((void *)(slot + 1), sizeof(gyre_chunk));
-}
-
 /* One message by one thread. Returns 1 when the handler failed it. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, gyre_u64 index,
+GYRE_HELPER gyre_u32 gyre_handle_staged_(const gyre_stage_place *stage, gyre_u32 slot, gyre_u64 index,
                                          gyre_u64 drop_before, void *state, const void *buffers,
                                          gyre_context *gyre)
 {
-    gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
-    const gyre_slot *in = (const gyre_slot *)cell;
-    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_slot *in = (const gyre_slot *)(stage->requests + slot * gyre_stage_<K>::request_chunks);
+    gyre_slot *out = (gyre_slot *)(stage->replies + slot * gyre_stage_<K>::reply_chunks);
     gyre_u32 failed = 0;
     if (!gyre_settle_<K>(in, out, index, drop_before, 1)) {
         gyre->failed = 0;
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre);
+        const int result = K::handle(in + 1, out + 1, state, 0, buffers, gyre);
         failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
         GYRE_STAMP_END_(gyre, index, started);
     }
@@ -76,17 +67,17 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, gyre_
 
 /* One message by all threads. Returns, in thread 0, whether it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cell, gyre_u64 index, gyre_u64 drop_before, void *state,
-                                        void *scratch, const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_block_(const gyre_stage_place *stage, gyre_u64 index, gyre_u64 drop_before,
+                                        void *state, void *scratch, const void *buffers, gyre_context *gyre)
 {
-    const gyre_slot *in = (const gyre_slot *)cell;
-    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_slot *in = (const gyre_slot *)stage->requests;
+    gyre_slot *out = (gyre_slot *)stage->replies;
     gyre_u32 failed = 0;
     if (!gyre_settle_<K>(in, out, index, drop_before, gyre->lane == 0)) {
         gyre_block_begin_(gyre);
         __syncthreads();
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre);
+        const int result = K::handle(in + 1, out + 1, state, scratch, buffers, gyre);
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0)
             GYRE_STAMP_END_(gyre, index, started);
@@ -104,11 +95,11 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cell, gyre_u64 index, gyre_u
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_actor_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                        gyre_chunk *cells, const void *buffers, gyre_context *gyre)
+                                        const void *buffers, gyre_context *gyre)
 {
     gyre_u64 looked = gyre_time_ns(gyre);
     for (gyre_u32 slot = 0; slot < view->count; slot++) {
-        view->failed += gyre_handle_staged_<K>(cells, slot, view->claimed + slot, view->drop_before,
+        view->failed += gyre_handle_staged_<K>(&view->stage, slot, view->claimed + slot, view->drop_before,
                                                arguments.state, buffers, gyre);
         const gyre_u64 now = gyre_time_ns(gyre);
         if (now - looked < GYRE_ACTOR_LOOK_NS)
@@ -125,21 +116,18 @@ template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                          gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
-    typedef gyre_stage_<K> stage;
-    /* where a constant says that they are in shared memory, the compiler makes quicker accesses */
-    gyre_chunk *cells = stage::in_shared ? memory + stage::scratch_chunks : view->stage.cells;
     GYRE_STAMP_QUEUE_(gyre, &view->served[view->go - 1]);
     if (K::form == 2)
-        return gyre_handle_block_<K>(cells, view->claimed, view->drop_before, arguments.state, memory,
+        return gyre_handle_block_<K>(&view->stage, view->claimed, view->drop_before, arguments.state, memory,
                                      buffers, gyre);
     if (K::form == 3) {
         if (threadIdx.x == 0)
-            view->count = gyre_handle_actor_<K>(arguments, view, cells, buffers, gyre);
+            view->count = gyre_handle_actor_<K>(arguments, view, buffers, gyre);
         return 0;
     }
     if (threadIdx.x >= view->count)
         return 0;
-    return gyre_handle_staged_<K>(cells, threadIdx.x, view->claimed + threadIdx.x, view->drop_before,
+    return gyre_handle_staged_<K>(&view->stage, threadIdx.x, view->claimed + threadIdx.x, view->drop_before,
                                   arguments.state, buffers, gyre);
 }
 
@@ -148,9 +136,8 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
                                     gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 wanted = K::form == 2 ? 1 : K::form == 3 ? GYRE_ACTOR_WINDOW : blockDim.x;
-    typedef gyre_stage_<K> stage;
-    gyre_stage_make_(arguments, view, stage::in_shared ? memory : 0, stage::scratch_chunks, wanted,
-                     stage::request_chunks, stage::reply_chunks);
+    gyre_stage_make_(arguments, view, memory, gyre_stage_<K>::scratch_chunks, wanted,
+                     gyre_stage_<K>::request_chunks, gyre_stage_<K>::reply_chunks);
     while (gyre_next_window_(arguments, view))
         gyre_end_window_(arguments, view, gyre_handle_window_<K>(arguments, view, memory, buffers, gyre));
 }
