@@ -195,6 +195,16 @@ static void print_timing(const call_run *call)
             (double)stats.returned_ns / messages);
 }
 
+/* Moments in which messages had to wait for the kernel to come back. */
+static void print_absences(const call_run *call)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    if (gyre_kernel_info_get(call->kernel, &info) != GYRE_OK || !info.absences)
+        return;
+    fprintf(stderr, "gyre: it left its device for a moment %" PRIu64 " times, at most for %.3f ms\n",
+            info.absences, (double)info.longest_absence_ns / 1e6);
+}
+
 /* Somebody who types wants to know what: all fields, zero. */
 static void explain_typing(const gyre_layout *request)
 {
@@ -230,6 +240,7 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
         cli_fail(status);
     print_counts(info, counts);
     print_timing(call);
+    print_absences(call);
     return status;
 }
 
