@@ -68,11 +68,14 @@ static bool may_be_direct(const gyre_device *device)
            (device->type & CL_DEVICE_TYPE_CPU);
 }
 
-/* Where a pointer is the same number on both sides, a message can carry it. */
+/*
+ * Where a pointer is the same number on both sides, a message can carry it. Fine-grained, so that the memory
+ * is the host's as well and a buffer can lie over it.
+ */
 static bool has_shared_addresses(const gyre_device *device)
 {
     return (NUMBER(device, CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities) &
-            CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) &&
+            CL_DEVICE_SVM_FINE_GRAIN_BUFFER) &&
            device->cl->clSVMAlloc && device->cl->clSVMFree && device->cl->clSetKernelExecInfo;
 }
 

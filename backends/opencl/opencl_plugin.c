@@ -74,8 +74,9 @@ static gyre_status opencl_probe(const gyre_probe_desc *desc, gyre_probe_info *in
     struct opencl_places places;
     const struct opencl_loader *cl;
     snprintf(info->watch, sizeof info->watch,
-             "/etc/OpenCL/vendors:/etc/ld.so.cache:/proc/driver/nvidia/version:$OCL_ICD_VENDORS:"
-             "$OPENCL_VENDOR_PATH:$OCL_ICD_FILENAMES:$POCL_DEVICES:$LD_LIBRARY_PATH:$CUDA_VISIBLE_DEVICES");
+             "%.200s:/etc/ld.so.cache:/proc/driver/nvidia/version:$OCL_ICD_VENDORS:$OPENCL_VENDOR_PATH:"
+             "$OCL_ICD_FILENAMES:$POCL_DEVICES:$LD_LIBRARY_PATH:$CUDA_VISIBLE_DEVICES",
+             opencl_vendors_path());
     gyre_status status = opencl_settings_read(desc->host, desc->parameters, desc->parameter_count, &settings);
     if (status == GYRE_OK)
         status = opencl_loader_open(desc->host, &cl);

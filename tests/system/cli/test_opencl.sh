@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The OpenCL backend as a user meets it: devices, platforms that the loader dropped, a platform that crashes, refusals.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+
+scale=examples/command/scale.gyre.c
+export GYRE_CACHE_DIR="$folder/cache"
+run call --backend opencl "$scale" '{"value":20.5,"factor":2}'
+if ((code != 0)) && [[ "$err" == *unavailable* || "$err" == *"no OpenCL"* || "$err" == *"no backend"* || "$err" == *"no device"* ]]; then
+    echo "no OpenCL device here: $err"
+    exit 77
+fi
+exits 0
+prints '{"scaled":41.0}'
+
+# each device is listed; what the loader drops is told with the reason
+vendors="$folder/vendors"
+mkdir "$vendors"
+cp /etc/OpenCL/vendors/*.icd "$vendors/" 2>/dev/null
+echo "$folder/nowhere.so" >"$vendors/broken.icd"
+: >"$vendors/empty.icd"
+echo libm.so.6 >"$vendors/other.icd"
+export OCL_ICD_VENDORS="$vendors"
+run backends --why opencl
+exits 0
+prints "verdict        can start"
+prints "device         0: "
+prints "broken.icd: there is no file '$folder/nowhere.so'"
+run backends --why opencl --json
+prints "empty.icd: its first line names no library"
+rm "$vendors/broken.icd" "$vendors/empty.icd"
+run backends --why opencl
+prints "other.icd: its library is no OpenCL platform"
+rm "$vendors/other.icd"
+
+# a platform that crashes while it is probed costs a sentence; the other backends go on
+if printf '__attribute__((constructor)) static void f(void) { __builtin_trap(); }\n' |
+    cc -shared -fPIC -x c - -o "$folder/crash.so" 2>/dev/null; then
+    echo "$folder/crash.so" >"$vendors/crash.icd"
+    run backends --why opencl
+    prints "crashed while it was probed"
+    run call --backend cpu "$scale" '{"value":20.5,"factor":2}'
+    prints '{"scaled":41.0}'
+    rm "$vendors/crash.icd"
+fi
+unset OCL_ICD_VENDORS
+run backends --again # a crash leaves nothing behind that tells when it is over
+
+# refusals
+run call --backend opencl --set backend.opencl.platform=nobody "$scale" '{}'
+says "is meant by backend.opencl platform = nobody"
+run call --backend opencl --set backend.opencl.batch=0 "$scale" '{}'
+says "batch must be a number from 1 to 1048576, found '0'"
+run call --backend opencl --set backend.opencl.mode=resident --set backend.opencl.transfer=staged "$scale" '{}'
+says "backend.opencl.mode = resident needs a device that shares memory with the host"
+run call --backend opencl --device 99 "$scale" '{}'
+says "99"
+
+# a file compiled earlier runs, and one that was changed does not
+run compile --backend opencl -o "$folder/scale.kernel" "$scale"
+exits 0
+at="$(grep -abo poclbin "$folder/scale.kernel" | head -n 1 | cut -d: -f1)"
+if [[ -n "$at" ]]; then
+    run call --backend opencl "$folder/scale.kernel" '{"value":3,"factor":2}'
+    prints '{"scaled":6.0}'
+    cp "$folder/scale.kernel" "$folder/damaged.kernel"
+    printf 'X' | dd of="$folder/damaged.kernel" bs=1 seek="$at" conv=notrunc status=none
+    run call --backend opencl "$folder/damaged.kernel" '{"value":3,"factor":2}'
+    ((code != 0)) || fail "a damaged file is refused by its checksum"
+fi
+
+# what the device measured
+run call --backend opencl --set backend.opencl.profile=yes --set gyre.log_level=info "$scale" '{"value":1,"factor":2}'
+says "1 epochs of 1.0 messages on average; the device took"
+finish
