@@ -32,10 +32,12 @@ static bool fail(reader *in, const char *problem)
 /* The next `size` bytes; NULL when there are not as many. */
 static const uint8_t *take(reader *in, uint64_t size)
 {
-    if (in->problem || size > in->length - in->at) {
+    if (!in->problem && size > in->length - in->at) {
+        in->at = in->length;
         fail(in, "the input ends within it");
-        return NULL;
     }
+    if (in->problem)
+        return NULL;
     const uint8_t *bytes = in->bytes + in->at;
     in->at += size;
     return bytes;

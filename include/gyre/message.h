@@ -231,7 +231,7 @@ typedef struct gyre_none {
  * it from the file: GYRE_WIRE(add_request, "form=packed order=b,a"). docs/messages.md has the words. Changes
  * nothing of the message.
  */
-#define GYRE_WIRE(name_, text_)
+#define GYRE_WIRE(name_, text_) enum { gyre_wire_of_##name_ = gyre_size_##name_ };
 
 #include "gyre/parts.h"
 

@@ -232,11 +232,12 @@ GYRE_HELPER void gyre_wire_fail_(gyre_wire_in *in, gyre_u32 back, GYRE_LITERAL_ 
     in->at -= back;
 }
 
-/* Whether `size` more bytes are there. */
+/* Whether `size` more bytes are there. Where they end is the place of the problem when they do not suffice.
+ */
 GYRE_HELPER int gyre_wire_has_(gyre_wire_in *in, gyre_u32 size)
 {
     if (!in->problem && size > in->length - in->at)
-        gyre_wire_fail_(in, 0, "the input ends within it");
+        gyre_wire_fail_(in, in->at - in->length, "the input ends within it");
     return !in->problem;
 }
 
@@ -288,8 +289,8 @@ GYRE_HELPER void gyre_wire_get_members_(gyre_wire_in *in, gyre_u32 count)
         gyre_wire_fail_(in, 1, "an object with another number of members than the type has fields");
 }
 
-/* Room for zeroed items in the message's tail. */
-GYRE_HELPER gyre_part gyre_wire_new_(gyre_wire_in *in, gyre_u32 item_size, gyre_u32 count)
+/* Room for items in the message's tail, which are still to be filled; the gap before them becomes zero. */
+GYRE_HELPER gyre_part gyre_wire_take_(gyre_wire_in *in, gyre_u32 item_size, gyre_u32 count)
 {
     GYRE_GLOBAL gyre_u32 *used = (GYRE_GLOBAL gyre_u32 *)(GYRE_GLOBAL void *)in->message;
     const gyre_u32 alignment = gyre_item_alignment_(item_size), size = in->message_size;
@@ -301,10 +302,18 @@ GYRE_HELPER gyre_part gyre_wire_new_(gyre_wire_in *in, gyre_u32 item_size, gyre_
         gyre_wire_fail_(in, 0, "it does not fit the message's tail");
         return part;
     }
-    GYRE_WIRE_ZERO_(in->message + end, first - end + count * item_size);
+    GYRE_WIRE_ZERO_(in->message + end, alignment); /* an item is at least as large */
     *used = first + count * item_size;
     part.offset = first;
     part.count = count;
+    return part;
+}
+
+/* The same, of zeroed items. */
+GYRE_HELPER gyre_part gyre_wire_new_(gyre_wire_in *in, gyre_u32 item_size, gyre_u32 count)
+{
+    const gyre_part part = gyre_wire_take_(in, item_size, count);
+    GYRE_WIRE_ZERO_(in->message + part.offset, part.count * item_size);
     return part;
 }
 
@@ -340,7 +349,8 @@ GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 pad
 /* Which of `size` bytes is not zero; `size` when all are. */
 GYRE_HELPER gyre_u32 gyre_wire_nonzero_(const GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
 {
-    gyre_u32 any = 0, at = 0;
+    gyre_u8 any = 0;
+    gyre_u32 at = 0;
     for (gyre_u32 i = 0; i < size; i++)
         any |= bytes[i];
     if (any == 0)
@@ -375,7 +385,7 @@ GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, gyre_u32 ahead, 
     const gyre_u32 zeros = there == 0 ? gap + size : gap, found = gyre_wire_nonzero_(from + flag, zeros);
     if (found != zeros)
         gyre_wire_fail_ahead_(in, ahead + flag + found, GYRE_WIRE_NONZERO_);
-    return gyre_wire_new_(in, item_size, there == 1 ? 1 : 0);
+    return gyre_wire_take_(in, item_size, there == 1 ? 1 : 0);
 }
 
 /* Whether a text (its count) or an object (its byte of members) is not null. */
@@ -428,10 +438,8 @@ GYRE_HELPER gyre_part gyre_wire_get_utf16_(gyre_wire_in *in, gyre_u32 count)
 {
     const gyre_u32 start = in->at;
     gyre_part part = {0, 0};
-    if (count > 0x7fffffffu / 2 || !gyre_wire_has_(in, count * 2)) {
-        gyre_wire_fail_(in, 0, "the input ends within it");
+    if (!gyre_wire_has_(in, count > 0x7fffffffu / 2 ? 0xffffffffu : count * 2))
         return part;
-    }
     in->at += count * 2;
     part = gyre_wire_new_(in, 1, gyre_wire_from_utf16_(in, start, count, 0));
     if (gyre_has(part))

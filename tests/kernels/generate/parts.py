@@ -109,3 +109,33 @@ def ticks(rng):
                         "high": max(prices, default=-2147483648), "symbol": symbol,
                         "differences": [b - a for a, b in zip(prices, prices[1:])]})
     return {"requests": requests, "replies": replies}
+
+
+def guid(rng):
+    """16 bytes on the wire."""
+    return bytes(rng.getrandbits(8) for _ in range(16))
+
+
+@case("wire_add")
+def wire_add(rng):
+    known = bytes.fromhex("33221100 5544 7766 8899 aabbccddeeff 2a 01 44332211 6655 8877 99aa bbccddeeff00 "
+                          "0000c03f 00002040")
+    requests = [known]
+    replies = [{"bytes": list(known[:34] + struct.pack("<f", 4.0))}]
+    for number in range(40):
+        head = guid(rng) + bytes([rng.getrandbits(8)])
+        flag = rng.randrange(2)
+        correlation = bytes([flag]) + (guid(rng) if flag else bytes(16))
+        a, b = f32(rng.randrange(-1000, 1000) / 8), f32(rng.randrange(-1000, 1000) / 4)
+        whole = head + correlation + struct.pack("<ff", a, b)
+        reply = {"bytes": list(head + correlation + struct.pack("<f", a + b))}
+        if number % 8 == 1:
+            whole, reply = whole[:41], failed(41, "the input ends within it")
+        if number % 8 == 3:
+            whole, reply = whole + b"!", failed(42, "bytes are left over behind the message")
+        if number % 8 == 5:
+            whole, reply = whole[:17] + b"\x02" + whole[18:], failed(
+                17, "expected the flag of an optional value, 0 or 1")
+        requests.append(whole)
+        replies.append(reply)
+    return {"requests": [{"bytes": list(request)} for request in requests], "replies": replies}

@@ -117,10 +117,11 @@ static void expect_same_verdict(const wire_subject *subject, const uint8_t *inpu
         ck_assert_mem_eq(third, second, gyre_layout_length(layout, second));
         return;
     }
-    ck_assert_uint_le(in.at, length);
-    if (strcmp(in.problem, "the input ends within it") != 0)
-        ck_assert_msg(strstr(gyre_error_text(), in.problem) != NULL, "'%s' is not in '%s'", in.problem,
-                      gyre_error_text());
+    char place[40];
+    snprintf(place, sizeof place, "byte %u of %zu", in.at, length);
+    if (in.at != length || strcmp(in.problem, "the input ends within it") != 0)
+        ck_assert_msg(strstr(gyre_error_text(), in.problem) && strstr(gyre_error_text(), place),
+                      "'%s' at %u is not what '%s' says", in.problem, in.at, gyre_error_text());
 }
 
 /* In a block of its own size, so that a sanitizer sees a byte read beyond it. */

@@ -225,7 +225,7 @@ START_TEST(what_is_malformed_is_refused_with_its_place)
     static const uint8_t negative[] = {8, 0xfe, 0xff, 0xff, 0xff, 0, 0, 0, 0};
     static const uint8_t large[] = {8, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0};
     expect_refused(GYRE_TYPE(add_request), request, 43, 42, "left over");
-    expect_refused(GYRE_TYPE(add_request), request, 0, 0, "ends within");
+    expect_refused(GYRE_TYPE(add_request), request, 41, 41, "ends within");
     expect_refused(GYRE_TYPE(add_request), flag, 42, 17, "expected the flag");
     expect_refused(GYRE_TYPE(add_request), absent, 42, 18, "expected a zero byte");
     expect_refused(GYRE_TYPE(add_counted), members, 43, 0, "another number of members");

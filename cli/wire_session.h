@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `gyre encode`, `gyre decode` and `gyre wire` share: the types of a file and their descriptions. */
+#ifndef GYRE_CLI_WIRE_SESSION_H
+#define GYRE_CLI_WIRE_SESSION_H
+
+#include "cli/type_list.h"
+#include "core/pack/pack.h"
+
+enum { WIRE_BYTES_MAX = GYRE_FRAME_SIZE + GYRE_FRAME_PAYLOAD_MAX };
+
+typedef struct wire_session {
+    const char *type_name; /* --type, or NULL */
+    type_list types;
+    gyre_pack pack;            /* every GYRE_WIRE of the file */
+    const gyre_layout *layout; /* of wire_session_choose */
+    unsigned char *message;    /* layout->size bytes */
+    uint8_t bytes[WIRE_BYTES_MAX];
+} wire_session;
+
+/**
+ * Loads the types and descriptions of the file that is the only operand. Returns an exit code, with the
+ * reason printed. Close it also after a failure; before the first call all is zero.
+ */
+int wire_session_open(const cli_context *cli, wire_session *session);
+/** Finds --type, or the only message of the file, and checks that its description fits. As above. */
+int wire_session_choose(wire_session *session);
+void wire_session_close(wire_session *session);
+
+/** Whether it may travel alone; others are records inside messages. */
+bool wire_session_is_message(const gyre_layout *layout);
+
+#endif
