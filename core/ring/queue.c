@@ -99,6 +99,8 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->request_size = options->request_size;
     queue->reply_size = options->reply_size;
     queue->request_least = options->request_least;
+    queue->caller_request_size = options->caller_request_size;
+    queue->caller_reply_size = options->caller_reply_size;
     queue->direct_size = options->request_least ? 0 : options->request_size;
     queue->policy = options->policy;
     queue->idle = options->idle;

@@ -27,6 +27,7 @@ struct gyre_queue_options {
     uint64_t capacity;
     uint32_t request_size, reply_size; /* largest payloads */
     uint32_t request_least;            /* of requests with tails: with nothing in it; 0: they have none */
+    uint32_t caller_request_size, caller_reply_size; /* of the caller's types where they differ, else 0 */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -59,8 +60,9 @@ struct gyre_queue {
     uint64_t capacity, mask;
     uint64_t chunk; /* requests of a batch that are copied before they are published */
     uint32_t request_stride, reply_stride, request_size, reply_size;
-    uint32_t request_least; /* of requests with tails; else 0 */
-    size_t direct_size;     /* of every request when they have no tails; else 0, which no request has */
+    uint32_t request_least;                          /* of requests with tails; else 0 */
+    uint32_t caller_request_size, caller_reply_size; /* not 0: either side's type has fields appended */
+    size_t direct_size; /* of every request when they have no tails; else 0, which no request has */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -239,6 +241,12 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
 /** The same for requests with tails, `size` bytes apart: only their bytes in use are copied. */
 uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                               enum gyre_mark mark);
+
+/**
+ * Requests of the caller's type as the kernel's: cut, or with zeros behind. Owner of the result: the caller,
+ * free(); NULL without memory, with the sentence set.
+ */
+void *gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t count);
 
 /** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,

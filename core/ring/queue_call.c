@@ -9,6 +9,8 @@
  */
 #include "core/ring/queue.h"
 
+#include <stdlib.h>
+
 #include "core/base/error.h"
 
 /* Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. */
@@ -77,12 +79,21 @@ gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_siz
     bool inside = false;
     if (!queue || !request || (!reply && reply_size))
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
-    if (reply_size < queue->reply_size)
+    if (reply_size < queue->reply_size && reply_size != queue->caller_reply_size)
         return gyre_error_set(GYRE_INVALID, "this queue gives replies of up to %u bytes, found room for %zu",
                               queue->reply_size, reply_size);
+    void *converted = NULL;
     gyre_status status = gyre_queue_check_requests(queue, request, request_size, 1);
+    if (status == GYRE_OK && request_size != 0 && request_size == queue->caller_request_size) {
+        converted = gyre_queue_convert(queue, request, 1);
+        status = converted ? GYRE_OK : GYRE_EXHAUSTED;
+        request = converted;
+        request_size = queue->request_size;
+    }
     if (status == GYRE_OK)
         status = send_call(queue, request, request_size, &index, deadline_ns, &inside);
+    if (__builtin_expect(converted != NULL, 0)) /* calls of the usual kind leave the allocator alone */
+        free(converted);
     if (status == GYRE_OK)
         status = take_reply(queue, index, reply, reply_size, completion, deadline_ns);
     gyre_queue_leave(queue, inside);

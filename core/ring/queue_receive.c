@@ -130,16 +130,20 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
         return gyre_error_set(GYRE_INTERNAL,
                               "reply %llu claims %u bytes in a slot for %u: the backend wrote nonsense",
                               (unsigned long long)index, length, queue->reply_size);
+    if (length > size && size == queue->caller_reply_size)
+        length = (uint32_t)size; /* what the caller does not know is left out */
     if (length > size)
         return gyre_error_set(GYRE_INVALID,
                               "the reply has %u bytes and the caller's buffer %zu: pass a larger one", length,
                               size);
     if (length)
         gyre_payload_copy(reply, slot + 1, length);
-    if (completion)
+    if (completion) {
         read_completion(queue, index, completion);
-    else if (slot->info != GYRE_OUTCOME_REPLY)
+        completion->length = length;
+    } else if (slot->info != GYRE_OUTCOME_REPLY) {
         return outcome_error(queue, index);
+    }
     return GYRE_OK;
 }
 

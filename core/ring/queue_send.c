@@ -7,6 +7,7 @@
  */
 #include "core/ring/queue.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -172,7 +173,7 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
     const unsigned char *request = requests;
     gyre_status status = GYRE_OK;
     char label[96];
-    if (size == queue->direct_size)
+    if (size == queue->direct_size || (size != 0 && size == queue->caller_request_size))
         return GYRE_OK;
     if (!queue->request_least)
         return gyre_error_set(
@@ -227,11 +228,36 @@ __attribute__((always_inline)) static inline gyre_status send_some(gyre_queue *q
     return status;
 }
 
-/* What is no fixed message of the right size: one with a tail, or an error. */
+void *gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t count)
+{
+    size_t from = queue->caller_request_size, to = queue->request_size;
+    unsigned char *converted = calloc(count, to);
+    for (size_t i = 0; converted && i < count; i++)
+        memcpy(converted + i * to, (const unsigned char *)requests + i * from, from < to ? from : to);
+    if (!converted)
+        gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu requests as the kernel's type", count);
+    return converted;
+}
+
+static gyre_status send_converted(gyre_queue *queue, const void *requests, uint64_t count, uint64_t *first,
+                                  uint64_t *sent, uint64_t deadline_ns)
+{
+    void *converted = gyre_queue_convert(queue, requests, count);
+    if (!converted)
+        return GYRE_EXHAUSTED;
+    gyre_status status =
+        send_some(queue, converted, queue->request_size, count, first, sent, deadline_ns, false);
+    free(converted);
+    return status;
+}
+
+/* What is no fixed message of the right size: one with a tail, one of a type that grew, or an error. */
 __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, const void *requests, size_t size,
                                                          uint64_t count, uint64_t *first, uint64_t *sent,
                                                          uint64_t deadline_ns)
 {
+    if (queue->caller_request_size && size == queue->caller_request_size)
+        return send_converted(queue, requests, count, first, sent, deadline_ns);
     gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
     return status == GYRE_OK ? send_some(queue, requests, size, count, first, sent, deadline_ns, true)
                              : status;
@@ -297,6 +323,12 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     if (!queue || !requests || !stride || !count || *count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
+    if (queue->caller_request_size > queue->request_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the caller's request type has %u bytes and a slot %u: the kernel knows an older "
+            "type; use gyre_send",
+            queue->caller_request_size, queue->request_size);
     do {
         uint64_t granted = try_reserve(queue, *count, &is_closed);
         if (granted) {
@@ -312,10 +344,14 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     return status;
 }
 
-/* Of the reserved requests that are to be published. */
+/* Of the reserved requests that are to be published. Fields that the caller does not know become zero. */
 static gyre_status check_reserved(const gyre_queue *queue, size_t count)
 {
     gyre_status status = GYRE_OK;
+    uint32_t known = queue->caller_request_size;
+    for (size_t i = 0; known && i < count; i++)
+        memset((unsigned char *)(gyre_request_slot(queue, queue->producer.sent + i) + 1) + known, 0,
+               queue->request_size - known);
     for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++)
         status =
             check_tail(queue, gyre_request_slot(queue, queue->producer.sent + i) + 1, queue->request_size, i);

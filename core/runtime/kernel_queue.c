@@ -40,22 +40,27 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
     return options;
 }
 
-static gyre_status check_type(const gyre_type *kernels, const gyre_type *callers)
+/* *evolved: the size of the caller's type when one of the two has fields appended, else 0. */
+static gyre_status check_type(const gyre_type *kernels, const gyre_type *callers, uint32_t *evolved)
 {
     gyre_layout *a = NULL, *b = NULL;
+    *evolved = 0;
     if (!callers)
         return GYRE_OK;
     gyre_status status = gyre_layout_create(kernels, GYRE_MESSAGE_MAX, &a);
     if (status == GYRE_OK)
         status = gyre_layout_create(callers, GYRE_MESSAGE_MAX, &b);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && (gyre_layout_extends(a, b) || gyre_layout_extends(b, a)))
+        *evolved = (uint32_t)b->size;
+    else if (status == GYRE_OK)
         status = gyre_layout_compare(a, "the kernel", b, "the caller");
     gyre_layout_destroy(a);
     gyre_layout_destroy(b);
     return status;
 }
 
-static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc)
+static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc,
+                               struct gyre_queue_options *options)
 {
     if ((unsigned)desc->policy > GYRE_FULL_DROP_NEWEST || (unsigned)desc->idle > GYRE_WAIT_PARK)
         return gyre_error_set(GYRE_INVALID,
@@ -64,8 +69,9 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);
-    gyre_status status = check_type(kernel->record->request, desc->request);
-    return status == GYRE_OK ? check_type(kernel->record->reply, desc->reply) : status;
+    gyre_status status = check_type(kernel->record->request, desc->request, &options->caller_request_size);
+    return status == GYRE_OK ? check_type(kernel->record->reply, desc->reply, &options->caller_reply_size)
+                             : status;
 }
 
 /* An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. */
@@ -146,7 +152,9 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
 {
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc);
-    gyre_status status = least_of(kernel->record->request, &options.request_least);
+    gyre_status status = check_queue(kernel, desc, &options);
+    if (status == GYRE_OK)
+        status = least_of(kernel->record->request, &options.request_least);
     if (status == GYRE_OK)
         status = gyre_queue_create(&options, out);
     if (status != GYRE_OK)
@@ -202,9 +210,7 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
     gyre_queue *queue = NULL;
     uint64_t address = 0;
     *out = NULL;
-    gyre_status status = check_queue(kernel, desc);
-    if (status == GYRE_OK)
-        status = make_queue(kernel, desc, &queue, &address);
+    gyre_status status = make_queue(kernel, desc, &queue, &address);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);

@@ -67,6 +67,19 @@ static void find_difference(const gyre_layout *a, const gyre_layout *b, differen
     snprintf(found->b, sizeof found->b, "%" PRIu64 " bytes (%s)", b->size, b->text);
 }
 
+bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter)
+{
+    uint32_t count = shorter->field_count;
+    if (longer->tail || shorter->tail || count == 0 || longer->field_count <= count ||
+        longer->fields[count].offset < shorter->size)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!same_place(&longer->fields[i], &shorter->fields[i]) ||
+            strcmp(longer->fields[i].type->text, shorter->fields[i].type->text) != 0)
+            return false;
+    return true;
+}
+
 gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
                                 const char *b_owner)
 {

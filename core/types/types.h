@@ -102,6 +102,12 @@ gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const
                                 const char *b_owner);
 
 /**
+ * Whether `longer` is `shorter` with fields appended behind its last byte: what each of them knows lies in
+ * the same place. Neither has a tail.
+ */
+bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter);
+
+/**
  * Whether `message`, of `length` bytes at any alignment, is one of this type whose parts all lie in it,
  * aligned, and none over another. INVALID and a sentence with the path of the first field that is wrong.
  * Takes time in proportion to `length`, whatever the bytes are.

@@ -143,12 +143,12 @@ typedef struct gyre_launch_desc {
     const char *name;    /* under which it is listed and configured ([kernel.NAME]); NULL: the kernel's own */
     const char *backend; /* NULL: as configured */
     uint32_t device;     /* ordinal on the backend */
-    uint32_t lanes, blocks; /* 0: as configured, else the backend's choice */
-    int start_inactive;     /* 1: launched, but serves its queues only after gyre_kernel_activate */
-    const gyre_type *request,
-        *reply;        /* GYRE_TYPE(...) of what the caller will send and receive; NULL: unchecked */
-    const void *state; /* initial actor state, NULL: zero bytes */
-    size_t state_size; /* must be the size of the kernel's state type */
+    uint32_t lanes, blocks;           /* 0: as configured, else the backend's choice */
+    int start_inactive;               /* 1: launched, but serves its queues only after gyre_kernel_activate */
+    const gyre_type *request, *reply; /* GYRE_TYPE(...) of what the caller will send and receive; fields may
+                                         be appended to either side's type; NULL: unchecked */
+    const void *state;                /* initial actor state, NULL: zero bytes */
+    size_t state_size;                /* must be the size of the kernel's state type */
     const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
     size_t binding_count;
 } gyre_launch_desc;

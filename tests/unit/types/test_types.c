@@ -248,6 +248,22 @@ static void differs(const gyre_type *a_type, const gyre_type *b_type, const char
     gyre_layout_destroy(b);
 }
 
+START_TEST(a_type_may_grow_behind_its_last_byte)
+{
+    const gyre_type *three[] = {GYRE_TYPE(u32), GYRE_TYPE(u8), GYRE_TYPE(u8), NULL};
+    const gyre_type *wide[] = {GYRE_TYPE(u32), GYRE_TYPE(u8), GYRE_TYPE(u32), NULL};
+    gyre_type old = {"old", "u32 a;u8 b;", 8, 4, three};
+    gyre_type in_padding = {"new", "u32 a;u8 b;u8 c;", 8, 4, three};
+    gyre_type behind = {"new", "u32 a;u8 b;u32 c;", 12, 4, wide};
+    gyre_layout *a = layout_of(&old), *b = layout_of(&in_padding), *c = layout_of(&behind);
+    ck_assert(gyre_layout_extends(c, a) && !gyre_layout_extends(a, c));
+    ck_assert(!gyre_layout_extends(b, a) && !gyre_layout_extends(a, a) && !gyre_layout_extends(c, b));
+    gyre_layout_destroy(a);
+    gyre_layout_destroy(b);
+    gyre_layout_destroy(c);
+}
+END_TEST
+
 START_TEST(the_first_difference_is_named_with_offsets_and_hashes)
 {
     const gyre_type *two[] = {GYRE_TYPE(f32), GYRE_TYPE(f32), NULL};
@@ -340,6 +356,7 @@ int main(void)
     tcase_add_test(tcase, types_whose_expansion_explodes_are_refused);
     tcase_add_test(tcase, a_size_that_the_compiler_did_not_see_is_named);
     tcase_add_test(tcase, equal_fields_compare_equal_whatever_the_types_are_called);
+    tcase_add_test(tcase, a_type_may_grow_behind_its_last_byte);
     tcase_add_test(tcase, the_first_difference_is_named_with_offsets_and_hashes);
     tcase_add_test(tcase, buffer_declarations_are_read_in_order);
     tcase_add_test(tcase, malformed_buffer_declarations_are_refused);
