@@ -1,269 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a cubin's symbols to descriptions of kernels and message types. The texts stay where they are, in a
- * copy of the cubin that the records own. No locks: a module is read by one thread and constant afterwards.
+ * From a cubin's symbols to descriptions of kernels. The texts stay where they are, in a copy of the cubin
+ * that the records own. No locks: a module is read by one thread and constant afterwards.
  */
 #include "cuda_records.h"
 #include "cuda_elf.h"
+
+#include "../device/device_records.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 16, SYSTEM_SHARED = 1024 };
-
-/* A message type; field_types and name are part of the same allocation. */
-struct type {
-    struct type *next;
-    gyre_type type;
-    const gyre_type *members[]; /* of the fields, then NULL; the name follows */
-};
+enum { SYSTEM_SHARED = 1024 };
 
 struct cuda_records {
     struct cuda_elf elf; /* of the copy */
     void *copy;
-    struct type *types;
-    const gyre_type ***buffer_lists; /* one a kernel: element types, then NULL */
-    size_t buffer_list_count;
+    struct device_types *types;
 };
-
-/* One reading: what sentences are about. */
-struct reader {
-    const gyre_host *host;
-    struct cuda_records *records;
-    const char *path;
-};
-
-static gyre_status damaged(const struct reader *reader, const char *what, const char *name)
-{
-    return reader->host->error(
-        GYRE_INCOMPATIBLE,
-        "'%s' %s '%s': it is damaged, or was compiled with the kernel headers of another "
-        "Gyre; compile it again",
-        reader->path, what, name);
-}
-
-static gyre_status no_memory(const struct reader *reader)
-{
-    return reader->host->error(GYRE_EXHAUSTED, "no memory for the kernels of '%s'", reader->path);
-}
-
-/* ---- types ---- */
-
-static const gyre_type *find_scalar(const char *name, size_t length)
-{
-    static const gyre_type *const scalars[] = {GYRE_BUILT_IN_TYPES_};
-    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
-        if (strlen(scalars[i]->name) == length && memcmp(scalars[i]->name, name, length) == 0)
-            return scalars[i];
-    return NULL;
-}
 
 /* The text in a variable `PREFIX NAME`; NULL when there is none that ends. */
-static const char *find_text(const struct reader *reader, const char *prefix, const char *name)
+static const char *find_text(const void *self, const char *prefix, const char *name)
 {
+    const struct cuda_records *records = self;
     char symbol_name[192];
     struct cuda_elf_symbol symbol;
     snprintf(symbol_name, sizeof symbol_name, "%s%s", prefix, name);
-    if (!cuda_elf_find(&reader->records->elf, symbol_name, &symbol) || !symbol.value ||
+    if (!cuda_elf_find(&records->elf, symbol_name, &symbol) || !symbol.value ||
         !memchr(symbol.value, 0, symbol.size))
         return NULL;
     return symbol.value;
 }
 
-static bool find_layout(const struct reader *reader, const char *name, gyre_u64 layout[2])
+static bool find_layout(const void *self, const char *name, gyre_u64 layout[2])
 {
+    const struct cuda_records *records = self;
     char symbol_name[192];
     struct cuda_elf_symbol symbol;
     snprintf(symbol_name, sizeof symbol_name, "gyre_layout_%s", name);
-    if (!cuda_elf_find(&reader->records->elf, symbol_name, &symbol) || !symbol.value ||
+    if (!cuda_elf_find(&records->elf, symbol_name, &symbol) || !symbol.value ||
         symbol.size != 2 * sizeof(gyre_u64))
         return false;
     memcpy(layout, symbol.value, symbol.size);
     return true;
 }
 
-static size_t count_fields(const char *text)
-{
-    size_t count = 0;
-    for (; *text; text++)
-        count += *text == ';';
-    return count;
-}
-
-/* The first word from `at` on: a type's name. */
-static const char *first_word(const char *at, size_t *length)
-{
-    at += strspn(at, " \t");
-    *length = strcspn(at, " \t*[;");
-    return at;
-}
-
-static struct type *make_type(const char *name, size_t length, size_t field_count)
-{
-    const size_t members = (field_count + 1) * sizeof(const gyre_type *);
-    struct type *made = calloc(1, sizeof *made + members + length + 1);
-    if (!made)
-        return NULL;
-    char *copy = (char *)made->members + members;
-    memcpy(copy, name, length);
-    made->type.name = copy;
-    made->type.field_types = made->members;
-    return made;
-}
-
-static gyre_status find_type(const struct reader *reader, const char *name, size_t length, int depth,
-                             const gyre_type **out);
-
-static gyre_status find_members(const struct reader *reader, struct type *made, int depth)
-{
-    gyre_status status = GYRE_OK;
-    size_t count = 0, length;
-    for (const char *at = made->type.fields; status == GYRE_OK && strchr(at, ';'); at = strchr(at, ';') + 1) {
-        const char *word = first_word(at, &length);
-        status = find_type(reader, word, length, depth + 1, &made->members[count++]);
-    }
-    return status;
-}
-
-/* A type enters the list when it is complete, so none can be its own part. */
-static gyre_status read_type(const struct reader *reader, const char *name, size_t length, int depth,
-                             const gyre_type **out)
-{
-    char copy[128];
-    gyre_u64 layout[2];
-    snprintf(copy, sizeof copy, "%.*s", (int)length, name);
-    const char *text = find_text(reader, "gyre_text_", copy);
-    if (!text || length >= sizeof copy || depth > DEPTH_MAX || !find_layout(reader, copy, layout))
-        return damaged(reader, "does not describe the message type", copy);
-    struct type *made = make_type(name, length, count_fields(text));
-    if (!made)
-        return no_memory(reader);
-    made->type.fields = text;
-    made->type.size = layout[0];
-    made->type.alignment = layout[1];
-    gyre_status status = find_members(reader, made, depth);
-    if (status != GYRE_OK) {
-        free(made);
-        return status;
-    }
-    made->next = reader->records->types;
-    reader->records->types = made;
-    *out = &made->type;
-    return GYRE_OK;
-}
-
-static gyre_status find_type(const struct reader *reader, const char *name, size_t length, int depth,
-                             const gyre_type **out)
-{
-    *out = find_scalar(name, length);
-    for (const struct type *at = reader->records->types; at && !*out; at = at->next)
-        if (strlen(at->type.name) == length && memcmp(at->type.name, name, length) == 0)
-            *out = &at->type;
-    return *out ? GYRE_OK : read_type(reader, name, length, depth, out);
-}
-
-/* ---- kernels ---- */
-
-static gyre_status read_buffers(const struct reader *reader, struct cuda_kernel *kernel)
-{
-    static const gyre_type *const none[] = {NULL};
-    struct cuda_records *records = reader->records;
-    kernel->record.buffers = "";
-    kernel->record.buffer_types = none;
-    if (strcmp(kernel->seen.buffers, "gyre_none") == 0)
-        return GYRE_OK;
-    const char *text = find_text(reader, "gyre_buffers_text_", kernel->seen.buffers);
-    if (!text)
-        return damaged(reader, "does not describe the buffers", kernel->seen.buffers);
-    const gyre_type **types = calloc(count_fields(text) + 1, sizeof *types);
-    if (!types)
-        return no_memory(reader);
-    records->buffer_lists[records->buffer_list_count++] = types;
-    kernel->record.buffers = text;
-    kernel->record.buffer_types = types;
-    gyre_status status = GYRE_OK;
-    for (const char *at = text; status == GYRE_OK && strchr(at, ';'); at = strchr(at, ';') + 1) {
-        size_t length;
-        const char *word = first_word(at, &length); /* in, inout */
-        word = first_word(word + length, &length);
-        status = find_type(reader, word, length, 0, types++);
-    }
-    return status;
-}
-
-static gyre_status read_kernel_types(const struct reader *reader, struct cuda_kernel *kernel)
-{
-    const struct {
-        const char *name;
-        const gyre_type **type;
-        gyre_u64 seen;
-    } roles[] = {{kernel->seen.request, &kernel->record.request, kernel->seen.request_size},
-                 {kernel->seen.reply, &kernel->record.reply, kernel->seen.reply_size},
-                 {kernel->seen.state, &kernel->record.state, kernel->seen.state_size}};
-    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        gyre_status status = find_type(reader, roles[i].name, strlen(roles[i].name), 0, roles[i].type);
-        if (status != GYRE_OK)
-            return status;
-        if ((*roles[i].type)->size != roles[i].seen)
-            return damaged(reader, "tells two sizes of the message type", roles[i].name);
-    }
-    return read_buffers(reader, kernel);
-}
-
 /* What the system reserves since 8.0 counts as shared memory in the file, but is no part of a block's limit.
  */
-static gyre_status read_function(const struct reader *reader, const gyre_device *device,
+static gyre_status read_function(const struct device_file *file, const gyre_module *module,
                                  struct cuda_kernel *kernel)
 {
     char entry[160];
     struct cuda_elf_function function;
     snprintf(entry, sizeof entry, "gyre_resident_%s", kernel->seen.name);
-    if (!cuda_elf_function(&reader->records->elf, entry, &function))
-        return damaged(reader, "has no entry", entry);
+    if (!cuda_elf_function(&module->records->elf, entry, &function))
+        return device_file_damaged(file, "has no entry", entry);
     kernel->record.registers = function.registers;
     kernel->record.spill_bytes = function.frame_size;
     kernel->shared_size = function.shared_size;
-    if (device->major >= 8 && kernel->shared_size >= SYSTEM_SHARED)
+    if (module->device->major >= 8 && kernel->shared_size >= SYSTEM_SHARED)
         kernel->shared_size -= SYSTEM_SHARED;
     return GYRE_OK;
 }
 
-static bool texts_end(const gyre_device_kernel *seen)
-{
-    return memchr(seen->name, 0, sizeof seen->name) && memchr(seen->request, 0, sizeof seen->request) &&
-           memchr(seen->reply, 0, sizeof seen->reply) && memchr(seen->state, 0, sizeof seen->state) &&
-           memchr(seen->buffers, 0, sizeof seen->buffers);
-}
-
-static gyre_status read_kernel(const struct reader *reader, gyre_module *module,
+static gyre_status read_kernel(const struct device_file *file, gyre_module *module,
                                const struct cuda_elf_symbol *symbol)
 {
     struct cuda_kernel *kernel = &module->kernels[module->kernel_count++];
-    gyre_device_kernel *seen = &kernel->seen;
-    if (!symbol->value || symbol->size != sizeof *seen)
-        return damaged(reader, "does not describe", symbol->name);
-    memcpy(seen, symbol->value, sizeof *seen);
-    if (seen->version != GYRE_DEVICE_MODULE_VERSION)
-        return reader->host->error(
-            GYRE_INCOMPATIBLE,
-            "'%s' was compiled with the kernel headers of another Gyre (module version "
-            "%u, this one needs %u): compile it again",
-            reader->path, seen->version, GYRE_DEVICE_MODULE_VERSION);
-    if (!texts_end(seen))
-        return damaged(reader, "does not describe", symbol->name);
-    kernel->record.form = (gyre_form)seen->form;
-    kernel->record.scratch_size = seen->form == GYRE_FORM_BLOCK ? seen->scratch_size : 0;
-    gyre_status status = read_kernel_types(reader, kernel);
-    return status == GYRE_OK ? read_function(reader, module->device, kernel) : status;
+    const struct device_bytes bytes = {symbol->name, symbol->value, symbol->size};
+    gyre_status status =
+        device_record_read(file, module->records->types, &bytes, &kernel->seen, &kernel->record);
+    return status == GYRE_OK ? read_function(file, module, kernel) : status;
 }
-
-static const char kernel_prefix[] = "gyre_kernel_";
 
 static bool is_kernel(const struct cuda_elf *elf, size_t index, struct cuda_elf_symbol *symbol)
 {
-    return cuda_elf_symbol(elf, index, symbol) && !symbol->is_function &&
-           strncmp(symbol->name, kernel_prefix, sizeof kernel_prefix - 1) == 0;
+    return cuda_elf_symbol(elf, index, symbol) && !symbol->is_function && device_record_named(symbol->name);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -272,21 +85,20 @@ static int compare_lines(const void *a, const void *b)
     return (left->seen.line > right->seen.line) - (left->seen.line < right->seen.line);
 }
 
-static gyre_status read_kernels(const struct reader *reader, gyre_module *module)
+static gyre_status read_kernels(const struct device_file *file, gyre_module *module)
 {
-    struct cuda_records *records = reader->records;
+    const struct cuda_elf *elf = &module->records->elf;
     struct cuda_elf_symbol symbol;
     size_t count = 0;
-    for (size_t i = 0; i < records->elf.symbol_count; i++)
-        count += is_kernel(&records->elf, i, &symbol);
+    for (size_t i = 0; i < elf->symbol_count; i++)
+        count += is_kernel(elf, i, &symbol);
     module->kernels = calloc(count + 1, sizeof *module->kernels);
-    records->buffer_lists = calloc(count + 1, sizeof *records->buffer_lists);
-    if (!module->kernels || !records->buffer_lists)
-        return no_memory(reader);
+    if (!module->kernels)
+        return device_file_no_memory(file);
     gyre_status status = GYRE_OK;
-    for (size_t i = 0; i < records->elf.symbol_count && status == GYRE_OK; i++)
-        if (is_kernel(&records->elf, i, &symbol))
-            status = read_kernel(reader, module, &symbol);
+    for (size_t i = 0; i < elf->symbol_count && status == GYRE_OK; i++)
+        if (is_kernel(elf, i, &symbol))
+            status = read_kernel(file, module, &symbol);
     qsort(module->kernels, module->kernel_count, sizeof *module->kernels, compare_lines);
     for (uint32_t i = 0; i < module->kernel_count; i++) /* sorting moved what names point to */
         module->kernels[i].record.name = module->kernels[i].seen.name;
@@ -295,32 +107,27 @@ static gyre_status read_kernels(const struct reader *reader, gyre_module *module
 
 gyre_status cuda_records_read(gyre_module *module, const char *path, const void *cubin, size_t size)
 {
-    struct reader reader = {.host = module->device->host, .path = path};
     struct cuda_records *records = calloc(1, sizeof *records);
-    module->records = reader.records = records;
-    if (records)
+    const struct device_file file = {module->device->host, path, records, find_text, find_layout};
+    module->records = records;
+    if (records) {
         records->copy = malloc(size ? size : 1);
-    if (!records || !records->copy)
-        return no_memory(&reader);
+        records->types = device_types_create();
+    }
+    if (!records || !records->copy || !records->types)
+        return device_file_no_memory(&file);
     memcpy(records->copy, cubin, size);
     if (!cuda_elf_open(&records->elf, records->copy, size))
-        return reader.host->error(
+        return file.host->error(
             GYRE_INCOMPATIBLE, "'%s' is no compiled CUDA kernel file, or is damaged: compile it again", path);
-    return read_kernels(&reader, module);
+    return read_kernels(&file, module);
 }
 
 void cuda_records_release(struct cuda_records *records)
 {
     if (!records)
         return;
-    while (records->types) {
-        struct type *type = records->types;
-        records->types = type->next;
-        free(type);
-    }
-    for (size_t i = 0; i < records->buffer_list_count; i++)
-        free(records->buffer_lists[i]);
-    free(records->buffer_lists);
+    device_types_release(records->types);
     free(records->copy);
     free(records);
 }
