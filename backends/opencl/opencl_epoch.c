@@ -8,7 +8,9 @@
 #include "opencl_resident.h"
 
 #include <limits.h>
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "gyre/waiting.h"
 
@@ -16,10 +18,13 @@ enum {
     ARGUMENT_EPOCH = 0,
     ARGUMENT_REQUESTS = 1,
     ARGUMENT_REPLIES = 2,
-    WAVE_NS = 10000,      /* work worth another processor */
-    OVERHEAD_NS = 10000,  /* of an epoch, whatever it holds */
-    SHORT_BYTES = 16384,  /* what is not worth commands in several queues */
-    STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */
+    WAVE_NS = 10000,       /* work worth another processor */
+    OVERHEAD_NS = 10000,   /* of an epoch, whatever it holds */
+    SHORT_BYTES = 16384,   /* what is not worth commands in several queues */
+    STAGE_BYTES = 8 << 20, /* of an epoch's copies, if a slot is not larger */
+    PATIENCE_NS = 1000000, /* for a handler, before looks at it become rare */
+    LONG_POLL_NS = 100000,
+    LOG_NS = 20000000 /* between two looks at the log of a handler that runs */
 };
 
 static gyre_slot *slot(gyre_queue_region *region, gyre_u64 offset, uint32_t stride, gyre_u64 index)
@@ -453,10 +458,34 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
     }
 }
 
+/*
+ * OpenCL has no wait with a deadline, and a handler that takes long may have something to log meanwhile,
+ * which a direct device lets be read at once. So this looks, and leaves the processor to the handler between
+ * two looks.
+ */
+static void watch_handler(gyre_resident *resident)
+{
+    const uint64_t start = gyre_clock_ns();
+    uint64_t read_ns = start, now = start;
+    while (!opencl_oldest_is_done(resident)) {
+        if (now - start < PATIENCE_NS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){0, LONG_POLL_NS}, NULL);
+        now = gyre_clock_ns();
+        if (now - read_ns < LOG_NS)
+            continue;
+        opencl_log_drain(resident, false);
+        read_ns = now;
+    }
+}
+
 static gyre_status await(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     const struct opencl_loader *cl = resident->device->cl;
     cl_int ended = CL_COMPLETE;
+    if (resident->device->direct)
+        watch_handler(resident);
     cl_int code = cl->clWaitForEvents(1, &epoch->done);
     if (cl->clGetEventInfo(epoch->done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, NULL) ==
             CL_SUCCESS &&
