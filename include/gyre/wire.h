@@ -385,7 +385,10 @@ GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, gyre_u32 ahead, 
     const gyre_u32 zeros = there == 0 ? gap + size : gap, found = gyre_wire_nonzero_(from + flag, zeros);
     if (found != zeros)
         gyre_wire_fail_ahead_(in, ahead + flag + found, GYRE_WIRE_NONZERO_);
-    return gyre_wire_take_(in, item_size, there == 1 ? 1 : 0);
+    const gyre_u32 value_at = in->problem ? 0 : ahead + flag + gap;
+    const gyre_part part = gyre_wire_take_(in, item_size, there == 1 ? 1 : 0);
+    in->at += in->problem ? value_at : 0;
+    return part;
 }
 
 /* Whether a text (its count) or an object (its byte of members) is not null. */
@@ -462,11 +465,9 @@ GYRE_HELPER gyre_part gyre_wire_get_utf8_(gyre_wire_in *in, gyre_u32 length)
     } else if (said != -1 && (gyre_u32)said != units) {
         gyre_wire_fail_(in, 4, "the text has another number of UTF-16 units than it says");
     }
-    part = gyre_wire_new_(in, 1, length);
-    if (!in->problem) {
-        GYRE_WIRE_COPY_(in->message + part.offset, in->bytes + start, part.count);
-        in->at += length;
-    }
+    in->at += in->problem ? 0 : length;
+    part = gyre_wire_take_(in, 1, length);
+    GYRE_WIRE_COPY_(in->message + part.offset, in->bytes + start, part.count);
     return part;
 }
 
