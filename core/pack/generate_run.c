@@ -87,7 +87,7 @@ static void emit_optional(generator *g, gyre_pack_options options, const gyre_fi
             gyre_pack_line(g, "GYRE_WIRE_ZERO_(to + %" PRIu64 ", %" PRIu64 ");", at + 1, front - 1);
     } else {
         gyre_pack_line(g,
-                       "const gyre_part part = gyre_wire_get_optional_(in, %" PRIu64 ", %s, %" PRIu64
+                       "const gyre_part part = gyre_wire_get_optional_(in, from, %" PRIu64 ", %s, %" PRIu64
                        ", %" PRIu64 ", %" PRIu64 ");",
                        at, gyre_pack_nullable_text(options.nullable), gyre_pack_alignment(element) - 1,
                        element->size, element->size);

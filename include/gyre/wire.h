@@ -370,13 +370,15 @@ GYRE_HELPER void gyre_wire_fail_ahead_(gyre_wire_in *in, gyre_u32 ahead, GYRE_LI
 }
 
 /*
- * An optional value of fixed size among bytes that are there, `ahead` of the place that was reached. Makes
- * room for its item; the value starts behind flag and padding.
+ * An optional value of fixed size, `ahead` of the bytes `run` that were reached and are there. Makes room for
+ * its item; the value starts behind flag and padding. Does not go by in->at, which an earlier problem has
+ * moved.
  */
-GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, gyre_u32 ahead, int nullable,
-                                              gyre_u32 padding, gyre_u32 size, gyre_u32 item_size)
+GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *run,
+                                              gyre_u32 ahead, int nullable, gyre_u32 padding, gyre_u32 size,
+                                              gyre_u32 item_size)
 {
-    const GYRE_GLOBAL gyre_u8 *from = in->bytes + in->at + ahead;
+    const GYRE_GLOBAL gyre_u8 *from = run + ahead;
     const gyre_u32 flag = nullable == GYRE_WIRE_BARE_ ? 0 : 1;
     const gyre_u32 gap = nullable == GYRE_WIRE_PADDED_ ? padding : 0;
     gyre_u32 there = flag ? from[0] : gyre_wire_nonzero_(from, size) != size;

@@ -32,7 +32,7 @@ GYRE_HELPER void gyre_read_add_request(gyre_wire_in *in, GYRE_GLOBAL add_request
         gyre_wire_move_id128_((GYRE_GLOBAL gyre_u8 *)&value->id, from + 0, 1);
         GYRE_WIRE_COPY_((GYRE_GLOBAL gyre_u8 *)&value->priority, from + 16, 1);
         {
-            const gyre_part part = gyre_wire_get_optional_(in, 17, GYRE_WIRE_PACKED_, 3, 16, 16);
+            const gyre_part part = gyre_wire_get_optional_(in, from, 17, GYRE_WIRE_PACKED_, 3, 16, 16);
             value->correlation = part;
             if (gyre_has(part))
                 gyre_wire_move_id128_((GYRE_GLOBAL gyre_u8 *)(in->message + part.offset), from + 18, 1);
@@ -85,7 +85,7 @@ GYRE_HELPER void gyre_read_add_reply(gyre_wire_in *in, GYRE_GLOBAL add_reply *va
         gyre_wire_move_id128_((GYRE_GLOBAL gyre_u8 *)&value->id, from + 0, 1);
         GYRE_WIRE_COPY_((GYRE_GLOBAL gyre_u8 *)&value->priority, from + 16, 1);
         {
-            const gyre_part part = gyre_wire_get_optional_(in, 17, GYRE_WIRE_PACKED_, 3, 16, 16);
+            const gyre_part part = gyre_wire_get_optional_(in, from, 17, GYRE_WIRE_PACKED_, 3, 16, 16);
             value->correlation = part;
             if (gyre_has(part))
                 gyre_wire_move_id128_((GYRE_GLOBAL gyre_u8 *)(in->message + part.offset), from + 18, 1);
