@@ -18,7 +18,6 @@ enum {
     ARGUMENT_EPOCH = 0,
     ARGUMENT_REQUESTS = 1,
     ARGUMENT_REPLIES = 2,
-    WAVE_NS = 10000,       /* work worth another processor */
     OVERHEAD_NS = 10000,   /* of an epoch, whatever it holds */
     SHORT_BYTES = 16384,   /* what is not worth commands in several queues */
     STAGE_BYTES = 8 << 20, /* of an epoch's copies, if a slot is not larger */
@@ -91,74 +90,7 @@ uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *
     return waits ? guess_ready(queue, most) : count_ready(queue, most);
 }
 
-/* ---- the shape of an epoch ---- */
-
-static uint32_t least(uint64_t a, uint32_t b)
-{
-    return a < b ? (uint32_t)a : b;
-}
-
-static bool is_cpu(const gyre_resident *resident)
-{
-    return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
-}
-
-/* A processor goes through consecutive messages; on others neighbours handle neighbours. Returns the groups.
- */
-static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
-{
-    if (!is_cpu(resident)) {
-        *local = resident->lanes;
-        const uint32_t groups = least((epoch->count + *local - 1) / *local, resident->blocks);
-        epoch->spacing = 1;
-        epoch->span = UINT_MAX;
-        epoch->step = (groups ? groups : 1) * resident->lanes;
-        return groups ? groups : 1;
-    }
-    *local = 1;
-    uint32_t groups = least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
-    groups = least(groups, epoch->count);
-    groups = groups ? groups : 1;
-    epoch->spacing = epoch->span = (epoch->count + groups - 1) / groups;
-    epoch->step = 1;
-    return groups;
-}
-
-static void shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local)
-{
-    uint32_t groups = 1;
-    switch (resident->kernel->record.form) {
-    case GYRE_FORM_ACTOR:
-        *local = 1;
-        epoch->spacing = epoch->span = epoch->count;
-        epoch->step = 1;
-        break;
-    case GYRE_FORM_BLOCK:
-        *local = resident->lanes;
-        groups = least(epoch->count ? epoch->count : 1, resident->blocks);
-        epoch->step = groups;
-        break;
-    default:
-        groups = shape_lanes(resident, epoch, local);
-    }
-    *global = groups * *local;
-}
-
-void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
-{
-    const gyre_device *device = resident->device;
-    *told = (gyre_epoch){.mask = UINT64_MAX,
-                         .block_count = resident->blocks,
-                         .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
-                         .ticks = device->clock_ticks,
-                         .tick_rate = device->clock_rate,
-                         .handles_offset = device->shared_addresses ? 0 : UINT64_MAX};
-    if (device->direct)
-        told->handles_offset =
-            (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
-                       (const char *)resident->control);
-    memcpy(told->counts, resident->counts, sizeof told->counts);
-}
+/* ---- the arguments ---- */
 
 static gyre_epoch describe(const gyre_resident *resident, const struct opencl_epoch *epoch)
 {
@@ -209,7 +141,7 @@ static gyre_status enqueue(gyre_resident *resident, const struct opencl_epoch *e
     const struct opencl_loader *cl = resident->device->cl;
     size_t global, local;
     gyre_epoch told = describe(resident, epoch);
-    shape(resident, &told, &global, &local);
+    opencl_shape(resident, &told, &global, &local);
     cl_int code = cl->clSetKernelArg(resident->entry, ARGUMENT_EPOCH, sizeof told, &told);
     if (code != CL_SUCCESS)
         return lose(resident, code, "clSetKernelArg");
@@ -238,8 +170,8 @@ static uint32_t fit_stage(const struct opencl_queue *queue, uint32_t count)
     const gyre_queue_shape *ring = &queue->memory->region->shape;
     const uint32_t stride =
         ring->request_stride > ring->reply_stride ? ring->request_stride : ring->reply_stride;
-    count = least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
-    return least(ring->capacity - (queue->next & (ring->capacity - 1)), count);
+    count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
+    return opencl_least(ring->capacity - (queue->next & (ring->capacity - 1)), count);
 }
 
 /* Room that serves most epochs, so that it is seldom made anew. */
@@ -444,7 +376,7 @@ static void adapt(gyre_resident *resident, const struct opencl_epoch *epoch)
             wanted = resident->limit / 4;
         resident->limit = wanted > 0 ? (uint32_t)wanted : 1;
     } else if (epoch->count == resident->limit && took < target / 2) {
-        resident->limit = least((uint64_t)resident->limit * 2, settings->batch);
+        resident->limit = opencl_least((uint64_t)resident->limit * 2, settings->batch);
     }
 }
 

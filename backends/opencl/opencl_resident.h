@@ -83,6 +83,11 @@ struct gyre_resident {
     uint32_t stay_over;   /* atomic: its watcher is to end */
 };
 
+static inline uint32_t opencl_least(uint64_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
 /* ---- opencl_pump.c ---- */
 
 /** The thread; `argument` is the resident. Returns when the control word says STOP or YIELD, or at LOST. */
@@ -92,8 +97,6 @@ void *opencl_pump_main(void *argument);
 
 /** How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. */
 uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most);
-/** The work-groups and arguments of what is not an epoch of messages. */
-void opencl_describe(const gyre_resident *resident, gyre_epoch *told);
 /** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);
@@ -105,6 +108,13 @@ bool opencl_oldest_is_done(const gyre_resident *resident);
 gyre_status opencl_collect(gyre_resident *resident);
 /** Releases what epochs hold. */
 void opencl_epochs_release(gyre_resident *resident);
+
+/* ---- opencl_shape.c ---- */
+
+/** Which lane handles which messages, and the work-items of the launch: all, and of a group. */
+void opencl_shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local);
+/** What every launch tells the device: clock, buffers, names. The rest is zero, and `mask` is all ones. */
+void opencl_describe(const gyre_resident *resident, gyre_epoch *told);
 
 /* ---- opencl_stay.c ---- */
 

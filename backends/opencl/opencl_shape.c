@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How an epoch's messages are spread over lanes and work-groups, and what every launch tells. No state. */
+#include "opencl_resident.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+enum { WAVE_NS = 10000 }; /* work worth another processor */
+
+static bool is_cpu(const gyre_resident *resident)
+{
+    return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
+}
+
+/* A processor goes through consecutive messages; on others neighbours handle neighbours. Returns the groups.
+ */
+static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+{
+    if (!is_cpu(resident)) {
+        *local = resident->lanes;
+        const uint32_t groups = opencl_least((epoch->count + *local - 1) / *local, resident->blocks);
+        epoch->spacing = 1;
+        epoch->span = UINT_MAX;
+        epoch->step = (groups ? groups : 1) * resident->lanes;
+        return groups ? groups : 1;
+    }
+    *local = 1;
+    uint32_t groups = opencl_least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
+    groups = opencl_least(groups, epoch->count);
+    groups = groups ? groups : 1;
+    epoch->spacing = epoch->span = (epoch->count + groups - 1) / groups;
+    epoch->step = 1;
+    return groups;
+}
+
+void opencl_shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local)
+{
+    uint32_t groups = 1;
+    switch (resident->kernel->record.form) {
+    case GYRE_FORM_ACTOR:
+        *local = 1;
+        epoch->spacing = epoch->span = epoch->count;
+        epoch->step = 1;
+        break;
+    case GYRE_FORM_BLOCK:
+        *local = resident->lanes;
+        groups = opencl_least(epoch->count ? epoch->count : 1, resident->blocks);
+        epoch->step = groups;
+        break;
+    default:
+        groups = shape_lanes(resident, epoch, local);
+    }
+    *global = groups * *local;
+}
+
+void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
+{
+    const gyre_device *device = resident->device;
+    *told = (gyre_epoch){.mask = UINT64_MAX,
+                         .block_count = resident->blocks,
+                         .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
+                         .ticks = device->clock_ticks,
+                         .tick_rate = device->clock_rate,
+                         .handles_offset = device->shared_addresses ? 0 : UINT64_MAX};
+    if (device->direct)
+        told->handles_offset =
+            (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
+                       (const char *)resident->control);
+    memcpy(told->counts, resident->counts, sizeof told->counts);
+}
