@@ -69,7 +69,9 @@ static int print_or_write(const char *text, size_t length, const char *output)
     if (!out)
         return cli_error(CLI_FAILED, "cannot write '%s': %s", output, strerror(errno));
     bool fine = fwrite(text, 1, length, out) == length;
-    if (output ? fclose(out) != 0 : fflush(out) != 0)
+    if (fflush(out) != 0)
+        fine = false;
+    if (output && fclose(out) != 0)
         fine = false;
     return fine ? CLI_OK : cli_error(CLI_FAILED, "cannot write '%s'", output ? output : "standard output");
 }

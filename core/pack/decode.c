@@ -142,7 +142,7 @@ static void read_utf8(reader *in, const gyre_layout *layout, uint64_t length, un
         fail(in, "the text has another number of UTF-16 units than it says");
     }
     unsigned char *items = new_items(in, layout->element, length, value);
-    if (items)
+    if (items && text)
         memcpy(items, text, (size_t)length);
 }
 

@@ -92,9 +92,9 @@ static gyre_status take_word(parse_state *parser, char *word)
         return gyre_error_set(GYRE_INVALID, "wire description of '%s': expected word=value, found '%.60s'",
                               parser->type, word);
     *value++ = '\0';
-    while (number < WORD_ORDER && strcmp(WORDS[number].word, word))
+    while (number < WORD_ORDER && strcmp(WORDS[number].word, word) != 0)
         number++;
-    if (number == WORD_ORDER && strcmp(word, "order"))
+    if (number == WORD_ORDER && strcmp(word, "order") != 0)
         return unknown_word(parser, word);
     if (parser->seen[number])
         return gyre_error_set(GYRE_INVALID, "wire description of '%s': '%s' stands there twice", parser->type,
@@ -123,7 +123,11 @@ static gyre_status add_record(gyre_pack *wire, const parse_state *parser)
     const gyre_pack_options options = {
         (gyre_pack_form)parser->values[0], (gyre_pack_nullable)parser->values[1],
         (gyre_pack_string)parser->values[2], (gyre_pack_guid)parser->values[3]};
-    more[wire->record_count++] = (gyre_pack_record){type, options, parser->fields, parser->field_count};
+    gyre_pack_record *record = &wire->records[wire->record_count++];
+    record->type = type;
+    record->options = options;
+    record->fields = parser->fields;
+    record->field_count = parser->field_count;
     return GYRE_OK;
 }
 

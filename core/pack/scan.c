@@ -194,16 +194,17 @@ static gyre_status read_file(const char *path, char **text)
     }
     size_t length = fread(*text, 1, FILE_SIZE_MAX, file);
     (*text)[length] = '\0';
-    bool failed = ferror(file);
+    int failure = ferror(file) ? errno : 0;
     fclose(file);
-    if (!failed && length < FILE_SIZE_MAX) {
+    if (failure == 0 && length < FILE_SIZE_MAX) {
         char *shorter = realloc(*text, length + 1);
-        *text = shorter ? shorter : *text;
+        if (shorter)
+            *text = shorter;
         return GYRE_OK;
     }
     free(*text);
     return gyre_error_set(GYRE_INVALID, "cannot read '%s': %s", path,
-                          failed ? strerror(errno) : "it is larger than 4 MiB");
+                          failure ? strerror(failure) : "it is larger than 4 MiB");
 }
 
 static gyre_status scan_file(scan_state *scanner, const char *path)
