@@ -199,11 +199,16 @@ static gyre_status closed(const gyre_queue *queue)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
-/* Sends what there is room for, waiting while there is none; *sent is at least 1 when OK. */
+/* The requests that a call sent: `count` from index `first` on. */
+struct sent {
+    uint64_t first, count;
+};
+
+/* Sends what there is room for, waiting while there is none; at least 1 when OK. */
 __attribute__((always_inline)) static inline gyre_status send_some(gyre_queue *queue, const void *requests,
                                                                    size_t size, uint64_t count,
-                                                                   uint64_t *first, uint64_t *sent,
-                                                                   uint64_t deadline_ns, bool tails)
+                                                                   struct sent *sent, uint64_t deadline_ns,
+                                                                   bool tails)
 {
     gyre_status status = GYRE_OK;
     bool inside = false;
@@ -212,13 +217,13 @@ __attribute__((always_inline)) static inline gyre_status send_some(gyre_queue *q
         gyre_producer_take(queue);
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
-            *first = queue->producer.sent;
+            sent->first = queue->producer.sent;
             granted = put(queue, requests, size, count, GYRE_MARK_SEND, tails);
         }
         gyre_producer_give(queue);
         if (granted) {
             gyre_queue_ring_doorbell(queue, granted);
-            *sent = granted;
+            sent->count = granted;
             break;
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
@@ -239,49 +244,46 @@ void *gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t c
     return converted;
 }
 
-static gyre_status send_converted(gyre_queue *queue, const void *requests, uint64_t count, uint64_t *first,
-                                  uint64_t *sent, uint64_t deadline_ns)
+static gyre_status send_converted(gyre_queue *queue, const void *requests, uint64_t count, struct sent *sent,
+                                  uint64_t deadline_ns)
 {
     void *converted = gyre_queue_convert(queue, requests, count);
     if (!converted)
         return GYRE_EXHAUSTED;
-    gyre_status status =
-        send_some(queue, converted, queue->request_size, count, first, sent, deadline_ns, false);
+    gyre_status status = send_some(queue, converted, queue->request_size, count, sent, deadline_ns, false);
     free(converted);
     return status;
 }
 
 /* What is no fixed message of the right size: one with a tail, one of a type that grew, or an error. */
 __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, const void *requests, size_t size,
-                                                         uint64_t count, uint64_t *first, uint64_t *sent,
+                                                         uint64_t count, struct sent *sent,
                                                          uint64_t deadline_ns)
 {
     if (queue->caller_request_size && size == queue->caller_request_size)
-        return send_converted(queue, requests, count, first, sent, deadline_ns);
+        return send_converted(queue, requests, count, sent, deadline_ns);
     gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
-    return status == GYRE_OK ? send_some(queue, requests, size, count, first, sent, deadline_ns, true)
-                             : status;
+    return status == GYRE_OK ? send_some(queue, requests, size, count, sent, deadline_ns, true) : status;
 }
 
 gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                       uint64_t deadline_ns)
 {
-    uint64_t first = 0, sent = 0;
+    struct sent sent = {0, 0};
     gyre_status status;
     if (!queue || !request)
         return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
-    status = size == queue->direct_size
-                 ? send_some(queue, request, size, 1, &first, &sent, deadline_ns, false)
-                 : send_others(queue, request, size, 1, &first, &sent, deadline_ns);
+    status = size == queue->direct_size ? send_some(queue, request, size, 1, &sent, deadline_ns, false)
+                                        : send_others(queue, request, size, 1, &sent, deadline_ns);
     if (index)
-        *index = first;
+        *index = sent.first;
     return status;
 }
 
 gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size, size_t count, size_t *sent,
                             uint64_t deadline_ns)
 {
-    uint64_t first = 0, granted = 0;
+    struct sent granted = {0, 0};
     gyre_status status;
     if (!queue || !sent || (!requests && count))
         return gyre_error_set(GYRE_INVALID,
@@ -290,10 +292,10 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
     if (count == 0)
         status = gyre_queue_check_requests(queue, requests, size, 0);
     else if (size == queue->direct_size)
-        status = send_some(queue, requests, size, count, &first, &granted, deadline_ns, false);
+        status = send_some(queue, requests, size, count, &granted, deadline_ns, false);
     else
-        status = send_others(queue, requests, size, count, &first, &granted, deadline_ns);
-    *sent = (size_t)granted;
+        status = send_others(queue, requests, size, count, &granted, deadline_ns);
+    *sent = (size_t)granted.count;
     return status;
 }
 
