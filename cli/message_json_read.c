@@ -219,8 +219,11 @@ static gyre_status unknown_field(const json_reader *reader, const gyre_layout *l
     if (nearest)
         return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s'; did you mean '%s'?", reader->path,
                               dot, key, nearest);
-    return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s': '%s' has %s", reader->path, dot, key,
-                          layout->name, layout->text);
+    char list[256] = "";
+    for (size_t i = 0, length = 0; i < count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s': '%s' has the fields %s", reader->path,
+                          dot, key, layout->name, list);
 }
 
 static gyre_status check_keys(const json_reader *reader, const gyre_layout *layout, const json_t *object)

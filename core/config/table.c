@@ -121,6 +121,24 @@ static const struct gyre_config_row rows[] = {
          "With `isolation = process`: how long the worker may take for an operation that has no deadline of "
          "its own. It is ended then, as if it had crashed."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_INT,
+     .key = "restart_limit",
+     .min = 0,
+     .max = 1000000,
+     .preset = "10",
+     .doc = "With `isolation = process`: how many workers in a row may die without a request having been "
+            "answered between; then the device is given up and its kernels are lost. 0: a worker is never "
+            "replaced."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_MS,
+     .key = "restart_backoff_ms",
+     .min = 0,
+     .max = 60000,
+     .preset = "10",
+     .doc = "With `isolation = process`: how long the second such restart waits; each further one waits "
+            "twice as "
+            "long, at most a second. The first one never waits."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",
@@ -176,24 +194,6 @@ static const struct gyre_config_row rows[] = {
      .key = "keep_source",
      .preset = "false",
      .doc = "Keeps the generated translation unit beside the compiled kernel, for a debugger."},
-    {.kind = GYRE_SECTION_BACKEND,
-     .type = GYRE_VALUE_INT,
-     .key = "restart_limit",
-     .min = 0,
-     .max = 1000000,
-     .preset = "10",
-     .doc = "With `isolation = process`: how many workers in a row may die without a request having been "
-            "answered between; then the device is given up and its kernels are lost. 0: a worker is never "
-            "replaced."},
-    {.kind = GYRE_SECTION_BACKEND,
-     .type = GYRE_VALUE_MS,
-     .key = "restart_backoff_ms",
-     .min = 0,
-     .max = 60000,
-     .preset = "10",
-     .doc = "With `isolation = process`: how long the second such restart waits; each further one waits "
-            "twice as "
-            "long, at most a second. The first one never waits."},
 
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_PATH,

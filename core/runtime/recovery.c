@@ -125,7 +125,7 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
 static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
 {
     char text[sizeof((gyre_failure *)NULL)->text];
-    snprintf(text, sizeof text, "crashed %u times: %s", times, reason);
+    snprintf(text, sizeof text, "crashed %ux: %s", times, reason);
     gyre_queue_fail(queue, queue->suspect, GYRE_FAILURE_CRASH, text);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': request %llu is failed, because its handler took the worker "
@@ -200,6 +200,7 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     kernel->resident = resident;
     kernel->starting = kernel->reviving = false;
+    gyre_watchdog_forget(kernel); /* which may not have looked while the kernel was away */
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
     return GYRE_OK;

@@ -248,6 +248,8 @@ void gyre_watchdog_init(gyre_runtime *runtime);
 /** Makes sure that somebody watches a kernel that has a budget. EXHAUSTED. */
 gyre_status gyre_watchdog_need(const gyre_kernel *kernel);
 void gyre_watchdog_finish(gyre_runtime *runtime);
+/** Begins anew, so that a kernel that came back is not blamed for what went before. Under the lock. */
+void gyre_watchdog_forget(gyre_kernel *kernel);
 /** Under the lock. */
 gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel);
 

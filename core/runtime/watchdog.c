@@ -74,9 +74,10 @@ static bool kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
     return stalls || (waits && now - kernel->moved_ns >= budget);
 }
 
-/* Begins anew, so that what comes back is not blamed for what went before. Under the lock. */
-static void forget(gyre_kernel *kernel, uint64_t now)
+void gyre_watchdog_forget(gyre_kernel *kernel)
 {
+    uint64_t now = gyre_clock_ns();
+    kernel->stalled = false;
     kernel->moved_ns = now;
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
         queue->watched_ns = now;
@@ -111,8 +112,7 @@ static void watch_kernel(gyre_kernel *kernel, uint64_t budget)
     bool newly = false;
     pthread_mutex_lock(&kernel->lock);
     if (!kernel->resident || gyre_control_verb(kernel) != GYRE_VERB_RUN) {
-        forget(kernel, now);
-        kernel->stalled = false;
+        gyre_watchdog_forget(kernel);
     } else {
         bool stalls = kernel_stalls(kernel, now, budget);
         newly = stalls && !kernel->stalled;

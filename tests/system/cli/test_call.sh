@@ -82,7 +82,7 @@ while IFS='|' read -r request sentence; do
     says "gyre: request 1: $sentence"
     prints '{"refused":"request 1: '
 done <<'END'
-{"value":1,"more":2}|unknown field 'more': 'number' has {i64 value@0;}8/8
+{"value":1,"more":2}|unknown field 'more': 'number' has the fields value
 {}|missing field 'value' (i64)
 {"value":9223372036854775808}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found 9223372036854775808
 {"value":1.5}|field 'value': expected an integer from -9223372036854775808 to 9223372036854775807 (i64), found 1.5

@@ -293,6 +293,23 @@ static void a_request_that_always_loops_is_failed(void)
     gyre_close(runtime);
 }
 
+/* What waits behind it makes that the culprit has to be found first: more than one death, one soon after
+ * another. */
+static void a_loop_with_others_behind_it_is_failed(void)
+{
+    for (uint32_t blocks = 1; blocks <= 2; blocks++) {
+        gyre_runtime *runtime = open_isolated(impatient);
+        gyre_kernel *kernel = launch_fragile(runtime, "fragile", blocks);
+        gyre_queue *queue = gyre_kernel_queue(kernel);
+        for (uint64_t i = 0; i < 4; i++)
+            send_one(queue, i == 1 ? CRASH_LOOP : CRASH_NOT, 1, i);
+        for (uint64_t i = 0; i < 4; i++)
+            require(receive_one(queue, i, i).outcome == (i == 1 ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+        require(info_of(kernel).stalls == info_of(kernel).restarts && info_of(kernel).condemned == 1);
+        gyre_close(runtime);
+    }
+}
+
 static void a_busy_kernel_is_not_stalled(void)
 {
     gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.handler_budget_ms=400", NULL});
@@ -401,6 +418,7 @@ static const struct {
     {"an_endless_loop_is_ended_and_everything_answered", an_endless_loop_is_ended_and_everything_answered},
     {"a_stopped_worker_is_replaced", a_stopped_worker_is_replaced},
     {"a_request_that_always_loops_is_failed", a_request_that_always_loops_is_failed},
+    {"a_loop_with_others_behind_it_is_failed", a_loop_with_others_behind_it_is_failed},
     {"a_busy_kernel_is_not_stalled", a_busy_kernel_is_not_stalled},
     {"a_stall_is_only_reported_when_so_told", a_stall_is_only_reported_when_so_told},
     {"a_stalled_kernel_is_given_up_when_so_told", a_stalled_kernel_is_given_up_when_so_told},
