@@ -139,3 +139,56 @@ def wire_add(rng):
         requests.append(whole)
         replies.append(reply)
     return {"requests": [{"bytes": list(request)} for request in requests], "replies": replies}
+
+
+def wire_text(text, utf16):
+    """A text of MemoryPack; None is null."""
+    if not text:
+        return struct.pack("<i", 0 if text == "" else -1)
+    units = text.encode("utf-16-le")
+    if utf16:
+        return struct.pack("<i", len(units) // 2) + units
+    return struct.pack("<ii", ~len(text.encode()), len(units) // 2) + text.encode()
+
+
+def wire_address(address):
+    if address is None:
+        return b"\xff"
+    return (b"\x03" + wire_text(address[0], False) + struct.pack("<H", address[1]) + wire_text(address[2], False))
+
+
+def wire_line(line):
+    article, pieces, price, rebate, notes = line
+    flagged = struct.pack("<Bf", rebate is not None, rebate or 0.0)
+    return (struct.pack("<QIf", article, pieces, price) + flagged + struct.pack("<i", len(notes)) +
+            b"".join(wire_text(note, True) for note in notes))
+
+
+@case("wire_order")
+def wire_order(rng):
+    words = ["", "a", "Gr\u00fc\u00dfe", "\u65e5\u672c", "x\U0001f514", "fragile"]
+    requests, replies = [], []
+    for number in range(48):
+        lines = [(rng.getrandbits(64), rng.randrange(1000), rng.randrange(100) / 4,
+                  rng.choice([None, 0.25]), [rng.choice(words) for _ in range(rng.randrange(3))])
+                 for _ in range(rng.randrange(5))]
+        addresses = [(rng.choice(words), rng.randrange(65536), rng.choice(words + [None])) for _ in range(2)]
+        if rng.randrange(2):
+            addresses[0] = None
+        head = b"\x04" + struct.pack("<i", len(lines)) + b"".join(wire_line(line) for line in lines)
+        whole = head + guid(rng) + wire_address(addresses[0]) + wire_address(addresses[1])
+        reply = {"pieces": sum(line[1] for line in lines), "bytes": list(whole)}
+        if number % 8 == 1:
+            whole, reply = whole[:-1], failed(len(whole) - 1, "the input ends within it")
+        if number % 8 == 3:
+            whole = whole[:1] + struct.pack("<i", -2) + whole[5:]
+            reply = failed(1, "the count of a collection is negative, or more than its input can hold")
+        if number % 8 == 5:
+            whole, reply = b"\x03" + whole[1:], failed(
+                0, "an object with another number of members than the type has fields")
+        if number % 8 == 7:
+            whole = head + guid(rng) + b"\x02" + wire_address(addresses[1])
+            reply = failed(len(head) + 16, "an object with another number of members than the type has fields")
+        requests.append({"bytes": list(whole)})
+        replies.append(reply)
+    return {"requests": requests, "replies": replies}

@@ -74,6 +74,8 @@ says "did you mean 'form'?"
 run wire "$header"
 exits 0
 cmp -s "$folder/out" tests/kernels/wire_add_wire.h || fail "tests/kernels/wire_add_wire.h is not what gyre wire writes"
+run wire tests/kernels/wire_order.h
+cmp -s "$folder/out" tests/kernels/wire_order_wire.h || fail "tests/kernels/wire_order_wire.h is not what gyre wire writes"
 run wire --type add_reply -o "$folder/one.h" "$header"
 exits 0
 grep -q gyre_encode_add_reply "$folder/one.h" || fail "expected the functions of add_reply"
