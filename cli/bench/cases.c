@@ -101,6 +101,7 @@ const bench_case bench_cases[] = {
      NULL,
      {{"rate", "msg/s", true, 40e6, 0}, {"ratio", "x", true, 0.6, 0}}},
     {"stream/1024", bench_run_stream, BETTER, STREAM_1024, NULL, {{"ratio", "x", true, 0.75, 0}}},
+    {"stream/4096", bench_run_stream, BETTER, {BENCH_4096, 512, 128, 16, 1}, NULL, {{0}}},
     {"stream/65536", bench_run_stream, BETTER, STREAM_65536, NULL, {{"ratio", "x", true, 0.75, 0}}},
     {"burst/48", bench_run_burst, BURSTS, BURST(BENCH_48), NULL, {{0}}},
     {"burst/1024", bench_run_burst, BURSTS, BURST(BENCH_1024), NULL, {{0}}},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each backend should reach. The table of cases holds the CPU's figures, on two cores; CUDA's stand
- * here, and other backends have none.
+ * What each backend should reach. The table of cases holds the CPU's figures, on two cores; others stand
+ * here. What OpenCL should reach is told by a plain program on the same device (tests/bench/peer_opencl.c).
  */
 #include <string.h>
 
@@ -29,6 +29,7 @@ static const struct backend_targets others[] = {
     {"cuda", "compile_cold", {{"p50", "ns", false, 80e6, 0}}},
     {"cuda", "compile_cached", {{"p50", "ns", false, 10e6, 0}}},
     {"cuda", "idle/park", {{"cpu", "cores", false, 0.01, 0}}},
+    {"opencl", "idle/park", {{"cpu", "cores", false, 0.01, 0}}},
 };
 enum { OTHERS = sizeof others / sizeof others[0] };
 
