@@ -45,7 +45,7 @@ dead_links()
     done < <(grep -oE '\]\([^)#:][^):]*\)' "$1" | sed 's/^](//; s/)$//')
 }
 
-for page in README.md CHANGELOG.md docs/*.md docs/adr/*.md tests/*/*.md; do
+for page in README.md CHANGELOG.md docs/*.md docs/*/*.md tests/*/*.md; do
     dead="$(dead_links "$page")"
     if [[ -n "$dead" ]]; then
         echo "$dead"
