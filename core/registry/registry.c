@@ -180,6 +180,13 @@ static bool is_better(const struct gyre_candidate *a, const struct gyre_candidat
     return !b || a->priority > b->priority || (a->priority == b->priority && a->score > b->score);
 }
 
+/* Where another one was found, what is missing suffices; what to do about it follows the first semicolon. */
+static void tell_failed(const struct gyre_candidate *candidate, bool briefly, struct sentence *why)
+{
+    size_t length = briefly ? strcspn(candidate->reason, ";") : strlen(candidate->reason);
+    say(why, "%s cannot start: %.*s", candidate->name, (int)length, candidate->reason);
+}
+
 /* Why a candidate was passed over, each in its own clause. */
 static void tell_others(struct gyre_registry *registry, const struct gyre_candidate *best,
                         struct sentence *why)
@@ -189,13 +196,13 @@ static void tell_others(struct gyre_registry *registry, const struct gyre_candid
         const char *separator = why->length > 0 ? "; " : "";
         if (candidate == best)
             continue;
+        say(why, "%s", separator);
         if (candidate->origin[0] == '\0')
-            say(why, "%s%s lies in the plugin folder, but no drop-in names it", separator, candidate->name);
+            say(why, "%s lies in the plugin folder, but no drop-in names it", candidate->name);
         else if (candidate->status != GYRE_OK)
-            say(why, "%s%s cannot start: %s", separator, candidate->name, candidate->reason);
+            tell_failed(candidate, best != NULL, why);
         else
-            say(why, "%s%s has priority %d, score %d", separator, candidate->name, candidate->priority,
-                candidate->score);
+            say(why, "%s has priority %d, score %d", candidate->name, candidate->priority, candidate->score);
     }
 }
 
