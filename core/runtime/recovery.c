@@ -258,10 +258,10 @@ static gyre_status try_once(struct gyre_recovery *recovery)
     char reason[160];
     gyre_dispatch_bury(device->dispatch);
     gyre_dispatch_reason(device->dispatch, reason, sizeof reason);
-    suspend_all(recovery);
-    investigate(recovery, reason);
     gyre_runtime_log(device->runtime, GYRE_LOG_WARNING, "the worker process of backend '%s' died: %s",
                      device->candidate->name, reason);
+    suspend_all(recovery);
+    investigate(recovery, reason);
     if (!await_turn(device)) {
         give_up_all(recovery, "the worker process died too often in a row (restart_limit), or is to end");
         return GYRE_LOST;
