@@ -391,6 +391,18 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
 }
 
 /*
+ * PoCL's threads now and then sleep through the signal that a kernel was enqueued, and nothing would wake
+ * them but another one (seen with 3.1 on glibc 2.36, whose condition variables may lose a signal). A marker
+ * in a queue of its own is one, and costs nothing elsewhere.
+ */
+static void nudge(const gyre_resident *resident)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    if (cl->clEnqueueMarkerWithWaitList(resident->upload, 0, NULL, NULL) == CL_SUCCESS)
+        cl->clFlush(resident->upload);
+}
+
+/*
  * OpenCL has no wait with a deadline, and a handler that takes long may have something to log meanwhile,
  * which a direct device lets be read at once. So this looks, and leaves the processor to the handler between
  * two looks.
@@ -408,6 +420,7 @@ static void watch_handler(gyre_resident *resident)
         if (now - read_ns < LOG_NS)
             continue;
         opencl_log_drain(resident, false);
+        nudge(resident);
         read_ns = now;
     }
 }

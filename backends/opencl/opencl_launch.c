@@ -76,7 +76,7 @@ static gyre_status create_queue(const gyre_resident *resident, cl_command_queue 
 static gyre_status create_queues(gyre_resident *resident)
 {
     gyre_status status = create_queue(resident, &resident->compute);
-    if (status == GYRE_OK && !resident->device->direct)
+    if (status == GYRE_OK)
         status = create_queue(resident, &resident->upload);
     if (status == GYRE_OK && !resident->device->direct)
         status = create_queue(resident, &resident->download);

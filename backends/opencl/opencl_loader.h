@@ -47,6 +47,7 @@
     F(clGetEventInfo)                                                                                        \
     F(clGetEventProfilingInfo)                                                                               \
     F(clReleaseEvent)                                                                                        \
+    F(clEnqueueMarkerWithWaitList)                                                                           \
     F(clFlush)                                                                                               \
     F(clFinish)
 

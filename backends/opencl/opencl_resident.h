@@ -47,7 +47,7 @@ struct gyre_resident {
     struct gyre_device *device;
     const struct opencl_kernel *kernel;
     cl_kernel entry;
-    cl_command_queue compute, upload, download; /* the last two: staged only */
+    cl_command_queue compute, upload, download; /* direct: `upload` for markers alone, no `download` */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
     gyre_control_handle *handles; /* what the copy holds; NULL: direct, or no message names a buffer */

@@ -18,7 +18,7 @@ static void one_stream(struct stress *stress)
     uint64_t count = scaled(stress, 3000000, 100000000);
     stream(queue, 1, 0, count);
     gyre_queue_stats stats = stats_of(queue);
-    require(stats.sent == count && stats.received == count && info_of(kernel).handled == count);
+    require(stats.sent == count && stats.received == count && handles(kernel, count));
 }
 
 /* ---- several threads on one queue ---- */
@@ -165,7 +165,7 @@ static void a_queue_each(struct stress *stress)
         start_thread(&threads[i].thread, stream_alone, &threads[i]);
     }
     join_all(threads, PRODUCERS);
-    require(info_of(kernel).queues == 1 && info_of(kernel).handled == PRODUCERS * threads[0].count);
+    require(info_of(kernel).queues == 1 && handles(kernel, PRODUCERS * threads[0].count));
 }
 
 static void callers_beside_a_stream(struct stress *stress)

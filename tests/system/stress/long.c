@@ -70,7 +70,7 @@ static void four_producers(struct stress *stress)
     uint64_t each = scaled(stress, 300000, 250000000), start = gyre_now_ns();
     start_producers(producers, kernel, stream_small, each, 0);
     join_producers(producers);
-    require(streamed_by(producers) == PRODUCERS * each && info_of(kernel).handled == PRODUCERS * each);
+    require(streamed_by(producers) == PRODUCERS * each && handles(kernel, PRODUCERS * each));
     printf("  %llu messages, %.1f M a second\n", (unsigned long long)(PRODUCERS * each),
            (double)(PRODUCERS * each) * 1e3 / (double)(gyre_now_ns() - start));
 }
@@ -122,7 +122,7 @@ static void large_messages(struct stress *stress)
     uint64_t each = scaled(stress, 400, 250000), start = gyre_now_ns();
     start_producers(producers, kernel, stream_large, each, 0);
     join_producers(producers);
-    require(info_of(kernel).handled == PRODUCERS * each);
+    require(handles(kernel, PRODUCERS * each));
     printf("  %llu messages of 65536 bytes, %.2f GB/s each way\n", (unsigned long long)(PRODUCERS * each),
            (double)(PRODUCERS * each * WORDS * 8) / (double)(gyre_now_ns() - start));
 }
@@ -192,7 +192,7 @@ static void flat_memory(struct stress *stress)
             require_no_growth(&first, &now);
     }
     join_producers(producers);
-    require(info_of(kernel).handled == streamed_by(producers));
+    require(handles(kernel, streamed_by(producers)));
 }
 
 const struct stress_mode long_modes[] = {

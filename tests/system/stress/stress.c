@@ -82,6 +82,14 @@ gyre_kernel_info info_of(gyre_kernel *kernel)
     return info;
 }
 
+/* A device that replies before it counts is given a moment. */
+bool handles(gyre_kernel *kernel, uint64_t count)
+{
+    for (int tries = 0; tries < 1000 && info_of(kernel).handled != count; tries++)
+        sleep_ms(1);
+    return info_of(kernel).handled == count;
+}
+
 void start_thread(pthread_t *thread, void *(*run)(void *), void *argument)
 {
     require(pthread_create(thread, NULL, run, argument) == 0);

@@ -49,6 +49,9 @@ gyre_kernel *launch(gyre_runtime *runtime, const char *kernel, uint32_t blocks);
 gyre_queue *open_queue(gyre_kernel *kernel, gyre_queue_desc desc);
 gyre_queue_stats stats_of(gyre_queue *queue);
 gyre_kernel_info info_of(gyre_kernel *kernel);
+
+/** True when the kernel has handled so many messages, now or within a second. */
+bool handles(gyre_kernel *kernel, uint64_t count);
 void start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
 void sleep_ms(uint64_t milliseconds);
