@@ -16,6 +16,7 @@ enum { CRASHES_LEAST = 3 }; /* of a round */
 struct recovery {
     gyre_runtime *runtime;
     gyre_kernel *kernel;
+    gyre_buffer *near;
     uint32_t what;
     uint64_t number;
     bench_histogram histogram;
@@ -69,7 +70,11 @@ static gyre_status launch(struct recovery *recovery, bench_row *row)
     gyre_completion completion = {0};
     uint64_t errors = 0;
     gyre_status status = bench_file("faults.gyre.c", path, sizeof path);
-    gyre_launch_desc desc = {.size = sizeof desc, .source = path, .kernel = "faults"};
+    if (status == GYRE_OK)
+        status = gyre_buffer_alloc(recovery->runtime, row->backend, 0, sizeof(uint64_t), &recovery->near);
+    gyre_binding_name binding = {"near", recovery->near};
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = path, .kernel = "faults", .bindings = &binding, .binding_count = 1};
     if (status == GYRE_OK)
         status = gyre_launch(recovery->runtime, &desc, &recovery->kernel);
     if (status == GYRE_OK)
