@@ -48,6 +48,7 @@ struct gyre_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue service; /* transfers; one caller at a time, as the contract says */
+    cl_command_queue nudges;  /* processors: markers alone (opencl_wait.c); else NULL */
     char name[128], platform_name[128], platform_version[128], driver[64], architecture[64];
     cl_device_type type;
     uint64_t memory_size, allocation_max, local_size;
@@ -86,7 +87,10 @@ struct gyre_queue_memory {
     cl_mem memory; /* direct: the region itself; staged with pin: never used; else NULL */
 };
 
-/** A buffer. Where messages may name it, `address` is what both sides call its first byte; else NULL. */
+/**
+ * A buffer. Where messages may name it, `address` is what both sides call its first byte; else NULL. Without
+ * `memory` it is shared virtual memory, which OpenCL has calls of its own for.
+ */
 struct gyre_memory {
     struct gyre_device *device;
     cl_mem memory;

@@ -6,6 +6,7 @@
  */
 #include "opencl_artifact.h"
 #include "opencl_source.h"
+#include "opencl_wait.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,6 +97,7 @@ static gyre_status run_describe(struct job *job, cl_kernel kernel, cl_ulong room
     gyre_device *device = job->device;
     const struct opencl_loader *cl = device->cl;
     const size_t one = 1;
+    cl_event read = NULL;
     cl_int code;
     cl_mem memory = cl->clCreateBuffer(device->context, CL_MEM_READ_WRITE, room, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateBuffer");
@@ -109,10 +111,10 @@ static gyre_status run_describe(struct job *job, cl_kernel kernel, cl_ulong room
         status = opencl_check(
             device, cl->clEnqueueNDRangeKernel(job->queue, kernel, 1, NULL, &one, &one, 0, NULL, NULL),
             "clEnqueueNDRangeKernel");
-    if (status == GYRE_OK)
-        status = opencl_check(
-            device, cl->clEnqueueReadBuffer(job->queue, memory, CL_TRUE, 0, room, job->items, 0, NULL, NULL),
-            "clEnqueueReadBuffer");
+    if (status == GYRE_OK) {
+        code = cl->clEnqueueReadBuffer(job->queue, memory, CL_FALSE, 0, room, job->items, 0, NULL, &read);
+        status = opencl_check(device, opencl_finish(device, job->queue, code, &read), "clEnqueueReadBuffer");
+    }
     cl->clReleaseMemObject(memory);
     return status;
 }

@@ -4,6 +4,7 @@
  * context behind when opening fails.
  */
 #include "opencl_device.h"
+#include "opencl_wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,14 +70,17 @@ static bool may_be_direct(const gyre_device *device)
 }
 
 /*
- * Where a pointer is the same number on both sides, a message can carry it. Fine-grained, so that the memory
- * is the host's as well and a buffer can lie over it.
+ * Shared virtual memory of any kind: its addresses are the same numbers on both sides, so that a message can
+ * carry one. The host only copies to and from it, which the coarse-grained kind allows too.
  */
 static bool has_shared_addresses(const gyre_device *device)
 {
+    const struct opencl_loader *cl = device->cl;
     return (NUMBER(device, CL_DEVICE_SVM_CAPABILITIES, cl_device_svm_capabilities) &
-            CL_DEVICE_SVM_FINE_GRAIN_BUFFER) &&
-           device->cl->clSVMAlloc && device->cl->clSVMFree && device->cl->clSetKernelExecInfo;
+            (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER | CL_DEVICE_SVM_FINE_GRAIN_BUFFER)) &&
+           NUMBER(device, CL_DEVICE_ADDRESS_BITS, cl_uint) == 64 && cl->clSVMAlloc && cl->clSVMFree &&
+           cl->clSetKernelExecInfo && cl->clSetKernelArgSVMPointer && cl->clEnqueueSVMMemcpy &&
+           cl->clEnqueueSVMMemFill;
 }
 
 static bool has_extension(const gyre_device *device, const char *name)
@@ -168,11 +172,21 @@ static void measure_clock(gyre_device *device)
             (uint64_t)((double)(now - device->clock_ns) / (double)ticks * (double)(UINT64_C(1) << 56));
 }
 
-/* Whether a buffer over host memory is that memory: a write by the device shows there by itself. */
+/* Whether a write by the device shows in the page that the buffer lies over. */
+static bool write_shows(const gyre_device *device, cl_mem memory, const uint64_t *page)
+{
+    const uint64_t written = UINT64_C(0x1122334455667788);
+    cl_event event = NULL;
+    cl_int code = device->cl->clEnqueueWriteBuffer(device->service, memory, CL_FALSE, 64, sizeof written,
+                                                   &written, 0, NULL, &event);
+    return opencl_finish(device, device->service, code, &event) == CL_SUCCESS &&
+           __atomic_load_n(&page[8], __ATOMIC_ACQUIRE) == written;
+}
+
+/* Whether a buffer over host memory is that memory. */
 static bool shares_memory(const gyre_device *device)
 {
     const struct opencl_loader *cl = device->cl;
-    const uint64_t written = UINT64_C(0x1122334455667788);
     uint64_t *page = NULL;
     cl_int code;
     if (posix_memalign((void **)&page, 4096, 4096) != 0)
@@ -180,9 +194,7 @@ static bool shares_memory(const gyre_device *device)
     memset(page, 0, 4096);
     cl_mem memory =
         cl->clCreateBuffer(device->context, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE, 4096, page, &code);
-    bool shared = memory && cl->clEnqueueWriteBuffer(device->service, memory, CL_TRUE, 64, sizeof written,
-                                                     &written, 0, NULL, NULL) == CL_SUCCESS;
-    shared = shared && __atomic_load_n(&page[8], __ATOMIC_ACQUIRE) == written;
+    const bool shared = memory && write_shows(device, memory, page);
     if (memory)
         cl->clReleaseMemObject(memory);
     free(page);
@@ -230,6 +242,8 @@ static gyre_status open_context(gyre_device *device)
     if (status != GYRE_OK)
         return status;
     device->service = device->cl->clCreateCommandQueue(device->context, device->id, 0, &code);
+    if (code == CL_SUCCESS && (device->type & CL_DEVICE_TYPE_CPU))
+        device->nudges = device->cl->clCreateCommandQueue(device->context, device->id, 0, &code);
     return opencl_check(device, code, "clCreateCommandQueue");
 }
 
@@ -284,6 +298,8 @@ void opencl_device_close(gyre_device *device)
 {
     if (!device)
         return;
+    if (device->nudges)
+        device->cl->clReleaseCommandQueue(device->nudges);
     if (device->service)
         device->cl->clReleaseCommandQueue(device->service);
     if (device->context)

@@ -2,15 +2,14 @@
 /*
  * Epochs: from requests in a queue to completions in it. A direct device works in the queue's slots and
  * stores the sequences itself; for others the slots are written to the device and read back, and the
- * sequences are stored here. No locks: the pump's thread alone. Must not wait but in opencl_collect and
- * opencl_warm_up.
+ * sequences are stored here. No locks: the pump's thread alone. Must not wait but in opencl_collect,
+ * opencl_warm_up and for the table of handles.
  */
 #include "opencl_resident.h"
+#include "opencl_wait.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <string.h>
-#include <time.h>
 
 #include "gyre/waiting.h"
 
@@ -18,12 +17,9 @@ enum {
     ARGUMENT_EPOCH = 0,
     ARGUMENT_REQUESTS = 1,
     ARGUMENT_REPLIES = 2,
-    OVERHEAD_NS = 10000,   /* of an epoch, whatever it holds */
-    SHORT_BYTES = 16384,   /* what is not worth commands in several queues */
-    STAGE_BYTES = 8 << 20, /* of an epoch's copies, if a slot is not larger */
-    PATIENCE_NS = 1000000, /* for a handler, before looks at it become rare */
-    LONG_POLL_NS = 100000,
-    LOG_NS = 20000000 /* between two looks at the log of a handler that runs */
+    OVERHEAD_NS = 10000,  /* of an epoch, whatever it holds */
+    SHORT_BYTES = 16384,  /* what is not worth commands in several queues */
+    STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */
 };
 
 static gyre_slot *slot(gyre_queue_region *region, gyre_u64 offset, uint32_t stride, gyre_u64 index)
@@ -198,10 +194,10 @@ static gyre_status copy_handles(gyre_resident *resident)
     gyre_status status = opencl_name_buffers(device, resident->entry);
     if (status != GYRE_OK)
         return opencl_lose(device, CL_INVALID_VALUE, "clSetKernelExecInfo");
-    return lose(resident,
-                device->cl->clEnqueueWriteBuffer(resident->compute, resident->control_memory, CL_TRUE, 0,
-                                                 size, resident->handles, 0, NULL, NULL),
-                "clEnqueueWriteBuffer");
+    cl_event event = NULL;
+    cl_int code = device->cl->clEnqueueWriteBuffer(resident->compute, resident->control_memory, CL_FALSE, 0,
+                                                   size, resident->handles, 0, NULL, &event);
+    return lose(resident, opencl_finish(device, resident->compute, code, &event), "clEnqueueWriteBuffer");
 }
 
 /* Write, run, read: in one command queue when it is little, else in three, so that epochs overlap. */
@@ -288,13 +284,14 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
 
 gyre_status opencl_warm_up(gyre_resident *resident)
 {
-    const struct opencl_loader *cl = resident->device->cl;
+    const gyre_device *device = resident->device;
     const struct opencl_epoch nothing = {.first = 0};
+    cl_event ran = NULL;
     gyre_status status = set_slots(resident, resident->log_memory, resident->log_memory);
     if (status == GYRE_OK)
-        status = enqueue(resident, &nothing, NULL);
+        status = enqueue(resident, &nothing, &ran);
     if (status == GYRE_OK)
-        status = lose(resident, cl->clFinish(resident->compute), "clFinish");
+        status = lose(resident, opencl_finish(device, resident->compute, CL_SUCCESS, &ran), "clFinish");
     resident->bound_queue = NULL;
     return status;
 }
@@ -390,53 +387,16 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
     }
 }
 
-/*
- * PoCL's threads now and then sleep through the signal that a kernel was enqueued, and nothing would wake
- * them but another one (seen with 3.1 on glibc 2.36, whose condition variables may lose a signal). A marker
- * in a queue of its own is one, and costs nothing elsewhere.
+/* A handler that takes long may have something to log meanwhile, which a direct device lets be read at once.
  */
-static void nudge(const gyre_resident *resident)
-{
-    const struct opencl_loader *cl = resident->device->cl;
-    if (cl->clEnqueueMarkerWithWaitList(resident->upload, 0, NULL, NULL) == CL_SUCCESS)
-        cl->clFlush(resident->upload);
-}
-
-/*
- * OpenCL has no wait with a deadline, and a handler that takes long may have something to log meanwhile,
- * which a direct device lets be read at once. So this looks, and leaves the processor to the handler between
- * two looks.
- */
-static void watch_handler(gyre_resident *resident)
-{
-    const uint64_t start = gyre_clock_ns();
-    uint64_t read_ns = start, now = start;
-    while (!opencl_oldest_is_done(resident)) {
-        if (now - start < PATIENCE_NS)
-            sched_yield();
-        else
-            nanosleep(&(struct timespec){0, LONG_POLL_NS}, NULL);
-        now = gyre_clock_ns();
-        if (now - read_ns < LOG_NS)
-            continue;
-        opencl_log_drain(resident, false);
-        nudge(resident);
-        read_ns = now;
-    }
-}
-
 static gyre_status await(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
-    const struct opencl_loader *cl = resident->device->cl;
-    cl_int ended = CL_COMPLETE;
-    if (resident->device->direct)
-        watch_handler(resident);
-    cl_int code = cl->clWaitForEvents(1, &epoch->done);
-    if (cl->clGetEventInfo(epoch->done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof ended, &ended, NULL) ==
-            CL_SUCCESS &&
-        ended < 0)
-        code = ended;
-    return lose(resident, code, "running a batch of messages");
+    const gyre_device *device = resident->device;
+    struct opencl_patience patience = {0};
+    while (device->direct && !opencl_is_over(device, epoch->done))
+        if (opencl_pause(device, &patience))
+            opencl_log_drain(resident, false);
+    return lose(resident, opencl_await(device, epoch->done), "running a batch of messages");
 }
 
 static void ring(const gyre_resident *resident, gyre_queue_region *region)
@@ -477,11 +437,7 @@ gyre_status opencl_collect(gyre_resident *resident)
 
 bool opencl_oldest_is_done(const gyre_resident *resident)
 {
-    const struct opencl_loader *cl = resident->device->cl;
-    cl_int state = CL_QUEUED;
-    const cl_int code = cl->clGetEventInfo(resident->epochs[resident->oldest].done,
-                                           CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    return code != CL_SUCCESS || state <= CL_COMPLETE; /* what went wrong shows when it is collected */
+    return opencl_is_over(resident->device, resident->epochs[resident->oldest].done);
 }
 
 void opencl_epochs_release(gyre_resident *resident)

@@ -12,7 +12,8 @@
 
 #include "gyre/waiting.h"
 
-enum { ARGUMENT_STATE = 3, ARGUMENT_LOG = 4, ARGUMENT_CONTROL = 5, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
+/* The parameters of the entry that all epochs share: state, log and control, then the buffers. */
+enum { ARGUMENT_STATE = 3, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
 
 /* ---- checks ---- */
 
@@ -76,7 +77,7 @@ static gyre_status create_queue(const gyre_resident *resident, cl_command_queue 
 static gyre_status create_queues(gyre_resident *resident)
 {
     gyre_status status = create_queue(resident, &resident->compute);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && !resident->device->direct)
         status = create_queue(resident, &resident->upload);
     if (status == GYRE_OK && !resident->device->direct)
         status = create_queue(resident, &resident->download);
@@ -116,24 +117,29 @@ static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc
     return opencl_check(device, code, "clCreateBuffer");
 }
 
-/* A buffer from an offset on: a buffer of its own to OpenCL. */
-static gyre_status bind_one(const gyre_resident *resident, const gyre_binding_desc *binding, cl_mem *out)
+/* A buffer from an offset on: to OpenCL a buffer of its own, or an address. */
+static gyre_status bind_one(const gyre_resident *resident, const gyre_binding_desc *binding,
+                            struct opencl_argument *out)
 {
     const gyre_device *device = resident->device;
+    const struct gyre_memory *memory = binding->memory;
     cl_buffer_region region = {.origin = binding->offset};
     size_t size = 0;
     cl_int code = CL_SUCCESS;
-    *out = NULL;
+    if (!memory->memory) {
+        out->address = (char *)memory->address + binding->offset;
+        return GYRE_OK;
+    }
     if (binding->offset > 0) {
-        code = device->cl->clGetMemObjectInfo(binding->memory->memory, CL_MEM_SIZE, sizeof size, &size, NULL);
+        code = device->cl->clGetMemObjectInfo(memory->memory, CL_MEM_SIZE, sizeof size, &size, NULL);
         region.size = size - binding->offset;
         if (code == CL_SUCCESS)
-            *out = device->cl->clCreateSubBuffer(binding->memory->memory, CL_MEM_READ_WRITE,
-                                                 CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+            out->memory = device->cl->clCreateSubBuffer(memory->memory, CL_MEM_READ_WRITE,
+                                                        CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
         return opencl_check(device, code, "clCreateSubBuffer");
     }
-    *out = binding->memory->memory;
-    return opencl_check(device, device->cl->clRetainMemObject(*out), "clRetainMemObject");
+    out->memory = memory->memory;
+    return opencl_check(device, device->cl->clRetainMemObject(out->memory), "clRetainMemObject");
 }
 
 static gyre_status bind_buffers(gyre_resident *resident, const gyre_resident_desc *desc)
@@ -150,19 +156,31 @@ static gyre_status bind_buffers(gyre_resident *resident, const gyre_resident_des
     return status;
 }
 
-/* What stays the same in every epoch. A parameter that nothing is meant for gets the log, which is there. */
-static gyre_status set_arguments(const gyre_resident *resident)
+/* A parameter that nothing is meant for gets the log, which is there. */
+static gyre_status set_argument(const gyre_resident *resident, cl_uint index,
+                                const struct opencl_argument *argument)
 {
     const gyre_device *device = resident->device;
-    const cl_mem fixed[] = {resident->state, resident->log_memory, resident->control_memory};
-    cl_int code = CL_SUCCESS;
-    for (cl_uint i = 0; i < 3 + GYRE_BINDINGS_MAX && code == CL_SUCCESS; i++) {
-        cl_mem memory = i < 3 ? fixed[i] : resident->bindings[i - 3];
-        if (!memory)
-            memory = resident->log_memory;
-        code = device->cl->clSetKernelArg(resident->entry, ARGUMENT_STATE + i, sizeof memory, &memory);
-    }
-    return opencl_check(device, code, "clSetKernelArg");
+    const cl_mem memory = argument->memory ? argument->memory : resident->log_memory;
+    if (argument->address)
+        return opencl_check(device,
+                            device->cl->clSetKernelArgSVMPointer(resident->entry, index, argument->address),
+                            "clSetKernelArgSVMPointer");
+    return opencl_check(device, device->cl->clSetKernelArg(resident->entry, index, sizeof memory, &memory),
+                        "clSetKernelArg");
+}
+
+/* What stays the same in every epoch. */
+static gyre_status set_arguments(const gyre_resident *resident)
+{
+    const struct opencl_argument fixed[] = {
+        resident->state, {.memory = resident->log_memory}, {.memory = resident->control_memory}};
+    gyre_status status = GYRE_OK;
+    for (cl_uint i = 0; i < 3 && status == GYRE_OK; i++)
+        status = set_argument(resident, ARGUMENT_STATE + i, &fixed[i]);
+    for (cl_uint i = 0; i < GYRE_BINDINGS_MAX && status == GYRE_OK; i++)
+        status = set_argument(resident, ARGUMENT_BUFFERS + i, &resident->bindings[i]);
+    return status;
 }
 
 static gyre_status prepare(gyre_resident *resident, const gyre_module *module, const gyre_resident_desc *desc)
@@ -219,8 +237,8 @@ static void free_resident(gyre_resident *resident)
         if (queues[i])
             cl->clReleaseCommandQueue(queues[i]);
     for (uint32_t i = 0; i < GYRE_BINDINGS_MAX; i++)
-        if (resident->bindings[i])
-            cl->clReleaseMemObject(resident->bindings[i]);
+        if (resident->bindings[i].memory)
+            cl->clReleaseMemObject(resident->bindings[i].memory);
     if (resident->control_memory)
         cl->clReleaseMemObject(resident->control_memory);
     if (resident->entry)
@@ -244,7 +262,9 @@ gyre_status opencl_launch(gyre_module *module, const gyre_resident_desc *desc, g
     resident->device = device;
     resident->kernel = opencl_module_find(module, desc->kernel_name);
     resident->control = desc->control;
-    resident->state = desc->state ? desc->state->memory : NULL;
+    if (desc->state)
+        resident->state = (struct opencl_argument){
+            .memory = desc->state->memory, .address = desc->state->memory ? NULL : desc->state->address};
     resident->lanes = desc->lanes;
     resident->blocks = desc->blocks;
     resident->idle = desc->idle;

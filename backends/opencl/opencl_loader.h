@@ -54,7 +54,10 @@
 #define OPENCL_OPTIONAL_FUNCTIONS(F)                                                                         \
     F(clSVMAlloc)                                                                                            \
     F(clSVMFree)                                                                                             \
-    F(clSetKernelExecInfo)
+    F(clSetKernelExecInfo)                                                                                   \
+    F(clSetKernelArgSVMPointer)                                                                              \
+    F(clEnqueueSVMMemcpy)                                                                                    \
+    F(clEnqueueSVMMemFill)
 
 struct opencl_loader {
 #define OPENCL_DECLARE_(name) __typeof__(&name) name;

@@ -4,7 +4,7 @@
  * to the device. Transfers go through the service queue and wait. The core calls one at a time, but for
  * named_lock: pumps read the list of buffers that messages name.
  */
-#include "opencl_backend.h"
+#include "opencl_wait.h"
 
 #include <stdlib.h>
 
@@ -67,6 +67,19 @@ static void free_named(const gyre_device *device, void *address)
         device->cl->clSVMFree(device->context, address);
 }
 
+/* A buffer over the host's memory, or one of the device's own; shared virtual memory needs none. */
+static gyre_status create_buffer(gyre_memory *memory, uint64_t byte_count)
+{
+    const gyre_device *device = memory->device;
+    cl_int code;
+    if (memory->address && !device->direct)
+        return GYRE_OK;
+    memory->memory = device->cl->clCreateBuffer(
+        device->context, CL_MEM_READ_WRITE | (memory->address ? CL_MEM_USE_HOST_PTR : 0), byte_count,
+        memory->address, &code);
+    return opencl_check(device, code, "clCreateBuffer");
+}
+
 static void list_named(gyre_memory *memory, bool named)
 {
     gyre_device *device = memory->device;
@@ -84,7 +97,6 @@ static void list_named(gyre_memory *memory, bool named)
 
 gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
 {
-    cl_int code;
     *out = NULL;
     if (byte_count > device->allocation_max)
         return device->host->error(
@@ -95,10 +107,7 @@ gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_m
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer's handle");
     memory->device = device;
     memory->address = allocate_named(device, byte_count);
-    memory->memory = device->cl->clCreateBuffer(
-        device->context, CL_MEM_READ_WRITE | (memory->address ? CL_MEM_USE_HOST_PTR : 0), byte_count,
-        memory->address, &code);
-    gyre_status status = opencl_check(device, code, "clCreateBuffer");
+    gyre_status status = create_buffer(memory, byte_count);
     if (status != GYRE_OK) {
         free_named(device, memory->address);
         free(memory);
@@ -114,7 +123,8 @@ void opencl_memory_release(gyre_memory *memory)
     if (!memory)
         return;
     list_named(memory, false);
-    memory->device->cl->clReleaseMemObject(memory->memory);
+    if (memory->memory)
+        memory->device->cl->clReleaseMemObject(memory->memory);
     free_named(memory->device, memory->address);
     free(memory);
 }
@@ -149,35 +159,74 @@ gyre_status opencl_name_buffers(gyre_device *device, cl_kernel kernel)
                         "clSetKernelExecInfo");
 }
 
+/* ---- transfers ---- */
+
+static gyre_status finish(gyre_device *device, cl_int enqueued, const cl_event *event, const char *call)
+{
+    return opencl_check(device, opencl_finish(device, device->service, enqueued, event), call);
+}
+
+/* Where the transfer begins in shared virtual memory. */
+static void *start_of(const gyre_transfer_desc *desc)
+{
+    return (char *)desc->memory->address + desc->offset;
+}
+
+static gyre_status upload(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    const struct opencl_loader *cl = device->cl;
+    cl_event event = NULL;
+    if (!desc->memory->memory)
+        return finish(device,
+                      cl->clEnqueueSVMMemcpy(device->service, CL_FALSE, start_of(desc), desc->source,
+                                             desc->byte_count, 0, NULL, &event),
+                      &event, "clEnqueueSVMMemcpy");
+    return finish(device,
+                  cl->clEnqueueWriteBuffer(device->service, desc->memory->memory, CL_FALSE, desc->offset,
+                                           desc->byte_count, desc->source, 0, NULL, &event),
+                  &event, "clEnqueueWriteBuffer");
+}
+
+static gyre_status download(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    const struct opencl_loader *cl = device->cl;
+    cl_event event = NULL;
+    if (!desc->memory->memory)
+        return finish(device,
+                      cl->clEnqueueSVMMemcpy(device->service, CL_FALSE, desc->target, start_of(desc),
+                                             desc->byte_count, 0, NULL, &event),
+                      &event, "clEnqueueSVMMemcpy");
+    return finish(device,
+                  cl->clEnqueueReadBuffer(device->service, desc->memory->memory, CL_FALSE, desc->offset,
+                                          desc->byte_count, desc->target, 0, NULL, &event),
+                  &event, "clEnqueueReadBuffer");
+}
+
 static gyre_status fill(gyre_device *device, const gyre_transfer_desc *desc)
 {
     const struct opencl_loader *cl = device->cl;
-    gyre_status status =
-        opencl_check(device,
-                     cl->clEnqueueFillBuffer(device->service, desc->memory->memory, &desc->fill, 1,
-                                             desc->offset, desc->byte_count, 0, NULL, NULL),
-                     "clEnqueueFillBuffer");
-    return status == GYRE_OK ? opencl_check(device, cl->clFinish(device->service), "clFinish") : status;
+    cl_event event = NULL;
+    if (!desc->memory->memory)
+        return finish(device,
+                      cl->clEnqueueSVMMemFill(device->service, start_of(desc), &desc->fill, 1,
+                                              desc->byte_count, 0, NULL, &event),
+                      &event, "clEnqueueSVMMemFill");
+    return finish(device,
+                  cl->clEnqueueFillBuffer(device->service, desc->memory->memory, &desc->fill, 1, desc->offset,
+                                          desc->byte_count, 0, NULL, &event),
+                  &event, "clEnqueueFillBuffer");
 }
 
 gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 {
-    const struct opencl_loader *cl = device->cl;
-    cl_mem memory = desc->memory->memory;
     gyre_status status = opencl_lost(device);
     if (status != GYRE_OK || desc->byte_count == 0)
         return status;
     switch (desc->kind) {
     case GYRE_TRANSFER_UPLOAD:
-        return opencl_check(device,
-                            cl->clEnqueueWriteBuffer(device->service, memory, CL_TRUE, desc->offset,
-                                                     desc->byte_count, desc->source, 0, NULL, NULL),
-                            "clEnqueueWriteBuffer");
+        return upload(device, desc);
     case GYRE_TRANSFER_DOWNLOAD:
-        return opencl_check(device,
-                            cl->clEnqueueReadBuffer(device->service, memory, CL_TRUE, desc->offset,
-                                                    desc->byte_count, desc->target, 0, NULL, NULL),
-                            "clEnqueueReadBuffer");
+        return download(device, desc);
     case GYRE_TRANSFER_FILL:
         return fill(device, desc);
     default:

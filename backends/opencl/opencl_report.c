@@ -4,6 +4,7 @@
  * command queues measured. No locks: the pump's thread, or nobody else is there any more.
  */
 #include "opencl_resident.h"
+#include "opencl_wait.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,10 @@ static bool fetch(gyre_resident *resident, bool now)
         return false;
     resident->log_read_ns = time_ns;
     resident->log_stale = false;
-    return device->cl->clEnqueueReadBuffer(resident->compute, resident->log_memory, CL_TRUE, 0,
-                                           sizeof *resident->log, resident->log, 0, NULL, NULL) == CL_SUCCESS;
+    cl_event event = NULL;
+    cl_int code = device->cl->clEnqueueReadBuffer(resident->compute, resident->log_memory, CL_FALSE, 0,
+                                                  sizeof *resident->log, resident->log, 0, NULL, &event);
+    return opencl_finish(device, resident->compute, code, &event) == CL_SUCCESS;
 }
 
 void opencl_log_drain(gyre_resident *resident, bool now)

@@ -38,6 +38,13 @@ struct opencl_profile {
     uint64_t epochs, messages, write_ns, run_ns, read_ns;
 };
 
+/** What a parameter of the entry stands for: a buffer, or shared virtual memory; neither: nothing is meant.
+ */
+struct opencl_argument {
+    cl_mem memory;
+    void *address;
+};
+
 struct opencl_log_memory {
     gyre_device_log head;
     gyre_device_log_line lines[OPENCL_LOG_LINES];
@@ -47,11 +54,11 @@ struct gyre_resident {
     struct gyre_device *device;
     const struct opencl_kernel *kernel;
     cl_kernel entry;
-    cl_command_queue compute, upload, download; /* direct: `upload` for markers alone, no `download` */
+    cl_command_queue compute, upload, download; /* direct: `compute` alone */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
     gyre_control_handle *handles; /* what the copy holds; NULL: direct, or no message names a buffer */
-    cl_mem state, bindings[GYRE_BINDINGS_MAX];
+    struct opencl_argument state, bindings[GYRE_BINDINGS_MAX];
     gyre_u64 counts[GYRE_BINDINGS_MAX];
     cl_mem log_memory;
     struct opencl_log_memory *log; /* direct: what the device writes; else a copy */

@@ -7,12 +7,13 @@
  * No locks but the atomic sum. The watcher's thread only reads the log.
  */
 #include "opencl_resident.h"
+#include "opencl_wait.h"
 
 #include <time.h>
 
 #include "gyre/waiting.h"
 
-enum { WATCH_NS = 5000000, WAIT_POLL_NS = 20000 };
+enum { WATCH_NS = 10000000, WAIT_POLL_NS = 20000 };
 
 static atomic_uint blocks_taken; /* by all kernels of this process */
 
@@ -37,13 +38,14 @@ static gyre_status make_cursors(gyre_resident *resident)
     const gyre_device *device = resident->device;
     const size_t size = (size_t)resident->blocks * GYRE_QUEUES_MAX * sizeof(gyre_stay_cursor);
     const cl_uchar zero = 0;
+    cl_event event = NULL;
     cl_int code;
     resident->cursors = device->cl->clCreateBuffer(device->context, CL_MEM_READ_WRITE, size, NULL, &code);
     if (code == CL_SUCCESS)
         code = device->cl->clEnqueueFillBuffer(resident->compute, resident->cursors, &zero, 1, 0, size, 0,
-                                               NULL, NULL);
+                                               NULL, &event);
     if (code == CL_SUCCESS)
-        code = device->cl->clFinish(resident->compute);
+        code = opencl_finish(device, resident->compute, code, &event);
     return opencl_check(device, code, "clEnqueueFillBuffer");
 }
 
@@ -92,6 +94,7 @@ void *opencl_stay_watch(void *argument)
     gyre_resident *resident = argument;
     while (!__atomic_load_n(&resident->stay_over, __ATOMIC_ACQUIRE)) {
         opencl_log_drain(resident, false);
+        opencl_nudge(resident->device); /* it may not have been started yet */
         nanosleep(&(struct timespec){0, WATCH_NS}, NULL);
     }
     opencl_log_drain(resident, true);
