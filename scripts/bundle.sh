@@ -93,6 +93,7 @@ bundle_make()
         fi
     done
     cp -r tests/conformance/kernels "$folder/tests/conformance"
+    cp -r tests/conformance/exclusions "$folder/tests/conformance/exclusions"
     mkdir "$folder/tests/stress"
     cp tests/system/stress/*.gyre.c tests/system/stress/messages.h "$folder/tests/stress/"
     cp -r tests/kernels "$folder/tests/kernels"

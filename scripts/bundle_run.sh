@@ -71,6 +71,30 @@ one()
     esac
 }
 
+# reason FILE NAME: why the test is excluded (PATTERN = REASON, one a line), or nothing.
+reason()
+{
+    local line pattern
+    [[ -r "$1" ]] || return 0
+    while IFS= read -r line; do
+        pattern="${line%% = *}"
+        if [[ "$line" != '#'* && "$line" == *' = '* && "$2" =~ ^($pattern)$ ]]; then
+            printf '%s\n' "${line#* = }"
+            return
+        fi
+    done <"$1"
+}
+
+# skip_excluded NAME FILE TEST: true when the file excludes the test, which is then counted and told.
+skip_excluded()
+{
+    local why
+    why=$(reason "$2" "$3")
+    [[ -n "$why" ]] || return 1
+    skipped=$((skipped + 1))
+    printf 'excluded %s: %s\n' "$1" "$why"
+}
+
 finish()
 {
     printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
@@ -136,7 +160,8 @@ conformance)
             printf 'skipped conformance/%s/%s: there is no compiler here\n' "$backend" "$case"
             continue
         fi
-        one "conformance/$backend/$case" "$bin/gyre_conformance" "$backend" "$case"
+        skip_excluded "conformance/$backend/$case" "$here/tests/conformance/exclusions/$backend.txt" "$case" ||
+            one "conformance/$backend/$case" "$bin/gyre_conformance" "$backend" "$case"
     done
     finish
     ;;
@@ -148,7 +173,8 @@ kernels)
         for file in "$here"/tests/kernels/cases/*.case.json; do basename "$file" .case.json; done
     fi)
     for name in "${names[@]}"; do
-        one "kernels/$backend/$name" "$bin/run_api" "$backend" "$kernels/kernel_$name.so" "$kernels" "$name"
+        skip_excluded "kernels/$backend/$name" "$here/tests/kernels/exclusions/$backend.txt" "$name" ||
+            one "kernels/$backend/$name" "$bin/run_api" "$backend" "$kernels/kernel_$name.so" "$kernels" "$name"
     done
     finish
     ;;
