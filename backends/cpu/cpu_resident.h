@@ -13,6 +13,7 @@ enum { CPU_SIGNAL_STACK_SIZE = 65536 };
 /** A worker's view of one entry of the queue table. */
 struct cpu_queue {
     gyre_queue_region *region; /* NULL: no queue */
+    gyre_queue_slots slots;
     gyre_u64 serial;
     /* what this worker has to handle: with one block everything from `next` on, else the claimed window
      * [next, end) */

@@ -28,17 +28,17 @@ enum {
 
 /* ---- queues ---- */
 
-static const gyre_slot *request_slot(const gyre_queue_region *region, gyre_u64 index)
+static const gyre_slot *request_slot(const struct cpu_queue *queue, gyre_u64 index)
 {
-    const unsigned char *base = (const unsigned char *)region + region->shape.request_offset;
-    return (const gyre_slot *)(const void *)(base + (index & (region->shape.capacity - 1)) *
-                                                        region->shape.request_stride);
+    const unsigned char *base = (const unsigned char *)queue->region + queue->slots.request_offset;
+    return (const gyre_slot *)(const void *)(base + (index & (queue->slots.capacity - 1)) *
+                                                        queue->slots.request_stride);
 }
 
 /* Pairs with the client's release of the sequence. */
-static bool request_ready(const gyre_queue_region *region, gyre_u64 index)
+static bool request_ready(const struct cpu_queue *queue, gyre_u64 index)
 {
-    return __atomic_load_n(&request_slot(region, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+    return __atomic_load_n(&request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
 static void read_table(struct cpu_worker *worker)
@@ -55,6 +55,8 @@ static void read_table(struct cpu_worker *worker)
             continue;
         queue->region = (gyre_queue_region *)(uintptr_t)address;
         queue->serial = serial;
+        if (address)
+            queue->slots = entry->slots;
         queue->next = queue->end = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
     }
 }
@@ -65,7 +67,7 @@ static bool claim(struct cpu_worker *worker, struct cpu_queue *queue)
     gyre_u64 *ticket = &queue->region->claim.next;
     gyre_u64 first = __atomic_load_n(ticket, __ATOMIC_RELAXED), ready = 0;
     gyre_u64 wanted = (gyre_u64)worker->resident->blocks * CLAIM_MAX;
-    while (ready < wanted && request_ready(queue->region, first + ready))
+    while (ready < wanted && request_ready(queue, first + ready))
         ready++;
     if (!ready)
         return false;
@@ -85,10 +87,10 @@ static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_que
     if (!queue->region)
         return false;
     if (worker->resident->blocks == 1)
-        return request_ready(queue->region, queue->next);
+        return request_ready(queue, queue->next);
     if (queue->next != queue->end)
         return true;
-    return request_ready(queue->region, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
+    return request_ready(queue, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
 }
 
 /* ---- handlers ---- */
@@ -121,10 +123,10 @@ static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
-static gyre_stamp *stamps_of(gyre_queue_region *region)
+static gyre_stamp *stamps_of(const struct cpu_queue *queue)
 {
-    const gyre_u64 offset = region->host.stamps_offset;
-    return offset ? (gyre_stamp *)(void *)((unsigned char *)region + offset) : NULL;
+    const gyre_u64 offset = queue->slots.stamps_offset;
+    return offset ? (gyre_stamp *)(void *)((unsigned char *)queue->region + offset) : NULL;
 }
 
 /* Handles what is ready, up to a batch; returns how many messages. */
@@ -135,20 +137,21 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
     bool shared = resident->blocks > 1;
     if (shared && queue->next == queue->end && !claim(worker, queue))
         return 0;
-    gyre_cpu_run run = {.requests = (const unsigned char *)region + region->shape.request_offset,
-                        .replies = (unsigned char *)region + region->shape.reply_offset,
-                        .mask = region->shape.capacity - 1,
+    const gyre_queue_slots *slots = &queue->slots;
+    gyre_cpu_run run = {.requests = (const unsigned char *)region + slots->request_offset,
+                        .replies = (unsigned char *)region + slots->reply_offset,
+                        .mask = slots->capacity - 1,
                         .first = queue->next,
                         .limit = shared ? queue->end - queue->next : BATCH,
-                        .request_stride = region->shape.request_stride,
-                        .reply_stride = region->shape.reply_stride,
+                        .request_stride = slots->request_stride,
+                        .reply_stride = slots->reply_stride,
                         .host = &region->host,
                         .command = &resident->control->command.command,
                         .expected = command,
                         .state = resident->state,
                         .buffers = resident->bindings,
                         .context = &worker->context,
-                        .stamps = stamps_of(region)};
+                        .stamps = stamps_of(queue)};
     gyre_u64 handled = run_kernel(worker, &run);
     queue->next += handled;
     if (!handled)

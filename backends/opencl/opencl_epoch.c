@@ -22,27 +22,26 @@ enum {
     STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */
 };
 
-static gyre_slot *slot(gyre_queue_region *region, gyre_u64 offset, uint32_t stride, gyre_u64 index)
+static gyre_slot *slot(const struct opencl_queue *queue, gyre_u64 offset, uint32_t stride, gyre_u64 index)
 {
-    unsigned char *base = (unsigned char *)region + offset;
-    return (gyre_slot *)(void *)(base + (index & (region->shape.capacity - 1)) * stride);
+    unsigned char *base = (unsigned char *)queue->memory->region + offset;
+    return (gyre_slot *)(void *)(base + (index & (queue->slots.capacity - 1)) * stride);
 }
 
-static gyre_slot *request_slot(gyre_queue_region *region, gyre_u64 index)
+static gyre_slot *request_slot(const struct opencl_queue *queue, gyre_u64 index)
 {
-    return slot(region, region->shape.request_offset, region->shape.request_stride, index);
+    return slot(queue, queue->slots.request_offset, queue->slots.request_stride, index);
 }
 
-static gyre_slot *reply_slot(gyre_queue_region *region, gyre_u64 index)
+static gyre_slot *reply_slot(const struct opencl_queue *queue, gyre_u64 index)
 {
-    return slot(region, region->shape.reply_offset, region->shape.reply_stride, index);
+    return slot(queue, queue->slots.reply_offset, queue->slots.reply_stride, index);
 }
 
 /* Pairs with the client's release of the sequence. */
 static bool request_ready(const struct opencl_queue *queue, gyre_u64 index)
 {
-    return __atomic_load_n(&request_slot(queue->memory->region, index)->sequence, __ATOMIC_ACQUIRE) ==
-           index + 1;
+    return __atomic_load_n(&request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
 /*
@@ -77,7 +76,7 @@ static uint32_t count_ready(const struct opencl_queue *queue, uint32_t most)
 
 uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most)
 {
-    const uint64_t capacity = queue->memory->region->shape.capacity;
+    const uint64_t capacity = queue->slots.capacity;
     if (!request_ready(queue, queue->next))
         return 0;
     if (most > capacity)
@@ -100,14 +99,15 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
     gyre_queue_region *region = epoch->queue->memory->region;
     /* relaxed: it says which messages nobody wants any more; when that is seen is of no matter */
     told.drop_before = __atomic_load_n(&region->host.drop_before, __ATOMIC_RELAXED);
-    told.request_stride = region->shape.request_stride;
-    told.reply_stride = region->shape.reply_stride;
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    told.request_stride = slots->request_stride;
+    told.reply_stride = slots->reply_stride;
     if (resident->device->direct) {
         told.start = epoch->first;
-        told.mask = region->shape.capacity - 1;
-        told.request_offset = region->shape.request_offset;
-        told.reply_offset = region->shape.reply_offset;
-        told.stamps_offset = region->host.stamps_offset;
+        told.mask = slots->capacity - 1;
+        told.request_offset = slots->request_offset;
+        told.reply_offset = slots->reply_offset;
+        told.stamps_offset = slots->stamps_offset;
     }
     return told;
 }
@@ -163,7 +163,7 @@ static gyre_status grow(gyre_resident *resident, cl_mem *memory, size_t *size, s
 /* Consecutive slots of the ring, as far as its end: less than asked for when it lies between. */
 static uint32_t fit_stage(const struct opencl_queue *queue, uint32_t count)
 {
-    const gyre_queue_shape *ring = &queue->memory->region->shape;
+    const gyre_queue_slots *ring = &queue->slots;
     const uint32_t stride =
         ring->request_stride > ring->reply_stride ? ring->request_stride : ring->reply_stride;
     count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
@@ -204,9 +204,9 @@ static gyre_status copy_handles(gyre_resident *resident)
 static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const struct opencl_loader *cl = resident->device->cl;
-    gyre_queue_region *region = epoch->queue->memory->region;
-    const size_t in_size = (size_t)epoch->count * region->shape.request_stride;
-    const size_t out_size = (size_t)epoch->count * region->shape.reply_stride;
+    const struct opencl_queue *queue = epoch->queue;
+    const size_t in_size = (size_t)epoch->count * queue->slots.request_stride;
+    const size_t out_size = (size_t)epoch->count * queue->slots.reply_stride;
     const bool alone = resident->in_flight == 0 && in_size + out_size <= SHORT_BYTES;
     cl_command_queue upload = alone ? resident->compute : resident->upload;
     cl_command_queue download = alone ? resident->compute : resident->download;
@@ -222,7 +222,7 @@ static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *e
     cl_event *written = alone && !resident->device->settings.profile ? NULL : &epoch->written;
     cl_event *ran = alone && !resident->device->settings.profile ? NULL : &epoch->ran;
     cl_int code = cl->clEnqueueWriteBuffer(upload, epoch->requests, CL_FALSE, 0, in_size,
-                                           request_slot(region, epoch->first), 0, NULL, written);
+                                           request_slot(queue, epoch->first), 0, NULL, written);
     if (code == CL_SUCCESS && !alone)
         code = cl->clFlush(upload);
     if (code != CL_SUCCESS)
@@ -233,7 +233,7 @@ static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *e
     if (!alone)
         cl->clFlush(resident->compute);
     code = cl->clEnqueueReadBuffer(download, epoch->replies, CL_FALSE, 0, out_size,
-                                   reply_slot(region, epoch->first), epoch->ran ? 1 : 0,
+                                   reply_slot(queue, epoch->first), epoch->ran ? 1 : 0,
                                    epoch->ran ? &epoch->ran : NULL, &epoch->done);
     if (code == CL_SUCCESS)
         code = cl->clFlush(download);
@@ -256,7 +256,7 @@ static uint32_t count_repeated(const struct opencl_epoch *epoch)
 {
     uint32_t complete = 0;
     for (uint32_t i = 0; i < epoch->count && epoch->first + i < epoch->queue->redo_end; i++)
-        complete += __atomic_load_n(&reply_slot(epoch->queue->memory->region, epoch->first + i)->sequence,
+        complete += __atomic_load_n(&reply_slot(epoch->queue, epoch->first + i)->sequence,
                                     __ATOMIC_RELAXED) == epoch->first + i + 1;
     return complete;
 }
@@ -305,8 +305,7 @@ static uint32_t settle_called_off(struct opencl_epoch *epoch)
     uint32_t complete = 0;
     for (uint32_t i = 0; i < epoch->count; i++) {
         const gyre_u64 index = epoch->first + i;
-        if (__atomic_load_n(&reply_slot(queue->memory->region, index)->sequence, __ATOMIC_ACQUIRE) ==
-            index + 1)
+        if (__atomic_load_n(&reply_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1)
             complete++;
         else if (queue->next > index)
             queue->next = index;
@@ -317,25 +316,26 @@ static uint32_t settle_called_off(struct opencl_epoch *epoch)
 }
 
 /* The device of a copy shares no clock with a message's queue: its times are those of its epoch. */
-static void stamp(gyre_queue_region *region, const struct opencl_epoch *epoch, uint64_t now_ns)
+static void stamp(const struct opencl_epoch *epoch, uint64_t now_ns)
 {
-    gyre_stamp *stamps = (gyre_stamp *)(void *)((unsigned char *)region + region->host.stamps_offset);
-    for (uint32_t i = 0; i < epoch->count && region->host.stamps_offset; i++) {
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    unsigned char *base = (unsigned char *)epoch->queue->memory->region;
+    gyre_stamp *stamps = (gyre_stamp *)(void *)(base + slots->stamps_offset);
+    for (uint32_t i = 0; i < epoch->count && slots->stamps_offset; i++) {
         const gyre_u64 index = epoch->first + i;
-        stamps[index & (region->shape.capacity - 1)] = (gyre_stamp){.sequence = index + 1,
-                                                                    .started_ns = epoch->start_ns,
-                                                                    .finished_ns = now_ns,
-                                                                    .sequence_again = index + 1};
+        stamps[index & (slots->capacity - 1)] = (gyre_stamp){.sequence = index + 1,
+                                                             .started_ns = epoch->start_ns,
+                                                             .finished_ns = now_ns,
+                                                             .sequence_again = index + 1};
     }
 }
 
 /* The replies are here but for their sequences, which clients wait for: release pairs with their acquire. */
 static gyre_status settle_staged(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
-    gyre_queue_region *region = epoch->queue->memory->region;
-    stamp(region, epoch, gyre_clock_ns());
+    stamp(epoch, gyre_clock_ns());
     for (uint32_t i = 0; i < epoch->count; i++) {
-        gyre_slot *out = reply_slot(region, epoch->first + i);
+        gyre_slot *out = reply_slot(epoch->queue, epoch->first + i);
         if (out->sequence != GYRE_EPOCH_DONE)
             return opencl_lose(resident->device, CL_INVALID_VALUE, "completing a message");
         *failed += out->info == GYRE_OUTCOME_FAILED;
@@ -415,7 +415,7 @@ gyre_status opencl_collect(gyre_resident *resident)
     gyre_status status = await(resident, epoch);
     if (status == GYRE_OK && resident->device->direct) {
         failed = opencl_failed_since(resident);
-        if (__atomic_load_n(&reply_slot(region, epoch->first + epoch->count - 1)->sequence,
+        if (__atomic_load_n(&reply_slot(epoch->queue, epoch->first + epoch->count - 1)->sequence,
                             __ATOMIC_ACQUIRE) != epoch->first + epoch->count ||
             __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != epoch->command)
             complete = settle_called_off(epoch);

@@ -38,6 +38,8 @@ static void read_table(gyre_resident *resident)
             continue;
         *queue = (struct opencl_queue){
             .memory = memory, .serial = serial, .next = __atomic_load_n(&entry->first, __ATOMIC_RELAXED)};
+        if (memory)
+            queue->slots = entry->slots;
     }
 }
 

@@ -16,6 +16,7 @@ enum { OPENCL_EPOCHS_MAX = 8, OPENCL_LOG_LINES = 1024 };
 /** The pump's view of one entry of the queue table. */
 struct opencl_queue {
     gyre_queue_memory *memory; /* NULL: no queue */
+    gyre_queue_slots slots;
     gyre_u64 serial;
     gyre_u64 next;     /* the first request that is in no epoch */
     gyre_u64 redo_end; /* below it some are complete already: an epoch was called off there */

@@ -132,7 +132,12 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
     queue->reply_stride = shape->reply_stride;
     queue->chunk = queue->request_stride < CHUNK_SIZE ? CHUNK_SIZE / queue->request_stride : 1;
     uint64_t stamps = whole_lines(shape->reply_offset + shape->capacity * shape->reply_stride);
-    queue->shared->host.stamps_offset = stamps < shape->region_size ? stamps : 0;
+    queue->slots = (gyre_queue_slots){.capacity = shape->capacity,
+                                      .request_stride = shape->request_stride,
+                                      .reply_stride = shape->reply_stride,
+                                      .request_offset = shape->request_offset,
+                                      .reply_offset = shape->reply_offset,
+                                      .stamps_offset = stamps < shape->region_size ? stamps : 0};
 }
 
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)

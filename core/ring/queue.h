@@ -55,6 +55,7 @@ struct gyre_queue {
     struct gyre_region region;
     gyre_queue_region *shared;
     gyre_control_region *control;
+    gyre_queue_slots slots;
     unsigned char *requests, *replies;
     uint8_t *marks; /* one a slot */
     uint64_t capacity, mask;

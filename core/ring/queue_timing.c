@@ -53,8 +53,8 @@ gyre_status gyre_queue_timing_create(gyre_queue *queue)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to time the messages of a queue");
     }
     pthread_mutex_init(&timing->lock, NULL);
-    timing->stamps = (const gyre_stamp *)(const void *)((const unsigned char *)queue->shared +
-                                                        queue->shared->host.stamps_offset);
+    timing->stamps =
+        (const gyre_stamp *)(const void *)((const unsigned char *)queue->shared + queue->slots.stamps_offset);
     timing->entries = entries;
     timing->now = timing->before = unbounded;
     queue->timing = timing;

@@ -95,6 +95,8 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
     gyre_control_region *control = kernel->control;
     gyre_control_queue *slot = &control->queues[queue->table_entry];
     __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
+    if (memcmp(&slot->slots, &queue->slots, sizeof slot->slots) != 0) /* new here: it has no address yet */
+        slot->slots = queue->slots;
     __atomic_store_n(&slot->serial, ++kernel->queue_serial, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     if (control->command.queue_count <= queue->table_entry)

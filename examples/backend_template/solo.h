@@ -36,6 +36,7 @@ struct gyre_memory {
 /** How far a queue was served. */
 struct solo_queue {
     gyre_queue_region *region; /* NULL: no queue in this entry */
+    gyre_queue_slots slots;
     uint64_t serial, next;
 };
 

@@ -93,21 +93,22 @@ static void count_messages(gyre_control_block *line, uint64_t handled, uint64_t 
 static uint64_t serve(gyre_resident *resident, struct solo_queue *queue, uint64_t command)
 {
     gyre_queue_region *region = queue->region;
-    gyre_cpu_run run = {.requests = (const unsigned char *)region + region->shape.request_offset,
-                        .replies = (unsigned char *)region + region->shape.reply_offset,
-                        .mask = region->shape.capacity - 1,
+    const gyre_queue_slots *slots = &queue->slots;
+    gyre_cpu_run run = {.requests = (const unsigned char *)region + slots->request_offset,
+                        .replies = (unsigned char *)region + slots->reply_offset,
+                        .mask = slots->capacity - 1,
                         .first = queue->next,
                         .limit = BATCH,
-                        .request_stride = region->shape.request_stride,
-                        .reply_stride = region->shape.reply_stride,
+                        .request_stride = slots->request_stride,
+                        .reply_stride = slots->reply_stride,
                         .host = &region->host,
                         .command = &resident->control->command.command,
                         .expected = command,
                         .state = resident->state,
                         .buffers = resident->bindings,
                         .context = &resident->context};
-    if (region->host.stamps_offset) /* the kernel was compiled to say when it handles each message */
-        run.stamps = (gyre_stamp *)(void *)((unsigned char *)region + region->host.stamps_offset);
+    if (slots->stamps_offset) /* the kernel was compiled to say when it handles each message */
+        run.stamps = (gyre_stamp *)(void *)((unsigned char *)region + slots->stamps_offset);
     resident->context.block = resident->turn;
     uint64_t handled = run_kernel(resident, &run);
     if (!handled)
@@ -153,6 +154,8 @@ static void read_table(gyre_resident *resident)
             queue->next = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
         queue->serial = serial;
         queue->region = (gyre_queue_region *)(uintptr_t)address;
+        if (address)
+            queue->slots = entry->slots;
     }
 }
 
@@ -170,11 +173,11 @@ static void obey(gyre_resident *resident, uint64_t command)
 
 static bool request_ready(const struct solo_queue *queue)
 {
-    const gyre_queue_shape *shape = &queue->region->shape;
-    const unsigned char *requests = (const unsigned char *)queue->region + shape->request_offset;
+    const gyre_queue_slots *slots = &queue->slots;
+    const unsigned char *requests = (const unsigned char *)queue->region + slots->request_offset;
     const gyre_slot *slot =
         (const gyre_slot *)(const void *)(requests +
-                                          (queue->next & (shape->capacity - 1)) * shape->request_stride);
+                                          (queue->next & (slots->capacity - 1)) * slots->request_stride);
     return __atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) == queue->next + 1;
 }
 

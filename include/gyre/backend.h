@@ -33,8 +33,8 @@ extern "C" {
 #endif
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
-#define GYRE_ABI_MAJOR 1
-#define GYRE_ABI_MINOR 1
+#define GYRE_ABI_MAJOR 2
+#define GYRE_ABI_MINOR 0
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */

@@ -92,7 +92,7 @@ typedef struct gyre_failure {
 
 #define GYRE_QUEUE_MAGIC 0x51455247u /* "GREQ" */
 
-/** Line 0, written once by the host before the queue is attached. */
+/** Line 0, written once by the host before the queue is attached, for whoever looks at the region later. */
 typedef struct gyre_queue_shape {
     gyre_u32 magic;
     gyre_u32 version;
@@ -111,8 +111,7 @@ typedef struct gyre_queue_host {
     gyre_u64 drop_before; /* requests below this index are completed as DROPPED without running the handler */
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
     gyre_u32 parks; /* constant. 1: clients park at once, so the device fences before it looks at `waiting` */
-    gyre_u64 stamps_offset; /* constant: of the first gyre_stamp from the region's start; 0: there are none */
-    gyre_u32 reserved[10];
+    gyre_u32 reserved[12];
 } gyre_queue_host;
 
 /** Line 2, written by the device. */
@@ -132,7 +131,7 @@ typedef struct gyre_queue_region {
     gyre_queue_host host;
     gyre_queue_device device;
     gyre_queue_claim claim;
-    /* then, at the offsets of `shape`: request slots, reply slots; at host.stamps_offset: stamps */
+    /* then, at the offsets of `shape`: request slots, reply slots, stamps if there are any */
 } gyre_queue_region;
 
 /**
@@ -179,12 +178,23 @@ typedef struct gyre_control_device {
     gyre_u32 reserved[13];
 } gyre_control_device;
 
-/** One entry of the queue table, written by the host; changes are announced by a new command. */
+/** Where a queue's slots lie, in bytes from its region's start. */
+typedef struct gyre_queue_slots {
+    gyre_u64 capacity;
+    gyre_u32 request_stride, reply_stride;
+    gyre_u64 request_offset, reply_offset;
+    gyre_u64 stamps_offset; /* of the first gyre_stamp; 0: there are none */
+} gyre_queue_slots;
+
+/**
+ * One entry of the queue table, written by the host; changes are announced by a new command. A device takes
+ * from here where slots lie, not from the region, which may be another program's to write.
+ */
 typedef struct gyre_control_queue {
     gyre_u64 address; /* of the queue's region as the device sees it; 0: no queue here */
     gyre_u64 first;   /* the first index that the device has to handle when it sees this entry first */
     gyre_u64 serial;  /* tells a new queue in a reused entry from the old one */
-    gyre_u64 reserved[5];
+    gyre_queue_slots slots;
 } gyre_control_queue;
 
 /** One line a block, written by that block alone. */

@@ -27,15 +27,15 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     }
     served->entry = entry;
     served->next = cursor->serial == serial ? cursor->next : first;
-    served->mask = gyre_word_load_(&region->shape.capacity) - 1;
-    served->requests = (const gyre_u8 *)region + gyre_word_load_(&region->shape.request_offset);
-    served->replies = (gyre_u8 *)region + gyre_word_load_(&region->shape.reply_offset);
-    served->request_stride = gyre_half_load_(&region->shape.request_stride);
-    served->reply_stride = gyre_half_load_(&region->shape.reply_stride);
+    served->mask = gyre_word_load_(&row->slots.capacity) - 1;
+    served->requests = (const gyre_u8 *)region + gyre_word_load_(&row->slots.request_offset);
+    served->replies = (gyre_u8 *)region + gyre_word_load_(&row->slots.reply_offset);
+    served->request_stride = gyre_half_load_(&row->slots.request_stride);
+    served->reply_stride = gyre_half_load_(&row->slots.reply_stride);
     served->drop_before = &region->host.drop_before;
     served->dropping = gyre_word_load_(served->drop_before);
     served->looked = (gyre_u64)clock64();
-    const gyre_u64 stamps = gyre_word_load_(&region->host.stamps_offset);
+    const gyre_u64 stamps = gyre_word_load_(&row->slots.stamps_offset);
     served->stamps = stamps ? (gyre_stamp *)((gyre_u8 *)region + stamps) : 0;
 }
 

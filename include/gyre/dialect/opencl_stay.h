@@ -108,13 +108,13 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     stay->region = gyre_stay_region_(stay->cursor->address);
     if (!stay->region)
         return stay->cursor->next;
-    const __global gyre_queue_region *region = (const __global gyre_queue_region *)stay->region;
-    stay->at.mask = region->shape.capacity - 1;
-    stay->at.request_offset = region->shape.request_offset;
-    stay->at.reply_offset = region->shape.reply_offset;
-    stay->at.request_stride = region->shape.request_stride;
-    stay->at.reply_stride = region->shape.reply_stride;
-    stay->at.stamps_offset = region->host.stamps_offset;
+    const __global gyre_queue_slots *slots = &stay->control->queues[q].slots;
+    stay->at.mask = slots->capacity - 1;
+    stay->at.request_offset = slots->request_offset;
+    stay->at.reply_offset = slots->reply_offset;
+    stay->at.request_stride = slots->request_stride;
+    stay->at.reply_stride = slots->reply_stride;
+    stay->at.stamps_offset = slots->stamps_offset;
     if (stay->blocks == 1)
         return stay->cursor->next + GYRE_STAY_BATCH_;
     if (stay->cursor->next == stay->cursor->end)
