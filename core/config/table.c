@@ -338,6 +338,27 @@ static const struct gyre_config_row rows[] = {
      .max = INT64_MAX,
      .preset = "0",
      .doc = "The number of the first message; for tests that start near a wrap."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "rings",
+     .min = 1,
+     .max = 64,
+     .preset = "1",
+     .doc = "Rings of this name, each as configured here, for programs that open it with `gyre_shards_open`. "
+            "As many blocks give each ring one of its own."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "shard",
+     .choices = {"producer", "key", "round_robin"},
+     .preset = "producer",
+     .doc =
+         "Which of the rings a message goes to: its thread's, the one of its key (equal keys, equal ring, so "
+         "their order is kept), or the next one."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_TEXT,
+     .key = "key",
+     .preset = "",
+     .doc = "The field of the request that `shard = key` goes by: `account`, or `order.account`."},
 };
 
 const struct gyre_config_row *gyre_config_rows(size_t *count)

@@ -21,6 +21,8 @@
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"
 
+enum { GYRE_QUEUE_NAME_MAX = 64 };
+
 /** How to make a queue; everything decided and checked, nothing defaulted. */
 struct gyre_queue_options {
     const char *name; /* copied */
@@ -50,7 +52,7 @@ enum gyre_mark {
 
 struct gyre_queue {
     /* constant after creation */
-    char name[64];
+    char name[GYRE_QUEUE_NAME_MAX];
     char full_text[192]; /* what a sender who does not wait is told */
     struct gyre_region region;
     gyre_queue_region *shared;

@@ -17,11 +17,11 @@ static int64_t setting(const gyre_kernel *kernel, const char *name, const char *
 }
 
 /* The words of the configuration stand in the order of the API's numbers, which start at 1. */
-static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc)
+static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc,
+                                                const char *name)
 {
-    const char *name = desc->name ? desc->name : "";
     struct gyre_queue_options options = {
-        .name = name,
+        .name = desc->name ? desc->name : "",
         .capacity = desc->capacity ? desc->capacity : (uint64_t)setting(kernel, name, "capacity"),
         .request_size = (uint32_t)kernel->record->request->size,
         .reply_size = (uint32_t)kernel->record->reply->size,
@@ -149,11 +149,11 @@ static gyre_status least_of(const gyre_type *type, uint32_t *least)
     return status;
 }
 
-static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out,
-                              uint64_t *address)
+static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                              gyre_queue **out, uint64_t *address)
 {
     gyre_queue_memory *memory = NULL;
-    struct gyre_queue_options options = choose_options(kernel, desc);
+    struct gyre_queue_options options = choose_options(kernel, desc, section);
     gyre_status status = check_queue(kernel, desc, &options);
     if (status == GYRE_OK)
         status = least_of(kernel->record->request, &options.request_least);
@@ -209,10 +209,16 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t addres
 
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
 {
+    return gyre_kernel_add_ring(kernel, desc, desc->name ? desc->name : "", out);
+}
+
+gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                 gyre_queue **out)
+{
     gyre_queue *queue = NULL;
     uint64_t address = 0;
     *out = NULL;
-    gyre_status status = make_queue(kernel, desc, &queue, &address);
+    gyre_status status = make_queue(kernel, desc, section, &queue, &address);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
@@ -295,6 +301,7 @@ static void free_list(gyre_kernel *kernel, gyre_queue **list)
 
 void gyre_kernel_free_queues(gyre_kernel *kernel)
 {
+    gyre_kernel_free_shards(kernel);
     free_list(kernel, &kernel->queues);
     free_list(kernel, &kernel->left);
 }

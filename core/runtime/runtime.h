@@ -101,6 +101,7 @@ struct gyre_kernel {
     gyre_queue *left;       /* closed while a handler might still write into them; freed at the end */
     gyre_queue *main_queue; /* the default queue; atomic, written under the lock, read without */
     uint64_t queue_serial;
+    struct gyre_shards *shards; /* by `next` */
 
     pthread_mutex_t log_lock; /* held while a line of the kernel goes to the application's log */
     bool log_ended;
@@ -170,6 +171,9 @@ uint64_t gyre_control_verb(const gyre_kernel *kernel);
 
 /** Makes a queue and puts it into the table, which is announced by the next command. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
+/** The same for a queue that is configured by [queue.SECTION], whatever its own name. */
+gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                 gyre_queue **out);
 /** Frees every queue of a kernel whose device side has left. */
 void gyre_kernel_free_queues(gyre_kernel *kernel);
 /** Lets everybody who waits in a call on a queue of the kernel return; what comes after is CLOSED as well. */
@@ -187,6 +191,10 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 /** Points every entry of the table at the next unsent index, for a device that starts anew. Under the lock.
  */
 void gyre_kernel_rewind_queues(gyre_kernel *kernel);
+
+/* shards.c */
+/** Forgets the shards of a kernel whose device side has left; before its queues, which they were. */
+void gyre_kernel_free_shards(gyre_kernel *kernel);
 
 /* launch.c */
 /**

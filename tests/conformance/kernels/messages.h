@@ -41,4 +41,14 @@ GYRE_MESSAGE(lane_report, LANE_REPORT)
     FIELD(gyre_handle, words) FIELD(u32, writes) FIELD(u32, microseconds) FIELD(u64, add)
 GYRE_MESSAGE(named_words, NAMED_WORDS)
 
+/* What rings are chosen by: a field of a record, or a text. */
+#define ORDER_WHO(FIELD) FIELD(u64, account) FIELD(u32, desk)
+GYRE_MESSAGE(order_who, ORDER_WHO)
+#define ORDER(FIELD)       FIELD(u64, number) FIELD(order_who, who)
+#define ORDER_REPLY(FIELD) FIELD(u64, number) FIELD(order_who, who) FIELD(u64, total)
+GYRE_MESSAGE(order, ORDER)
+GYRE_MESSAGE(order_reply, ORDER_REPLY)
+#define NOTE_REQUEST(FIELD) FIELD(utf8, other) FIELD(utf8, name)
+GYRE_MESSAGE_TAIL(note_request, NOTE_REQUEST, 96)
+
 #endif

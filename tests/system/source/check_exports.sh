@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The library shows exactly what gyre.h declares, under a versioned name, and needs no vendor's library.
+# The library shows exactly what the public headers declare, under a versioned name, and needs no vendor's library.
 # usage: check_exports.sh LIBRARY NM
 set -euo pipefail
 library="$1"
 nm="$2"
 
-declared="$(awk -f tests/system/source/code_view.awk include/gyre/gyre.h | cut -d: -f3- | tr '\n' ' ' |
+declared="$(awk -f tests/system/source/code_view.awk include/gyre/*.h | cut -d: -f3- | tr '\n' ' ' |
     grep -oE 'GYRE_API [^;(]*\(' | grep -oE 'gyre_[a-z0-9_]+\($' | tr -d '(' | sort -u)"
 shown="$("$nm" -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u)"
 
 if [[ -z "$declared" ]]; then
-    echo "found no GYRE_API function in include/gyre/gyre.h"
+    echo "found no GYRE_API function in include/gyre"
     exit 1
 fi
 if ! diff <(echo "$declared") <(echo "$shown"); then
-    echo "'<' is declared in gyre.h and not exported; '>' is exported and not declared"
+    echo "'<' is declared in a public header and not exported; '>' is exported and not declared"
     exit 1
 fi
 if ! readelf -d "$library" | grep -qE 'SONAME.*\[libgyre\.so\.[0-9]+\]'; then

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waiting for the first of several queues that has a completion: spin, yield, sleep, by the first one's
+ * strategy. Takes no lock of a queue. Sleeping takes one system call that waits for all bells at once; where
+ * the kernel has none, or a device rings no bell, it is a row of short naps.
+ */
+#include "core/ring/queue_wait_any.h"
+
+#include <errno.h>
+#include <sched.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+enum { YIELDS = 16, TURNS_PER_CLOCK = 64, TURNS_PER_YIELD = 128 };
+#define NAP_NS UINT64_C(50000)
+
+enum answer {
+    ANSWER_READY,  /* a completion for a receiver */
+    ANSWER_EMPTY,  /* one may come */
+    ANSWER_HELD,   /* one is there, and somebody else's peek or call is before it */
+    ANSWER_CLOSED, /* none will come */
+    ANSWER_LOST    /* the device died */
+};
+
+static enum answer ask(const gyre_queue *queue)
+{
+    uint64_t cursor = gyre_received(queue);
+    if (gyre_reply_ready(queue, cursor))
+        return gyre_wait_turn(queue, cursor) ? ANSWER_READY : ANSWER_HELD;
+    if (gyre_wait_reply(queue, cursor) < 0 || __atomic_load_n(&queue->state.abandoned, __ATOMIC_ACQUIRE))
+        return ANSWER_CLOSED;
+    return gyre_queue_lost(queue) ? ANSWER_LOST : ANSWER_EMPTY;
+}
+
+/* OK, AGAIN, CLOSED or LOST. *naps: no bell would tell of what is awaited. */
+static gyre_status look(const struct gyre_queue_group *group, bool *naps)
+{
+    uint32_t closed = 0, lost = 0;
+    *naps = false;
+    if (__atomic_load_n(group->closing, __ATOMIC_ACQUIRE))
+        return GYRE_CLOSED;
+    for (uint32_t i = 0; i < group->count; i++) {
+        enum answer answer = ask(group->queues[i]);
+        if (answer == ANSWER_READY)
+            return GYRE_OK;
+        closed += answer == ANSWER_CLOSED;
+        lost += answer == ANSWER_LOST;
+        *naps |= answer == ANSWER_HELD || !group->queues[i]->device_wakes;
+    }
+    if (closed == group->count)
+        return GYRE_CLOSED;
+    return closed + lost == group->count ? GYRE_LOST : GYRE_AGAIN;
+}
+
+static gyre_status spin(const struct gyre_queue_group *group, uint64_t turns, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_AGAIN;
+    bool naps;
+    for (uint64_t turn = 1; status == GYRE_AGAIN && turn <= turns; turn++) {
+        status = look(group, &naps);
+        if (status == GYRE_AGAIN && turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= deadline_ns)
+            status = GYRE_TIMEOUT;
+        if (turns != UINT64_MAX && turn % TURNS_PER_YIELD == 0)
+            sched_yield(); /* the worker may be waiting for this very core */
+        gyre_spin_pause();
+    }
+    return status;
+}
+
+static gyre_status yield(const struct gyre_queue_group *group, uint64_t turns, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_AGAIN;
+    bool naps;
+    for (uint64_t turn = 0; status == GYRE_AGAIN && turn < turns; turn++) {
+        sched_yield();
+        status = look(group, &naps);
+        if (status == GYRE_AGAIN && gyre_clock_ns() >= deadline_ns)
+            status = GYRE_TIMEOUT;
+    }
+    return status;
+}
+
+static void nap(uint64_t deadline_ns)
+{
+    uint64_t now = gyre_clock_ns();
+    uint64_t length = deadline_ns - now < NAP_NS ? deadline_ns - now : NAP_NS;
+    struct timespec duration = {0, (long)length};
+    if (deadline_ns > now)
+        nanosleep(&duration, NULL);
+}
+
+/* Sleeps until a bell differs from `seen`, the deadline, or spuriously. */
+static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen, uint64_t deadline_ns)
+{
+#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+    struct futex_waitv bells[GYRE_QUEUES_MAX];
+    struct timespec until = {.tv_sec = (time_t)(deadline_ns / UINT64_C(1000000000)),
+                             .tv_nsec = (long)(deadline_ns % UINT64_C(1000000000))};
+    for (uint32_t i = 0; i < group->count; i++)
+        bells[i] = (struct futex_waitv){
+            .val = seen[i], .uaddr = (uintptr_t)&group->queues[i]->shared->device.bell, .flags = FUTEX_32};
+    if (syscall(SYS_futex_waitv, bells, group->count, 0, deadline_ns == UINT64_MAX ? NULL : &until,
+                CLOCK_MONOTONIC) >= 0 ||
+        (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+        return;
+#else
+    (void)group, (void)seen;
+#endif
+    nap(deadline_ns);
+}
+
+static void announce(const struct gyre_queue_group *group, uint32_t by)
+{
+    for (uint32_t i = 0; i < group->count; i++) /* 1, or the 1 taken back: wraps */
+        __atomic_fetch_add(&group->queues[i]->shared->host.waiting, by, __ATOMIC_SEQ_CST);
+}
+
+static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_AGAIN;
+    announce(group, 1);
+    gyre_barrier_heavy(group->queues[0]->light_waits);
+    while (status == GYRE_AGAIN) {
+        uint32_t seen[GYRE_QUEUES_MAX];
+        bool naps;
+        for (uint32_t i = 0; i < group->count; i++) /* before the look: pairs with the ringer */
+            seen[i] = __atomic_load_n(&group->queues[i]->shared->device.bell, __ATOMIC_ACQUIRE);
+        status = look(group, &naps);
+        if (status != GYRE_AGAIN)
+            break;
+        if (gyre_clock_ns() >= deadline_ns)
+            status = GYRE_TIMEOUT;
+        else if (naps)
+            nap(deadline_ns);
+        else
+            sleep_on(group, seen, deadline_ns);
+    }
+    announce(group, UINT32_MAX);
+    return status;
+}
+
+static gyre_status wait_by_strategy(const struct gyre_queue_group *group, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_AGAIN;
+    switch (group->queues[0]->idle) {
+    case GYRE_WAIT_SPIN:
+        return spin(group, UINT64_MAX, deadline_ns);
+    case GYRE_WAIT_YIELD:
+        return yield(group, UINT64_MAX, deadline_ns);
+    case GYRE_WAIT_PARK:
+        break;
+    default:
+        status = spin(group, group->queues[0]->spin_turns, deadline_ns);
+        if (status == GYRE_AGAIN)
+            status = yield(group, YIELDS, deadline_ns);
+    }
+    return status == GYRE_AGAIN ? park(group, deadline_ns) : status;
+}
+
+gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t deadline_ns)
+{
+    gyre_status status = wait_by_strategy(group, deadline_ns);
+    switch (status) {
+    case GYRE_TIMEOUT:
+        return gyre_error_set(status, "the deadline passed while waiting for one of %u rings", group->count);
+    case GYRE_LOST:
+        return gyre_error_set(status, "the device behind the %u rings died", group->count);
+    case GYRE_CLOSED:
+        return gyre_error_set(status, "all %u rings are closed and nothing is under way", group->count);
+    default:
+        return status;
+    }
+}
+
+bool gyre_queue_has_completion(const gyre_queue *queue)
+{
+    return ask(queue) == ANSWER_READY;
+}
+
+gyre_status gyre_queue_group_look(const struct gyre_queue_group *group)
+{
+    bool naps;
+    return look(group, &naps);
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening and closing of the rings of one name: from configuration and descriptor to queues of a kernel.
+ *
+ * Locks: kernel->lock for the kernel's list. A receiver that waits is counted in `inside`, and awaited before
+ * anything is freed; sends touch nothing of the shards once they are in a queue, which counts its own.
+ */
+#include "core/runtime/shards.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+_Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
+
+static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
+}
+
+static gyre_status find_key(const gyre_kernel *kernel, const char *name, const char *wanted,
+                            struct gyre_message_key *key)
+{
+    const char *path =
+        wanted ? wanted : gyre_config_text(kernel->runtime->config, GYRE_SECTION_QUEUE, name, "key");
+    if (!path[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "shards '%s' of kernel '%s' are chosen by key and no key is named: set "
+                              "queue.%s.key to a field of the request, or `key` of the descriptor",
+                              name, kernel->name, name[0] ? name : "default");
+    gyre_status status = gyre_message_key_find(kernel->record->request, path, key);
+    return status == GYRE_OK ? status
+                             : gyre_error_add(status, "shards '%s' of kernel '%s'", name, kernel->name);
+}
+
+/* The words of the configuration stand in the order of the API's numbers, which start at 1. */
+static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
+{
+    const char *name = desc->name ? desc->name : "";
+    shards->kernel = kernel;
+    if (strlen(name) + sizeof "/63" > sizeof shards->name)
+        return gyre_error_set(GYRE_INVALID, "the name of shards '%s' is longer than %zu characters", name,
+                              sizeof shards->name - sizeof "/63");
+    snprintf(shards->name, sizeof shards->name, "%s", name);
+    shards->count = desc->rings ? desc->rings : (uint32_t)setting(kernel, name, "rings");
+    shards->rule = desc->rule ? desc->rule : (gyre_shard_rule)(setting(kernel, name, "shard") + 1);
+    if (shards->count > GYRE_QUEUES_MAX || (unsigned)shards->rule > GYRE_SHARD_ROUND_ROBIN)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "shards '%s' of kernel '%s': expected 1 to %d rings and a rule from 1 to %d, found "
+            "%u rings and rule %d",
+            name, kernel->name, GYRE_QUEUES_MAX, GYRE_SHARD_ROUND_ROBIN, shards->count, (int)shards->rule);
+    return shards->rule == GYRE_SHARD_KEY ? find_key(kernel, name, desc->key, &shards->key) : GYRE_OK;
+}
+
+static void close_rings(gyre_shards *shards, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        gyre_queue_close(shards->queues[i]);
+}
+
+/* NAME/0, NAME/1, ..., each as [queue.NAME] says. */
+static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
+{
+    char name[sizeof shards->name + 16]; /* more than a queue may have: it says so */
+    gyre_queue_desc queue = {.size = sizeof queue,
+                             .name = desc->name ? name : NULL,
+                             .capacity = desc->capacity,
+                             .policy = desc->policy,
+                             .idle = desc->idle,
+                             .request = desc->request,
+                             .reply = desc->reply};
+    for (uint32_t i = 0; i < shards->count; i++) {
+        snprintf(name, sizeof name, "%s/%u", shards->name, i);
+        gyre_status status = gyre_kernel_add_ring(shards->kernel, &queue, shards->name, &shards->queues[i]);
+        if (status != GYRE_OK) {
+            gyre_error_hold();
+            close_rings(shards, i);
+            gyre_error_let_go();
+            return gyre_error_add(status, "ring %u of %u of shards '%s'", i, shards->count, shards->name);
+        }
+    }
+    return GYRE_OK;
+}
+
+gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, gyre_shards **out)
+{
+    gyre_shards_desc given = {.size = sizeof given};
+    if (!kernel || !out || (desc && desc->size < sizeof desc->size))
+        return gyre_error_set(GYRE_INVALID, "gyre_shards_open needs a kernel, a place for the shards, and a "
+                                            "descriptor with its size set or NULL");
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_shards_open");
+    if (status != GYRE_OK)
+        return status;
+    gyre_shards *shards = aligned_alloc(GYRE_LINE_SIZE, sizeof *shards);
+    if (!shards)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for shards of kernel '%s'", kernel->name);
+    memset(shards, 0, sizeof *shards);
+    status = adopt(shards, kernel, &given);
+    if (status == GYRE_OK)
+        status = open_rings(shards, &given);
+    if (status != GYRE_OK) {
+        free(shards);
+        return status;
+    }
+    pthread_mutex_lock(&kernel->lock);
+    shards->next = kernel->shards;
+    kernel->shards = shards;
+    pthread_mutex_unlock(&kernel->lock);
+    *out = shards;
+    return GYRE_OK;
+}
+
+/* Lets receivers return: they look at `closing` when a bell rings. */
+static void send_away(gyre_shards *shards)
+{
+    __atomic_store_n(&shards->closing, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&shards->inside, __ATOMIC_SEQ_CST)) {
+        for (uint32_t i = 0; i < shards->count; i++)
+            gyre_bell_ring(&shards->queues[i]->shared->device.bell, INT_MAX);
+        sched_yield();
+    }
+}
+
+void gyre_shards_close(gyre_shards *shards)
+{
+    if (!shards || shards->kernel->runtime->foreign)
+        return;
+    gyre_kernel *kernel = shards->kernel;
+    pthread_mutex_lock(&kernel->lock);
+    struct gyre_shards **link = &kernel->shards;
+    while (*link != shards)
+        link = &(*link)->next;
+    *link = shards->next;
+    pthread_mutex_unlock(&kernel->lock);
+    send_away(shards);
+    close_rings(shards, shards->count);
+    free(shards);
+}
+
+void gyre_kernel_free_shards(gyre_kernel *kernel)
+{
+    while (kernel->shards) {
+        gyre_shards *shards = kernel->shards;
+        kernel->shards = shards->next;
+        send_away(shards);
+        free(shards);
+    }
+}
+
+uint32_t gyre_shards_count(const gyre_shards *shards)
+{
+    return shards ? shards->count : 0;
+}
+
+gyre_queue *gyre_shards_queue(gyre_shards *shards, uint32_t ring)
+{
+    return shards && ring < shards->count ? shards->queues[ring] : NULL;
+}
+
+static void add_up(gyre_queue_stats *sum, const gyre_queue_stats *one)
+{
+    sum->capacity += one->capacity;
+    sum->request_size = one->request_size;
+    sum->reply_size = one->reply_size;
+    sum->region_size += one->region_size;
+    sum->sent += one->sent;
+    sum->received += one->received;
+    sum->rejected += one->rejected;
+    sum->dropped += one->dropped;
+    sum->abandoned += one->abandoned;
+    sum->high_water = one->high_water > sum->high_water ? one->high_water : sum->high_water;
+    sum->send_waits += one->send_waits;
+    sum->receive_waits += one->receive_waits;
+    sum->timed += one->timed;
+    sum->waited_ns += one->waited_ns;
+    sum->handled_ns += one->handled_ns;
+    sum->returned_ns += one->returned_ns;
+}
+
+gyre_status gyre_shards_stats_get(const gyre_shards *shards, gyre_queue_stats *stats)
+{
+    gyre_queue_stats sum = {.size = sizeof sum};
+    if (!shards || !stats || stats->size < sizeof stats->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_shards_stats_get needs shards and statistics with their size set");
+    for (uint32_t i = 0; i < shards->count; i++) {
+        gyre_queue_stats one = {.size = sizeof one};
+        gyre_status status = gyre_queue_stats_get(shards->queues[i], &one);
+        if (status != GYRE_OK)
+            return status;
+        add_up(&sum, &one);
+    }
+    const size_t size = stats->size < sizeof sum ? stats->size : sizeof sum;
+    memcpy(stats, &sum, size);
+    stats->size = size;
+    return GYRE_OK;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of gyre_shards share. Locks: none of its own; the list of a kernel's is under kernel->lock.
+ */
+#ifndef GYRE_CORE_RUNTIME_SHARDS_H
+#define GYRE_CORE_RUNTIME_SHARDS_H
+
+#include "core/ring/queue_wait_any.h"
+#include "core/types/key.h"
+#include "gyre/shards.h"
+
+enum { GYRE_SHARD_THREADS = 4096 }; /* threads that get their ring in the order of their first send */
+
+struct gyre_shards {
+    /* constant after opening */
+    gyre_kernel *kernel;
+    char name[GYRE_QUEUE_NAME_MAX];
+    uint32_t count;
+    gyre_shard_rule rule;
+    struct gyre_message_key key; /* of GYRE_SHARD_KEY */
+    gyre_queue *queues[GYRE_QUEUES_MAX];
+
+    struct gyre_shards *next; /* of the kernel; under its lock */
+
+    /* of GYRE_SHARD_PRODUCER: ring + 1 of a thread, written by that thread alone; 0: it sent nothing yet */
+    uint8_t ring_of[GYRE_SHARD_THREADS];
+
+    _Alignas(GYRE_LINE_SIZE) uint32_t turn;   /* atomic: rings handed out, to threads or to messages */
+    _Alignas(GYRE_LINE_SIZE) uint32_t cursor; /* atomic: the ring that the next receive looks at first */
+    uint32_t closing;                         /* atomic: receivers return */
+    uint32_t inside;                          /* atomic: threads in a receive that may wait */
+};
+
+#endif
