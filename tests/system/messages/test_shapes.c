@@ -5,10 +5,12 @@
  * fail with GYRE_FAILURE_PART, and nothing else; a handler never sees it.
  *
  * usage: test_shapes BACKEND MESSAGES [SECTION.KEY=VALUE...]; exits with 77 when the backend cannot start
- * here
+ * here. With SHAPES_TOGETHER in the environment every shape has a thread, and all kernels run at once: for a
+ * machine with many cores. SHAPES_KERNELS says where shapes.gyre.c is, when it was moved.
  */
 #include <gyre/gyre.h>
 #include <gyre/ring_layout.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +28,16 @@ struct shape {
 struct run {
     const char *name;
     gyre_layout *layout;
+    gyre_kernel *kernel;
     gyre_queue *queue;
     unsigned char *requests, *reply; /* IN_FLIGHT requests */
     gyre_status verdicts[IN_FLIGHT]; /* of the host's check */
     uint64_t random;
+    uint64_t count; /* messages to send; as many again with changed bytes */
     uint64_t wrong, refused;
-    int corrupt;
+    int corrupt, bad;
+    int has_thread;
+    pthread_t thread;
 };
 
 static int fail(const char *what)
@@ -89,48 +95,96 @@ static gyre_status receive_one(struct run *run, uint64_t number)
     return GYRE_OK;
 }
 
-static int exchange(struct run *run, uint64_t count)
+static void exchange(struct run *run)
 {
     gyre_status status = GYRE_OK;
-    for (uint64_t sent = 0, received = 0; status == GYRE_OK && received < count;) {
-        if (sent < count && sent - received < IN_FLIGHT)
+    run->wrong = run->refused = 0;
+    for (uint64_t sent = 0, received = 0; status == GYRE_OK && received < run->count;) {
+        if (sent < run->count && sent - received < IN_FLIGHT)
             status = send_one(run, sent++);
         else
             status = receive_one(run, received++);
     }
-    if (status != GYRE_OK)
-        return fail(run->name);
-    printf("%-10s %8llu messages%s, %llu refused, %llu wrong\n", run->name, (unsigned long long)count,
+    if (status != GYRE_OK) {
+        run->bad = fail(run->name);
+        return;
+    }
+    printf("%-10s %8llu messages%s, %llu refused, %llu wrong\n", run->name, (unsigned long long)run->count,
            run->corrupt ? " with changed bytes" : "", (unsigned long long)run->refused,
            (unsigned long long)run->wrong);
-    return run->wrong != 0;
+    run->bad |= run->wrong != 0 || (run->corrupt && run->count >= 1000 && run->refused == 0);
 }
 
-static int run_shape(gyre_runtime *runtime, const struct shape *shape, uint64_t count)
+/* A thread, or called by one. */
+static void *run_shape(void *argument)
+{
+    struct run *run = argument;
+    exchange(run);
+    run->corrupt = 1;
+    if (run->layout->tail && !run->bad)
+        exchange(run);
+    return NULL;
+}
+
+static int open_shape(gyre_runtime *runtime, const struct shape *shape, const char *source, struct run *run)
 {
     char kernel_name[64];
-    gyre_kernel *kernel = NULL;
-    struct run run = {.name = shape->name, .random = 88172645463325252u};
+    run->name = shape->name;
+    run->random = 88172645463325252u;
     snprintf(kernel_name, sizeof kernel_name, "%s_echo", shape->name);
     const gyre_launch_desc launch = {.size = sizeof launch,
-                                     .source = SHAPES_KERNELS,
+                                     .source = source ? source : SHAPES_KERNELS,
                                      .kernel = kernel_name,
                                      .request = shape->type,
                                      .reply = shape->type};
-    if (gyre_layout_create_message(shape->type, GYRE_MESSAGE_MAX, &run.layout) != GYRE_OK ||
-        gyre_launch(runtime, &launch, &kernel) != GYRE_OK)
+    if (gyre_layout_create_message(shape->type, GYRE_MESSAGE_MAX, &run->layout) != GYRE_OK ||
+        gyre_launch(runtime, &launch, &run->kernel) != GYRE_OK)
         return fail(shape->name);
-    run.queue = gyre_kernel_queue(kernel);
-    run.requests = calloc(IN_FLIGHT, run.layout->size);
-    run.reply = calloc(1, run.layout->size);
-    int bad = !run.requests || !run.reply || exchange(&run, count);
-    run.corrupt = 1;
-    if (run.layout->tail)
-        bad = bad || exchange(&run, count) || (count >= 1000 && run.refused == 0);
-    gyre_kernel_release(kernel);
-    free(run.requests);
-    free(run.reply);
-    gyre_layout_destroy(run.layout);
+    run->queue = gyre_kernel_queue(run->kernel);
+    run->requests = calloc(IN_FLIGHT, run->layout->size);
+    run->reply = calloc(1, run->layout->size);
+    return !run->requests || !run->reply;
+}
+
+static int close_shape(struct run *run)
+{
+    gyre_kernel_release(run->kernel);
+    free(run->requests);
+    free(run->reply);
+    gyre_layout_destroy(run->layout);
+    return run->bad;
+}
+
+static int run_alone(gyre_runtime *runtime, const struct shape *shapes, size_t shape_count, uint64_t count)
+{
+    int bad = 0;
+    for (size_t i = 0; i < shape_count; i++) {
+        struct run run = {.count = count};
+        run.bad = open_shape(runtime, &shapes[i], getenv("SHAPES_KERNELS"), &run);
+        if (!run.bad)
+            run_shape(&run);
+        bad |= close_shape(&run);
+    }
+    return bad;
+}
+
+static int run_together(gyre_runtime *runtime, const struct shape *shapes, size_t shape_count, uint64_t count)
+{
+    struct run *runs = calloc(shape_count, sizeof *runs);
+    int bad = runs == NULL;
+    for (size_t i = 0; !bad && i < shape_count; i++) {
+        runs[i].count = count;
+        bad = open_shape(runtime, &shapes[i], getenv("SHAPES_KERNELS"), &runs[i]);
+    }
+    for (size_t i = 0; !bad && i < shape_count; i++)
+        runs[i].has_thread = pthread_create(&runs[i].thread, NULL, run_shape, &runs[i]) == 0;
+    for (size_t i = 0; runs && i < shape_count; i++) {
+        bad |= !runs[i].has_thread;
+        if (runs[i].has_thread)
+            pthread_join(runs[i].thread, NULL);
+        bad |= close_shape(&runs[i]);
+    }
+    free(runs);
     return bad;
 }
 
@@ -151,9 +205,9 @@ int main(int argc, char **argv)
         gyre_close(runtime);
         return SKIPPED;
     }
-    int bad = 0;
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
-        bad |= run_shape(runtime, &shapes[i], strtoull(argv[2], NULL, 10));
+    int (*run)(gyre_runtime *, const struct shape *, size_t, uint64_t) =
+        getenv("SHAPES_TOGETHER") ? run_together : run_alone;
+    int bad = run(runtime, shapes, sizeof shapes / sizeof shapes[0], strtoull(argv[2], NULL, 10));
     gyre_close(runtime);
     return bad;
 }
