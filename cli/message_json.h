@@ -13,6 +13,9 @@
  *   id128           string, as in "00112233-4455-6677-8899-aabbccddeeff"
  *   span            array of any length; of u8 also a string, as above
  *   optional        null, or the value; a field that is left out is null
+ *   one of several  the message with a member "type" that names it; or {"NAME": message}, which is how one is
+ *                   written that has a field of the name "type"
+ *   packet          a string of hexadecimal digits, also without quotes
  *
  * A number that no value of its field equals (out of range) is refused; one between two floats is rounded.
  * NaN's sign and payload are not kept. Padding is zero. Threads: any. Nothing blocks.
@@ -49,6 +52,9 @@ char *message_json_quote_numbers(const char *text, size_t length, size_t *quoted
 
 /** Where an offset into quoted text lies in the text that it was made from. */
 size_t message_json_unquoted_offset(const char *text, size_t length, size_t offset);
+
+/* The member that tells which message of a protocol it is. */
+#define MESSAGE_JSON_TYPE "type"
 
 /* U+FDD0, a noncharacter: Unicode keeps it for a program's own use. */
 #define MESSAGE_JSON_NUMBER      "\xef\xb7\x90"

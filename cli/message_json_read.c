@@ -411,6 +411,87 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
     }
 }
 
+/* ---- one of several messages, and packets ---- */
+
+static gyre_status unknown_type(const gyre_layout *layout, const char *name)
+{
+    char list[512] = "";
+    const char *names[NAMES_MAX];
+    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX, length = 0;
+    for (size_t i = 0; i < count; i++)
+        names[i] = layout->choices[i]->name;
+    for (size_t i = 0; i < count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    const char *nearest = gyre_text_nearest(name, names, count);
+    return gyre_error_set(GYRE_INVALID, "no handler for type '%.60s': '%s' is one of %s%s%s%s", name,
+                          layout->name, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                          nearest ? "'?" : "");
+}
+
+/* Which message it is, and its members: those beside "type", or those of the only member. */
+static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_t *number, json_t **members)
+{
+    json_t *type = json_object_get(value, MESSAGE_JSON_TYPE);
+    const char *only = json_object_iter_key(json_object_iter(value));
+    if (json_is_string(type)) {
+        *number = gyre_layout_choice(layout, json_string_value(type));
+        if (*number == 0)
+            return unknown_type(layout, json_string_value(type));
+        *members = value;
+        json_object_del(value, MESSAGE_JSON_TYPE);
+        return GYRE_OK;
+    }
+    if (json_object_size(value) == 1 && json_is_object(json_object_get(value, only))) {
+        *number = gyre_layout_choice(layout, only);
+        *members = json_object_get(value, only);
+        return *number ? GYRE_OK : unknown_type(layout, only);
+    }
+    return gyre_error_set(GYRE_INVALID,
+                          "expected an object with a member \"" MESSAGE_JSON_TYPE
+                          "\" that names one of the types "
+                          "of '%s'",
+                          layout->name);
+}
+
+static gyre_status read_choice(const gyre_layout *layout, json_t *value, unsigned char *message)
+{
+    uint32_t number = 0, used;
+    json_t *members = NULL;
+    gyre_status status = find_choice(layout, value, &number, &members);
+    if (status != GYRE_OK)
+        return status;
+    const gyre_layout *choice = layout->choices[number - 1];
+    json_reader reader = {.path = "", .message = message + GYRE_CHOICE_FRONT, .message_size = choice->size};
+    gyre_layout_clear_message(choice, reader.message);
+    status = read_value(&reader, choice, members, reader.message);
+    used = GYRE_CHOICE_FRONT + (uint32_t)gyre_layout_length(choice, reader.message);
+    memcpy(message, &used, sizeof used);
+    memcpy(message + sizeof used, &number, sizeof number);
+    return status == GYRE_OK ? status : gyre_error_add(status, "type '%s'", choice->name);
+}
+
+/* Hexadecimal digits, in quotes or not, with spaces between bytes. */
+static gyre_status read_packet(const gyre_layout *layout, const char *text, size_t length,
+                               unsigned char *message)
+{
+    uint32_t used = GYRE_PACKET_FRONT;
+    for (size_t i = 0; i < length; i++) {
+        if (strchr(" \t\r\n\"", text[i]))
+            continue;
+        int high = hex_digit(text[i]), low = i + 1 < length ? hex_digit(text[i + 1]) : -1;
+        if (high < 0 || low < 0)
+            return gyre_error_set(GYRE_INVALID, "byte %zu: expected the two hexadecimal digits of a byte", i);
+        if (used == layout->size)
+            return gyre_error_set(GYRE_INVALID,
+                                  "a '%s' takes at most %" PRIu64 " bytes on the wire, found more",
+                                  layout->choices[0]->name, layout->size - GYRE_PACKET_FRONT);
+        message[used++] = (unsigned char)(high << 4 | low);
+        i++;
+    }
+    memcpy(message, &used, sizeof used);
+    return GYRE_OK;
+}
+
 /* jansson's words without its " near ..." part, which quotes the text as it was handed to jansson. */
 static gyre_status malformed(const char *text, size_t length, const json_error_t *error)
 {
@@ -425,6 +506,8 @@ gyre_status message_json_read(const gyre_layout *layout, const char *text, size_
 {
     size_t quoted_length;
     const char *nul = memchr(text, '\0', length);
+    if (layout->shape == GYRE_SHAPE_PACKET)
+        return read_packet(layout, text, length, message);
     if (nul) /* which jansson takes for white space */
         return gyre_error_set(GYRE_INVALID, "malformed JSON at byte %zu: a NUL byte", (size_t)(nul - text));
     char *quoted = message_json_quote_numbers(text, length, &quoted_length);
@@ -437,7 +520,8 @@ gyre_status message_json_read(const gyre_layout *layout, const char *text, size_
         return malformed(text, length, &error);
     json_reader reader = {.path = "", .message = message, .message_size = layout->size};
     gyre_layout_clear_message(layout, message);
-    gyre_status status = read_value(&reader, layout, document, message);
+    gyre_status status = layout->shape == GYRE_SHAPE_CHOICE ? read_choice(layout, document, message)
+                                                            : read_value(&reader, layout, document, message);
     json_decref(document);
     return status;
 }

@@ -146,21 +146,59 @@ static void write_part(const gyre_layout *layout, const unsigned char *message, 
     }
 }
 
-static void write_record(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
+static void write_fields(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
                          FILE *out)
 {
-    fputc('{', out);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         fprintf(out, "%s\"%s\":", i ? "," : "", layout->fields[i].name);
         write_array(&layout->fields[i], 0, message, source + layout->fields[i].offset, out);
     }
+}
+
+static void write_record(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
+                         FILE *out)
+{
+    fputc('{', out);
+    write_fields(layout, message, source, out);
     fputc('}', out);
+}
+
+/* A message of no known number is shown as the first would be: whoever has one to check has done so. */
+static void write_choice(const gyre_layout *layout, const unsigned char *message, FILE *out)
+{
+    uint32_t number;
+    memcpy(&number, message + GYRE_CHOICE_FRONT - sizeof number, sizeof number);
+    const gyre_layout *choice = layout->choices[number && number <= layout->choice_count ? number - 1 : 0];
+    const unsigned char *inner = message + GYRE_CHOICE_FRONT;
+    if (gyre_layout_field(choice, MESSAGE_JSON_TYPE)) {
+        fprintf(out, "{\"%s\":", choice->name);
+        write_record(choice, inner, inner, out);
+        fputc('}', out);
+        return;
+    }
+    fprintf(out, "{\"" MESSAGE_JSON_TYPE "\":\"%s\"%s", choice->name, choice->field_count ? "," : "");
+    write_fields(choice, inner, inner, out);
+    fputc('}', out);
+}
+
+static void write_packet(const unsigned char *message, FILE *out)
+{
+    uint32_t used;
+    memcpy(&used, message, sizeof used);
+    fputc('"', out);
+    for (uint32_t i = GYRE_PACKET_FRONT; i < used; i++)
+        fprintf(out, "%02x", message[i]);
+    fputc('"', out);
 }
 
 static void write_value(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
                         FILE *out)
 {
-    if (layout->scalar == GYRE_SCALAR_NOTHING)
+    if (layout->shape == GYRE_SHAPE_CHOICE)
+        write_choice(layout, message, out);
+    else if (layout->shape == GYRE_SHAPE_PACKET)
+        write_packet(message, out);
+    else if (layout->scalar == GYRE_SCALAR_NOTHING)
         fputs("null", out);
     else if (layout->scalar != GYRE_SCALAR_NO)
         write_scalar(layout, source, out);

@@ -45,8 +45,40 @@ static bool same_place(const gyre_field *a, const gyre_field *b)
            a->type->scalar == b->type->scalar;
 }
 
+static void find_difference(const gyre_layout *a, const gyre_layout *b, difference *found);
+
+static void describe_choice(char *text, const gyre_layout *layout, uint32_t i)
+{
+    if (i < layout->choice_count)
+        snprintf(text, DESCRIPTION_SIZE, "the choice '%s' as number %" PRIu32, layout->choices[i]->name,
+                 i + 1);
+    else
+        snprintf(text, DESCRIPTION_SIZE, "no choice of number %" PRIu32, i + 1);
+}
+
+/* At least one of both is a choice. */
+static void find_different_choice(const gyre_layout *a, const gyre_layout *b, difference *found)
+{
+    uint32_t i = 0;
+    for (; i < a->choice_count && i < b->choice_count; i++) {
+        if (strcmp(a->choices[i]->name, b->choices[i]->name) != 0)
+            break;
+        if (strcmp(a->choices[i]->text, b->choices[i]->text) != 0) {
+            snprintf(found->path, sizeof found->path, "%s.", a->choices[i]->name);
+            find_difference(a->choices[i], b->choices[i], found);
+            return;
+        }
+    }
+    describe_choice(found->a, a, i);
+    describe_choice(found->b, b, i);
+}
+
 static void find_difference(const gyre_layout *a, const gyre_layout *b, difference *found)
 {
+    if (a->choice_count > 0 || b->choice_count > 0) {
+        find_different_choice(a, b, found);
+        return;
+    }
     uint32_t most = a->field_count > b->field_count ? a->field_count : b->field_count;
     for (uint32_t i = 0; i < most; i++) {
         const gyre_field *left = i < a->field_count ? &a->fields[i] : NULL;

@@ -13,6 +13,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+/* With their names, by which messages are sent. */
+static void print_choices(FILE *out, const gyre_layout *layout)
+{
+    fputs(layout->shape == GYRE_SHAPE_CHOICE ? "choice(" : "wire(", out);
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        fprintf(out, "%s:%s;", layout->choices[i]->name, layout->choices[i]->text);
+    fprintf(out, ")%" PRIu64 "/%" PRIu64, layout->size, layout->alignment);
+}
+
 static void print_text(FILE *out, const gyre_layout *layout)
 {
     if (layout->scalar != GYRE_SCALAR_NO) {
@@ -27,6 +36,10 @@ static void print_text(FILE *out, const gyre_layout *layout)
     }
     if (layout->shape == GYRE_SHAPE_ID128) {
         fputs("id128", out);
+        return;
+    }
+    if (layout->choice_count > 0) {
+        print_choices(out, layout);
         return;
     }
     fputc('{', out);
@@ -60,19 +73,32 @@ gyre_status gyre_layout_describe(gyre_arena *arena, gyre_layout *layout)
     return layout->text ? GYRE_OK : gyre_types_out_of_memory();
 }
 
+/* Of the text, in which elements and choices stand as well. */
+static uint32_t count_field_types(const gyre_layout *layout)
+{
+    if (layout->scalar != GYRE_SCALAR_NO)
+        return 0;
+    if (layout->element)
+        return 3;
+    if (layout->choice_count > 0)
+        return layout->choice_count + (layout->shape == GYRE_SHAPE_CHOICE ? 2 : 1);
+    return layout->field_count + (layout->tail ? 2 : 0);
+}
+
 gyre_status gyre_layout_copy_type(gyre_arena *arena, const gyre_type *source, gyre_layout *layout)
 {
-    uint32_t count = layout->scalar != GYRE_SCALAR_NO ? 0
-                     : layout->element                ? 3
-                                                      : layout->field_count + (layout->tail ? 2 : 0);
+    const uint32_t count = count_field_types(layout);
     gyre_type *copy = gyre_arena_alloc(arena, sizeof *copy);
     const gyre_type **field_types = gyre_arena_alloc(arena, (count + 1) * sizeof *field_types);
     char *fields = gyre_arena_text(arena, source->fields, strlen(source->fields));
     if (!copy || !field_types || !fields)
         return gyre_types_out_of_memory();
-    const gyre_field *first = layout->tail ? layout->fields - 1 : layout->fields;
+    const gyre_field *first = layout->tail && layout->choice_count == 0 ? layout->fields - 1 : layout->fields;
+    const uint32_t choices_from = count - layout->choice_count;
     for (uint32_t i = 0; i < count; i++)
-        field_types[i] = layout->element && i == 2 ? layout->element->type : first[i].type->type;
+        field_types[i] = layout->element && i == 2 ? layout->element->type
+                         : i >= choices_from       ? layout->choices[i - choices_from]->type
+                                                   : first[i].type->type;
     *copy = (gyre_type){layout->name, fields, layout->size, layout->alignment, count ? field_types : NULL};
     layout->type = copy;
     return GYRE_OK;

@@ -40,6 +40,35 @@ typedef struct gyre_layout_builder {
     struct gyre_layout_node *nodes; /* those made so far: a type used twice has one layout */
 } gyre_layout_builder;
 
+/** The field being read, for sentences. */
+typedef struct gyre_field_place {
+    const char *type_name;
+    uint32_t number; /* from 1 */
+    gyre_span text;
+} gyre_field_place;
+
+gyre_status gyre_field_error(const gyre_field_place *place, const char *what);
+
+/* parts.c */
+
+/* the fields, and their types, that GYRE_MESSAGE_TAIL adds before and behind the user's */
+#define GYRE_TAIL_USED  "gyre_used"
+#define GYRE_TAIL_BYTES "gyre_tail"
+
+/** "f32 span[]", the last of a part's fields: a field of the text, not of the struct. */
+bool gyre_text_is_element(gyre_span text, gyre_shape *shape);
+gyre_status gyre_element_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                               const gyre_type *type, unsigned depth, gyre_layout *layout);
+/** Of the fields as they stand in the struct: takes out the two that GYRE_MESSAGE_TAIL added. */
+gyre_status gyre_tail_take(gyre_layout *layout);
+
+/** "order choice[]", "order wire[]": what a message may be, or carries; no field of the struct either. */
+bool gyre_text_is_choice(gyre_span text, gyre_shape *shape);
+gyre_status gyre_choice_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                              const gyre_type *type, unsigned depth, gyre_layout *layout);
+/** Size and tail, once all choices are there. */
+gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *source, gyre_layout *layout);
+
 gyre_status gyre_layout_build(gyre_layout_builder *builder, const gyre_type *type, unsigned depth,
                               gyre_layout **out);
 /** Writes text and hash of a layout that has all else. */

@@ -24,17 +24,6 @@ typedef struct gyre_layout_node {
     bool done;
 } layout_node;
 
-/* The struct being built, for messages. */
-typedef struct field_place {
-    const char *type_name;
-    uint32_t number; /* from 1 */
-    gyre_span text;
-} field_place;
-
-/* the fields, and their types, that GYRE_MESSAGE_TAIL adds before and behind the user's */
-#define GYRE_TAIL_USED  "gyre_used"
-#define GYRE_TAIL_BYTES "gyre_tail"
-
 static const struct scalar_row {
     const char *name;
     gyre_scalar scalar;
@@ -68,7 +57,7 @@ static const struct scalar_row *scalar_find(const char *name)
     return NULL;
 }
 
-static gyre_status field_error(const field_place *place, const char *what)
+gyre_status gyre_field_error(const gyre_field_place *place, const char *what)
 {
     int length = (int)(place->text.end - place->text.at);
     return gyre_error_set(GYRE_INVALID, "message type '%s', field %" PRIu32 " ('%.*s'): %s", place->type_name,
@@ -77,7 +66,7 @@ static gyre_status field_error(const field_place *place, const char *what)
 
 /* ---- one field ---- */
 
-static gyre_status dimension_parse(const field_place *place, gyre_span text, gyre_field *field)
+static gyre_status dimension_parse(const gyre_field_place *place, gyre_span text, gyre_field *field)
 {
     char problem[200];
     int64_t length = 0;
@@ -86,12 +75,12 @@ static gyre_status dimension_parse(const field_place *place, gyre_span text, gyr
     if (!wrong && length <= 0)
         wrong = "is not positive";
     if (!wrong && field->dimension_count == GYRE_DIMENSIONS_MAX)
-        return field_error(place, "more than 8 dimensions");
+        return gyre_field_error(place, "more than 8 dimensions");
     if (!wrong && (uint64_t)length > GYRE_STATE_MAX / field->count)
         wrong = "makes the type too large";
     if (wrong) {
         snprintf(problem, sizeof problem, "array length '%.*s' %s", shown, text.at, wrong);
-        return field_error(place, problem);
+        return gyre_field_error(place, problem);
     }
     field->dimensions[field->dimension_count++] = (uint64_t)length;
     field->count *= (uint64_t)length;
@@ -99,7 +88,7 @@ static gyre_status dimension_parse(const field_place *place, gyre_span text, gyr
 }
 
 /* The "[25][2]" behind a field's name. */
-static gyre_status dimensions_parse(const field_place *place, gyre_span rest, gyre_field *field)
+static gyre_status dimensions_parse(const gyre_field_place *place, gyre_span rest, gyre_field *field)
 {
     field->count = 1;
     for (;;) {
@@ -107,10 +96,10 @@ static gyre_status dimensions_parse(const field_place *place, gyre_span rest, gy
         if (rest.at == rest.end)
             return GYRE_OK;
         if (*rest.at != '[')
-            return field_error(place, "expected an array length in brackets or the end of the field");
+            return gyre_field_error(place, "expected an array length in brackets or the end of the field");
         const char *close = memchr(rest.at, ']', (size_t)(rest.end - rest.at));
         if (!close)
-            return field_error(place, "a bracket is not closed");
+            return gyre_field_error(place, "a bracket is not closed");
         gyre_status status = dimension_parse(place, (gyre_span){rest.at + 1, close}, field);
         if (status != GYRE_OK)
             return status;
@@ -119,15 +108,16 @@ static gyre_status dimensions_parse(const field_place *place, gyre_span rest, gy
 }
 
 /* "f32 a[25]" into name, dimensions and, through the builder, its type. */
-static gyre_status field_parse(gyre_layout_builder *builder, const field_place *place, const gyre_type *type,
-                               unsigned depth, gyre_field *field)
+static gyre_status field_parse(gyre_layout_builder *builder, const gyre_field_place *place,
+                               const gyre_type *type, unsigned depth, gyre_field *field)
 {
     gyre_span rest = place->text;
     gyre_span type_word = gyre_span_word(&rest), name_word = gyre_span_word(&rest);
     if (type_word.at == type_word.end || name_word.at == name_word.end)
-        return field_error(place, "expected 'type name' or 'type name[length]'");
+        return gyre_field_error(place, "expected 'type name' or 'type name[length]'");
     if (!type || !type->name || !gyre_span_is(type_word, type->name))
-        return field_error(place, "its type is unknown; use i8..u64, f32, f64 or a message declared before");
+        return gyre_field_error(place,
+                                "its type is unknown; use i8..u64, f32, f64 or a message declared before");
     gyre_status status = dimensions_parse(place, rest, field);
     if (status != GYRE_OK)
         return status;
@@ -136,19 +126,19 @@ static gyre_status field_parse(gyre_layout_builder *builder, const field_place *
     if (status != GYRE_OK)
         return gyre_error_add(status, "in message type '%s'", place->type_name);
     if (layout->size == 0)
-        return field_error(place, "gyre_none cannot be a field");
+        return gyre_field_error(place, "gyre_none cannot be a field");
     if (layout->tail > 0)
-        return field_error(place,
-                           "a message with a tail cannot be a field: declare it with GYRE_MESSAGE, and "
-                           "its parts lie in the outer message's tail");
+        return gyre_field_error(place,
+                                "a message with a tail cannot be a field: declare it with GYRE_MESSAGE, and "
+                                "its parts lie in the outer message's tail");
     field->type = layout;
     field->name = gyre_arena_text(builder->arena, name_word.at, (size_t)(name_word.end - name_word.at));
     return field->name ? GYRE_OK : gyre_types_out_of_memory();
 }
 
 /* Puts a parsed field behind those before it. */
-static gyre_status field_place_at(const field_place *place, uint64_t size_max, gyre_layout *layout,
-                                  gyre_field *field)
+static gyre_status place_field(const gyre_field_place *place, uint64_t size_max, gyre_layout *layout,
+                               gyre_field *field)
 {
     uint64_t alignment = field->type->alignment;
     field->offset = (layout->size + alignment - 1) / alignment * alignment;
@@ -157,11 +147,11 @@ static gyre_status field_place_at(const field_place *place, uint64_t size_max, g
         snprintf(problem, sizeof problem,
                  "the type is too large: it ends beyond %" PRIu64 " bytes, the most that is allowed",
                  size_max);
-        return field_error(place, problem);
+        return gyre_field_error(place, problem);
     }
     for (uint32_t i = 0; i + 1 < place->number; i++)
         if (strcmp(layout->fields[i].name, field->name) == 0)
-            return field_error(place, "a field of this name was declared before");
+            return gyre_field_error(place, "a field of this name was declared before");
     layout->size = field->offset + field->count * field->type->size;
     layout->alignment = alignment > layout->alignment ? alignment : layout->alignment;
     return GYRE_OK;
@@ -196,77 +186,6 @@ static uint32_t expanded_of(const gyre_layout_builder *builder, const gyre_layou
     return 1;
 }
 
-/* ---- parts and tails ---- */
-
-/* The word behind a part's element type, and what it makes of it. */
-static bool shape_of(gyre_span word, gyre_shape *shape)
-{
-    static const struct {
-        const char *word;
-        gyre_shape shape;
-    } rows[] = {{"span", GYRE_SHAPE_SPAN}, {"utf8", GYRE_SHAPE_UTF8}, {"optional", GYRE_SHAPE_OPTIONAL}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (gyre_span_is(word, rows[i].word)) {
-            *shape = rows[i].shape;
-            return true;
-        }
-    return false;
-}
-
-/* "f32 span[]", the last of a part's fields: a field of the text, not of the struct. */
-static bool is_element(gyre_span text, gyre_shape *shape)
-{
-    gyre_span_word(&text);
-    gyre_span word = gyre_span_word(&text);
-    return text.end - text.at == 2 && memcmp(text.at, "[]", 2) == 0 && shape_of(word, shape);
-}
-
-static gyre_status element_build(gyre_layout_builder *builder, const field_place *place,
-                                 const gyre_type *type, unsigned depth, gyre_layout *layout)
-{
-    gyre_span rest = place->text, word = gyre_span_word(&rest);
-    const gyre_field *fields = layout->fields;
-    gyre_layout *element = NULL;
-    bool is_part = place->number == 3 && layout->field_count == 3 && layout->size == 8 &&
-                   !strcmp(fields[0].name, "offset") && fields[0].type->scalar == GYRE_SCALAR_U32 &&
-                   !strcmp(fields[1].name, "count") && fields[1].type->scalar == GYRE_SCALAR_U32;
-    if (!is_part || !type || !type->name || !gyre_span_is(word, type->name))
-        return field_error(place, "expected a part as GYRE_SPAN declares it: offset, count and its element");
-    gyre_status status = gyre_layout_build(builder, type, depth + 1, &element);
-    if (status != GYRE_OK)
-        return gyre_error_add(status, "in message type '%s'", place->type_name);
-    if (element->size == 0 || element->tail > 0)
-        return field_error(place, "items are scalars, parts, and messages that GYRE_MESSAGE declares");
-    layout->element = element;
-    layout->field_count = 2;
-    layout->has_parts = true;
-    return GYRE_OK;
-}
-
-/* Of the fields as they stand in the struct: takes out the two that GYRE_MESSAGE_TAIL added. */
-static gyre_status tail_take(gyre_layout *layout)
-{
-    uint32_t count = layout->field_count;
-    const gyre_field *last = &layout->fields[count - 1];
-    bool first_is = !strcmp(layout->fields[0].type->name, GYRE_TAIL_USED),
-         last_is = !strcmp(last->type->name, GYRE_TAIL_BYTES);
-    for (uint32_t i = 1; i + 1 < count; i++)
-        if (!strcmp(layout->fields[i].type->name, GYRE_TAIL_USED) ||
-            !strcmp(layout->fields[i].type->name, GYRE_TAIL_BYTES))
-            first_is = !last_is; /* not where they belong: refused below */
-    if (first_is != last_is || (last_is && (layout->fields[0].count != 1 || last->dimension_count != 1)))
-        return gyre_error_set(
-            GYRE_INVALID, "message type '%s': '%s' and '%s' are not for fields; GYRE_MESSAGE_TAIL adds them",
-            layout->name, GYRE_TAIL_USED, GYRE_TAIL_BYTES);
-    if (!last_is)
-        return GYRE_OK;
-    layout->least = last->offset;
-    layout->tail = last->count * last->type->size;
-    layout->fields++;
-    layout->field_count -= 2;
-    return GYRE_OK;
-}
-
 static gyre_status fields_build(gyre_layout_builder *builder, layout_node *node, unsigned depth,
                                 gyre_field *fields)
 {
@@ -276,24 +195,31 @@ static gyre_status fields_build(gyre_layout_builder *builder, layout_node *node,
     gyre_status status = GYRE_OK;
     for (uint32_t i = 0, count = layout->field_count; status == GYRE_OK && i < count; i++) {
         const char *end = strchr(at, ';');
-        field_place place = {type->name, i + 1, {at, end}};
+        gyre_field_place place = {type->name, i + 1, {at, end}};
         gyre_span_skip_spaces(&place.text);
         at = end + 1;
-        if (is_element(place.text, &layout->shape)) {
-            status = element_build(builder, &place, type->field_types[i], depth, layout);
-            if (status == GYRE_OK && i + 1 < count)
-                status = field_error(&place, "nothing may follow it");
+        if (gyre_text_is_choice(place.text, &layout->shape)) {
+            status = gyre_choice_build(builder, &place, type->field_types[i], depth, layout);
             continue;
         }
-        status = field_parse(builder, &place, type->field_types[i], depth, &fields[i]);
+        if (gyre_text_is_element(place.text, &layout->shape)) {
+            status = gyre_element_build(builder, &place, type->field_types[i], depth, layout);
+            if (status == GYRE_OK && i + 1 < count)
+                status = gyre_field_error(&place, "nothing may follow it");
+            continue;
+        }
+        status = layout->choice_count > 0
+                     ? gyre_field_error(&place, "nothing may follow choices")
+                     : field_parse(builder, &place, type->field_types[i], depth, &fields[i]);
         if (status == GYRE_OK)
-            status = field_place_at(&place, builder->size_max, layout, &fields[i]);
+            status = place_field(&place, builder->size_max, layout, &fields[i]);
         if (status != GYRE_OK)
             break;
         layout->has_parts |= fields[i].type->has_parts;
         node->expanded_count += expanded_of(builder, fields[i].type);
         if (node->expanded_count > GYRE_TYPE_FIELDS_MAX)
-            status = field_error(&place, "the type has too many fields, those of nested messages included");
+            status =
+                gyre_field_error(&place, "the type has too many fields, those of nested messages included");
     }
     return status;
 }
@@ -314,10 +240,12 @@ static gyre_status struct_build(gyre_layout_builder *builder, layout_node *node,
         return status;
     layout->size = (layout->size + layout->alignment - 1) / layout->alignment * layout->alignment;
     layout->least = layout->size;
-    if (!layout->element)
-        status = tail_take(layout);
-    if (!strcmp(layout->name, "id128") && layout->size == 16 && layout->field_count == 1 &&
-        fields[0].type->scalar == GYRE_SCALAR_U8)
+    if (layout->choice_count > 0)
+        status = gyre_choices_end(builder, node->source, layout);
+    else if (!layout->element)
+        status = gyre_tail_take(layout);
+    if (status == GYRE_OK && !strcmp(layout->name, "id128") && layout->size == 16 &&
+        layout->field_count == 1 && fields[0].type->scalar == GYRE_SCALAR_U8)
         layout->shape = GYRE_SHAPE_ID128;
     return status;
 }

@@ -92,6 +92,18 @@ uint64_t gyre_layout_length(const gyre_layout *layout, const void *message)
     return used;
 }
 
+static gyre_status check_choice(const gyre_layout *layout, const unsigned char *message, uint64_t length)
+{
+    uint32_t number;
+    memcpy(&number, message + GYRE_CHOICE_FRONT - sizeof number, sizeof number);
+    if (number == 0 || number > layout->choice_count)
+        return gyre_error_set(GYRE_INVALID,
+                              "a message of type '%s' is one of %" PRIu32 " types, found number %" PRIu32,
+                              layout->name, layout->choice_count, number);
+    return gyre_layout_check_message(layout->choices[number - 1], message + GYRE_CHOICE_FRONT,
+                                     length - GYRE_CHOICE_FRONT);
+}
+
 gyre_status gyre_layout_check_message(const gyre_layout *layout, const void *message, uint64_t length)
 {
     if (length < layout->least || length > layout->size || gyre_layout_length(layout, message) != length)
@@ -101,7 +113,9 @@ gyre_status gyre_layout_check_message(const gyre_layout *layout, const void *mes
                               "its first word, found %" PRIu64 " bytes that say %" PRIu64,
                               layout->name, layout->least, layout->size, length,
                               length >= layout->least ? gyre_layout_length(layout, message) : 0);
-    if (layout->tail == 0)
+    if (layout->shape == GYRE_SHAPE_CHOICE)
+        return check_choice(layout, message, length);
+    if (layout->tail == 0 || layout->shape == GYRE_SHAPE_PACKET)
         return GYRE_OK;
     checker check = {message, layout->least, length, length - layout->least, ""};
     if (check_value(&check, layout, 0))

@@ -46,7 +46,9 @@ typedef enum gyre_shape {
     GYRE_SHAPE_ID128,     /* 16 bytes */
     GYRE_SHAPE_SPAN,      /* a gyre_part: any number of `element` */
     GYRE_SHAPE_UTF8,      /* a gyre_part: text */
-    GYRE_SHAPE_OPTIONAL   /* a gyre_part: one `element` or none */
+    GYRE_SHAPE_OPTIONAL,  /* a gyre_part: one `element` or none */
+    GYRE_SHAPE_CHOICE,    /* one of `choices`, behind a number that tells which (GYRE_PROTOCOL) */
+    GYRE_SHAPE_PACKET     /* bytes: the wire form of `choices[0]`, behind their number */
 } gyre_shape;
 
 typedef struct gyre_layout gyre_layout;
@@ -68,8 +70,10 @@ struct gyre_layout {
     uint32_t field_count;
     const gyre_field *fields; /* in order of declaration; those of users only: see `tail` */
     gyre_shape shape;
-    const gyre_layout *element; /* of a span or optional (u8 of a text); else NULL */
-    bool has_parts;             /* is a part, or has fields that are or have parts */
+    const gyre_layout *element;  /* of a span or optional (u8 of a text); else NULL */
+    const gyre_layout **choices; /* of a choice, in the order of their numbers, which start at 1 */
+    uint32_t choice_count;       /* 1 of a packet; else 0 */
+    bool has_parts;              /* is a part, or has fields that are or have parts */
     uint64_t tail;            /* bytes of the largest tail; 0: none, and every message is `size` bytes long */
     uint64_t least;           /* bytes of a message with nothing in its tail; else `size` */
     const char *text;         /* canonical: "{f32 a[25]@0;{f32 x@0;}4/4 p@100;}104/4", size/alignment */
@@ -89,6 +93,9 @@ gyre_status gyre_layout_create_message(const gyre_type *type, uint64_t size_max,
 
 /** Accepts NULL. */
 void gyre_layout_destroy(gyre_layout *layout);
+
+/** The number of the choice that is a type of that name, or 0. */
+uint32_t gyre_layout_choice(const gyre_layout *layout, const char *name);
 
 /** The field of that name, or NULL. */
 const gyre_field *gyre_layout_field(const gyre_layout *layout, const char *name);

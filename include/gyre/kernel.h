@@ -30,6 +30,17 @@
  *             GYRE_ACTOR_WITH(name, request, reply, state, buffers)
  *             One lane in one block: messages one after the other, in the order of each queue.
  *
+ * A kernel that takes several message types has a handler for each; their parameters are those of its form:
+ *
+ *     GYRE_ACTOR_OF(desk, DESK, ledger)               also GYRE_KERNEL_OF(name, LIST) and
+ *     GYRE_HANDLER(desk, deposit, balance)            GYRE_BLOCK_KERNEL_OF(name, LIST, scratch); each also _WITH,
+ *     {                                               with state and buffers at the end as above
+ *         reply->cents = state->cents += request->cents;
+ *         return GYRE_REPLY;
+ *     }
+ *
+ * DESK is the list that GYRE_PROTOCOL was given (message.h). In a file a type has one handler.
+ *
  * Write gyre_none for what a kernel does not have. State is zero at launch unless the host gives other bytes.
  *
  *     #define RANK_BUFFERS(IN, INOUT) IN(f32, weights) INOUT(f32, ranks)
@@ -81,6 +92,7 @@ typedef int gyre_result;
 #include "gyre/dialect/c11.h"
 #endif
 #include "gyre/dialect/parts.h"
+#include "gyre/dialect/choices.h"
 
 /* clang-format off */
 /*

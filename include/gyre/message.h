@@ -21,6 +21,15 @@
  * declares a message whose tail holds at most 4096 bytes; parts.h says which parts there are, how the host
  * builds and reads them, and dialect/parts.h what handlers do with them. docs/messages.md has examples.
  *
+ * A kernel may have a handler for each of several message types:
+ *
+ *     #define DESK(TAKES) TAKES(deposit, balance) TAKES(note, gyre_none)
+ *     GYRE_PROTOCOL(desk, DESK)
+ *
+ * declares desk_request, which is one of deposit and note, and desk_reply, which is one of their replies; a
+ * type of either list has no name that is another's. kernel.h says how handlers are declared
+ * (GYRE_KERNEL_OF), gyre.h how requests are sent (gyre_send_as).
+ *
  * Stability: declarations compile unchanged within a major version.
  */
 #ifndef GYRE_MESSAGE_H
@@ -62,6 +71,7 @@ typedef gyre_f64 f64;
         gyre_parts_##name_ = 0 LIST_(GYRE_FIELD_PARTS_)                                                      \
     };
 #define GYRE_MESSAGE_FUNCTIONS_(name_, LIST_)
+#define GYRE_CHOICE_FUNCTIONS_(name_, least_)
 #define GYRE_TAIL_FUNCTIONS_(name_, LIST_)
 #define GYRE_PART_FUNCTIONS_(name_, element_, most_)
 
@@ -103,6 +113,38 @@ enum gyre_scalar_numbers_ {
     GYRE_MESSAGE_NUMBERS_(name_, LIST_, (sizeof(struct gyre_before_tail_##name_) + 7) / 8 * 8)
 #define GYRE_TAIL_TEXT_(LIST_, tail_)                                                                        \
     "gyre_used gyre_used;" LIST_(GYRE_FIELD_TEXT_) GYRE_TEXT_(gyre_tail gyre_tail[((tail_) + 7) / 8];)
+
+/*
+ * One of several messages: how many bytes are in use, which one it is (counted from 1), and that one.
+ * GYRE_NUMBER(desk, note) is the number of a note in desk_request, and of its reply in desk_reply.
+ */
+#define GYRE_CHOICE_FRONT 8
+#define GYRE_CHOICE_STRUCT_(name_, LIST_, MEMBER_)                                                           \
+    typedef struct name_ {                                                                                   \
+        gyre_u32 gyre_used, gyre_choice;                                                                     \
+        union {                                                                                              \
+            gyre_u64 gyre_words[1];                                                                          \
+            LIST_(MEMBER_)                                                                                   \
+        } gyre_one;                                                                                          \
+    } name_;                                                                                                 \
+    enum {                                                                                                   \
+        gyre_size_##name_ = sizeof(name_),                                                                   \
+        gyre_least_##name_ = GYRE_CHOICE_FRONT,                                                              \
+        gyre_parts_##name_ = 0                                                                               \
+    };
+#define GYRE_TAKEN_MEMBER_(request_, reply_) request_ gyre_of_##request_;
+#define GYRE_GIVEN_MEMBER_(request_, reply_) reply_ gyre_of_##request_;
+#define GYRE_TAKEN_TEXT_(request_, reply_)   GYRE_TEXT_(request_ choice[];)
+#define GYRE_GIVEN_TEXT_(request_, reply_)   GYRE_TEXT_(reply_ choice[];)
+#define GYRE_TAKEN_TYPE_(request_, reply_)   &gyre_type_##request_,
+#define GYRE_GIVEN_TYPE_(request_, reply_)   &gyre_type_##reply_,
+#define GYRE_CHOICE_TEXT_                    "gyre_used gyre_used;u32 gyre_choice;"
+
+/*
+ * A message in the wire form of others: how many bytes are in use, these four included, and the bytes. What
+ * queues with `wire` carry; their users see the bytes alone.
+ */
+#define GYRE_PACKET_FRONT 4
 
 /**
  * A device buffer, or a part of one, named inside a message: filled in by gyre_buffer_handle, resolved and
@@ -175,6 +217,23 @@ static const gyre_type gyre_type_gyre_handle GYRE_UNUSED_ = {"gyre_handle", GYRE
                         LIST_(GYRE_FIELD_TYPE_) & gyre_type_gyre_tail, )                                     \
     GYRE_TAIL_FUNCTIONS_(name_, LIST_)
 
+#define GYRE_CHOICE_(name_, LIST_, MEMBER_, TEXT_, TYPE_)                                                    \
+    GYRE_CHOICE_STRUCT_(name_, LIST_, MEMBER_)                                                               \
+    GYRE_DESCRIBE_TYPE_(name_, GYRE_CHOICE_TEXT_ LIST_(TEXT_), &gyre_type_gyre_used, &gyre_type_u32,         \
+                        LIST_(TYPE_))                                                                        \
+    GYRE_CHOICE_FUNCTIONS_(name_, GYRE_CHOICE_FRONT)
+#define GYRE_NUMBER_MEMBER_(request_, reply_) gyre_u8 gyre_number_##request_;
+#define GYRE_PROTOCOL(name_, LIST_)                                                                          \
+    struct gyre_numbers_of_##name_ {                                                                         \
+        gyre_u8 gyre_no_number;                                                                              \
+        LIST_(GYRE_NUMBER_MEMBER_)                                                                           \
+    };                                                                                                       \
+    GYRE_CHOICE_(name_##_request, LIST_, GYRE_TAKEN_MEMBER_, GYRE_TAKEN_TEXT_, GYRE_TAKEN_TYPE_)             \
+    GYRE_CHOICE_(name_##_reply, LIST_, GYRE_GIVEN_MEMBER_, GYRE_GIVEN_TEXT_, GYRE_GIVEN_TYPE_)
+/** Constant, of the request type `request_` of a protocol; on the host. */
+#define GYRE_NUMBER(name_, request_)                                                                         \
+    ((gyre_u32)offsetof(struct gyre_numbers_of_##name_, gyre_number_##request_))
+
 /** "Nothing": a kernel without replies, state, scratch memory or buffers names this type there. */
 typedef struct gyre_none {
     gyre_u8 nothing;
@@ -216,6 +275,14 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
     GYRE_TAIL_STRUCT_(name_, LIST_, tail_)                                                                   \
     GYRE_DESCRIBE_TYPE_(name_, GYRE_TAIL_TEXT_(LIST_, tail_))                                                \
     GYRE_TAIL_FUNCTIONS_(name_, LIST_)
+
+#define GYRE_CHOICE_(name_, LIST_, MEMBER_, TEXT_)                                                           \
+    GYRE_CHOICE_STRUCT_(name_, LIST_, MEMBER_)                                                               \
+    GYRE_DESCRIBE_TYPE_(name_, GYRE_CHOICE_TEXT_ LIST_(TEXT_))                                               \
+    GYRE_CHOICE_FUNCTIONS_(name_, GYRE_CHOICE_FRONT)
+#define GYRE_PROTOCOL(name_, LIST_)                                                                          \
+    GYRE_CHOICE_(name_##_request, LIST_, GYRE_TAKEN_MEMBER_, GYRE_TAKEN_TEXT_)                               \
+    GYRE_CHOICE_(name_##_reply, LIST_, GYRE_GIVEN_MEMBER_, GYRE_GIVEN_TEXT_)
 
 GYRE_EXPORTED_LAYOUT_(gyre_handle)
 GYRE_EXPORTED_TEXT_(gyre_text_gyre_handle, GYRE_HANDLE_TEXT_)

@@ -350,27 +350,30 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
     entry_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 
 /* the numbers are gyre_form of backend.h, which kernels do not include */
-#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
-    GYRE_DECLARE_(GYRE_ENTRY_LANE_, 1, name_, request_, reply_, gyre_none, state_, buffers_)                 \
+#define GYRE_PLAIN_KERNEL_(form_, name_, request_, reply_, state_, buffers_)                                 \
+    GYRE_DECLARE_(GYRE_ENTRY_LANE_, form_, name_, request_, reply_, gyre_none, state_, buffers_)             \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, \
                         state, buffers)
+#define GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, 2, name_, request_, reply_, scratch_, state_, buffers_)                 \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+
+#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
+    GYRE_PLAIN_KERNEL_(1, name_, request_, reply_, state_, buffers_)
 #define GYRE_KERNEL(name_, request_, reply_)                                                                 \
     GYRE_DECLARE_(GYRE_ENTRY_LANE_, 1, name_, request_, reply_, gyre_none, gyre_none, gyre_none)             \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, gyre_none, gyre_none,            \
                         gyre_scratch_, gyre_state_, gyre_buffers_)
 
 #define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
-    GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, 2, name_, request_, reply_, scratch_, state_, buffers_)                 \
-    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)
 #define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
     GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, 2, name_, request_, reply_, scratch_, gyre_none, gyre_none)             \
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
                         gyre_buffers_)
 
 #define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
-    GYRE_DECLARE_(GYRE_ENTRY_LANE_, 3, name_, request_, reply_, gyre_none, state_, buffers_)                 \
-    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, \
-                        state, buffers)
+    GYRE_PLAIN_KERNEL_(3, name_, request_, reply_, state_, buffers_)
 #define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
     GYRE_DECLARE_(GYRE_ENTRY_LANE_, 3, name_, request_, reply_, gyre_none, state_, gyre_none)                \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \

@@ -176,6 +176,21 @@ GYRE_PLAIN_(f64)
 GYRE_PLAIN_(id128)
 GYRE_PLAIN_(gyre_handle)
 
+#undef GYRE_CHOICE_FUNCTIONS_
+#define GYRE_CHOICE_FUNCTIONS_(name_, least_)                                                                \
+    GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
+    {                                                                                                        \
+        (void)gyre;                                                                                          \
+        (void)request; /* which one it is, is looked at where it goes to its handler */                      \
+        return 1;                                                                                            \
+    }                                                                                                        \
+    GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
+    {                                                                                                        \
+        for (gyre_u32 i = 0; i < (least_); i++)                                                              \
+            ((GYRE_GLOBAL gyre_u8 *)reply)[i] = 0;                                                           \
+        reply->gyre_used = (least_);                                                                         \
+    }
+
 #undef GYRE_TAIL_FUNCTIONS_
 #define GYRE_TAIL_FUNCTIONS_(name_, LIST_)                                                                   \
     GYRE_RECORD_CHECK_(name_, LIST_, sizeof(gyre_u32))                                                       \

@@ -13,6 +13,7 @@ import actors
 import blocks
 import numbers_and_bits
 import parts
+import protocols
 import texts_and_tables
 
 folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cases")

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The texts of types that are more than a list of fields: parts, tails, messages that may be one of several,
+ * packets. Used by layout.c, into whose arena everything goes. Must not trust a text or a size.
+ */
+#include "core/types/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+/* ---- parts and tails ---- */
+
+/* The word behind a part's element type, and what it makes of it. */
+static bool shape_of(gyre_span word, gyre_shape *shape)
+{
+    static const struct {
+        const char *word;
+        gyre_shape shape;
+    } rows[] = {{"span", GYRE_SHAPE_SPAN}, {"utf8", GYRE_SHAPE_UTF8}, {"optional", GYRE_SHAPE_OPTIONAL}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (gyre_span_is(word, rows[i].word)) {
+            *shape = rows[i].shape;
+            return true;
+        }
+    return false;
+}
+
+/* "f32 span[]", the last of a part's fields: a field of the text, not of the struct. */
+bool gyre_text_is_element(gyre_span text, gyre_shape *shape)
+{
+    gyre_span_word(&text);
+    gyre_span word = gyre_span_word(&text);
+    return text.end - text.at == 2 && memcmp(text.at, "[]", 2) == 0 && shape_of(word, shape);
+}
+
+gyre_status gyre_element_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                               const gyre_type *type, unsigned depth, gyre_layout *layout)
+{
+    gyre_span rest = place->text, word = gyre_span_word(&rest);
+    const gyre_field *fields = layout->fields;
+    gyre_layout *element = NULL;
+    bool is_part = place->number == 3 && layout->field_count == 3 && layout->size == 8 &&
+                   !strcmp(fields[0].name, "offset") && fields[0].type->scalar == GYRE_SCALAR_U32 &&
+                   !strcmp(fields[1].name, "count") && fields[1].type->scalar == GYRE_SCALAR_U32;
+    if (!is_part || !type || !type->name || !gyre_span_is(word, type->name))
+        return gyre_field_error(place,
+                                "expected a part as GYRE_SPAN declares it: offset, count and its element");
+    gyre_status status = gyre_layout_build(builder, type, depth + 1, &element);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "in message type '%s'", place->type_name);
+    if (element->size == 0 || element->tail > 0)
+        return gyre_field_error(place, "items are scalars, parts, and messages that GYRE_MESSAGE declares");
+    layout->element = element;
+    layout->field_count = 2;
+    layout->has_parts = true;
+    return GYRE_OK;
+}
+
+/* Of the fields as they stand in the struct: takes out the two that GYRE_MESSAGE_TAIL added. */
+gyre_status gyre_tail_take(gyre_layout *layout)
+{
+    uint32_t count = layout->field_count;
+    const gyre_field *last = &layout->fields[count - 1];
+    bool first_is = !strcmp(layout->fields[0].type->name, GYRE_TAIL_USED),
+         last_is = !strcmp(last->type->name, GYRE_TAIL_BYTES);
+    for (uint32_t i = 1; i + 1 < count; i++)
+        if (!strcmp(layout->fields[i].type->name, GYRE_TAIL_USED) ||
+            !strcmp(layout->fields[i].type->name, GYRE_TAIL_BYTES))
+            first_is = !last_is; /* not where they belong: refused below */
+    if (first_is != last_is || (last_is && (layout->fields[0].count != 1 || last->dimension_count != 1)))
+        return gyre_error_set(
+            GYRE_INVALID, "message type '%s': '%s' and '%s' are not for fields; GYRE_MESSAGE_TAIL adds them",
+            layout->name, GYRE_TAIL_USED, GYRE_TAIL_BYTES);
+    if (!last_is)
+        return GYRE_OK;
+    layout->least = last->offset;
+    layout->tail = last->count * last->type->size;
+    layout->fields++;
+    layout->field_count -= 2;
+    return GYRE_OK;
+}
+
+/* ---- messages that may be one of several, and packets ---- */
+
+bool gyre_text_is_choice(gyre_span text, gyre_shape *shape)
+{
+    gyre_span_word(&text);
+    gyre_span word = gyre_span_word(&text);
+    if (text.end - text.at != 2 || memcmp(text.at, "[]", 2) != 0)
+        return false;
+    if (!gyre_span_is(word, "choice") && !gyre_span_is(word, "wire"))
+        return false;
+    *shape = gyre_span_is(word, "choice") ? GYRE_SHAPE_CHOICE : GYRE_SHAPE_PACKET;
+    return true;
+}
+
+/* The fields before the first choice: the used bytes, and, unless it is a packet, which one it is. */
+static bool begins_right(const gyre_layout *layout)
+{
+    const gyre_field *fields = layout->fields;
+    uint32_t front = layout->shape == GYRE_SHAPE_CHOICE ? GYRE_CHOICE_FRONT : GYRE_PACKET_FRONT;
+    if (layout->size != front || strcmp(fields[0].type->name, GYRE_TAIL_USED) != 0)
+        return false;
+    return layout->shape == GYRE_SHAPE_PACKET ||
+           (!strcmp(fields[1].name, "gyre_choice") && fields[1].type->scalar == GYRE_SCALAR_U32);
+}
+
+gyre_status gyre_choice_build(gyre_layout_builder *builder, const gyre_field_place *place,
+                              const gyre_type *type, unsigned depth, gyre_layout *layout)
+{
+    gyre_span rest = place->text, word = gyre_span_word(&rest);
+    gyre_layout *choice = NULL;
+    uint32_t front = layout->shape == GYRE_SHAPE_CHOICE ? 2 : 1;
+    if (place->number <= front || (front == 1 && place->number != 2) || !begins_right(layout) || !type ||
+        !type->name || !gyre_span_is(word, type->name))
+        return gyre_field_error(place, "expected the choices as GYRE_PROTOCOL declares them");
+    gyre_status status = gyre_layout_build(builder, type, depth + 1, &choice);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "in message type '%s'", place->type_name);
+    if (choice->choice_count > 0 || choice->element || (choice->has_parts && choice->tail == 0))
+        return gyre_field_error(place, "it is no message that can be sent alone");
+    if (!layout->choices)
+        layout->choices = gyre_arena_alloc(builder->arena, layout->field_count * sizeof(gyre_layout *));
+    if (!layout->choices)
+        return gyre_types_out_of_memory();
+    layout->choices[layout->choice_count++] = choice;
+    return GYRE_OK;
+}
+
+static gyre_status refuse_size(const gyre_layout *layout, uint64_t size, uint64_t most)
+{
+    return gyre_error_set(GYRE_INVALID,
+                          "message type '%s' has %" PRIu64 " bytes, and at most %" PRIu64 " are allowed",
+                          layout->name, size, most);
+}
+
+gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *source, gyre_layout *layout)
+{
+    uint64_t size = 8, front = layout->shape == GYRE_SHAPE_CHOICE ? GYRE_CHOICE_FRONT : GYRE_PACKET_FRONT;
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        size = layout->choices[i]->size > size ? (layout->choices[i]->size + 7) / 8 * 8 : size;
+    layout->size = front + size;
+    layout->alignment = 8;
+    if (layout->shape == GYRE_SHAPE_PACKET) { /* as many bytes as its wire form takes, which only it knows */
+        layout->size = source->size;
+        layout->alignment = 4;
+    }
+    if (layout->size > builder->size_max || layout->size <= front || layout->size % 4 != 0)
+        return refuse_size(layout, layout->size, builder->size_max);
+    layout->field_count = 0;
+    layout->least = front;
+    layout->tail = layout->size - front;
+    return GYRE_OK;
+}
+
+uint32_t gyre_layout_choice(const gyre_layout *layout, const char *name)
+{
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        if (!strcmp(layout->choices[i]->name, name))
+            return i + 1;
+    return 0;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels with a handler for each of several message types, in every dialect. Included by kernel.h.
+ *
+ * The kernel itself is one of the usual forms, for the messages of its protocol (GYRE_PROTOCOL); its handler
+ * is generated here: it looks at the number of the type, checks that message as if it had come alone, and
+ * calls the handler of its type.
+ */
+#ifndef GYRE_DIALECT_CHOICES_H
+#define GYRE_DIALECT_CHOICES_H
+
+#define GYRE_TYPE_TEXT_ "no handler for this type"
+
+/* The handlers stand behind the kernel, so that they know its state; it calls them through untyped ones. */
+#define GYRE_CHOICE_FORWARD_(request_, reply_)                                                               \
+    GYRE_HELPER gyre_result gyre_handler_of_##request_(                                                      \
+        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
+        GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre);
+
+#define GYRE_CHOICE_CASE_(request_, reply_)                                                                  \
+    gyre_number++;                                                                                           \
+    if (request->gyre_choice == gyre_number) {                                                               \
+        const GYRE_GLOBAL request_ *gyre_asked = &request->gyre_one.gyre_of_##request_;                      \
+        GYRE_GLOBAL reply_ *gyre_given = &reply->gyre_one.gyre_of_##request_;                                \
+        const gyre_u32 gyre_least = gyre_least_##reply_, gyre_size = gyre_size_##reply_;                     \
+        if (GYRE_LENGTH_WRONG_(request->gyre_used - GYRE_CHOICE_FRONT, (gyre_u32)gyre_least_##request_,      \
+                               (gyre_u32)gyre_size_##request_, GYRE_CHOICE_WORD_(gyre_asked)))               \
+            return gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);                                 \
+        if (!gyre_admit_##request_(gyre, gyre_asked))                                                        \
+            return GYRE_FAILED;                                                                              \
+        if (gyre_writes)                                                                                     \
+            gyre_clear_##reply_(gyre_given);                                                                 \
+        const gyre_result gyre_outcome_ = gyre_handler_of_##request_(                                        \
+            gyre_asked, gyre_given, (GYRE_GLOBAL void *)state, gyre_shared_, (const void *)buffers, gyre);   \
+        if (gyre_writes) {                                                                                   \
+            reply->gyre_choice = gyre_number;                                                                \
+            reply->gyre_used = GYRE_CHOICE_FRONT +                                                           \
+                               GYRE_REPLY_LENGTH_(gyre_least, gyre_size, GYRE_CHOICE_WORD_(gyre_given));     \
+        }                                                                                                    \
+        return gyre_size == 0 && gyre_outcome_ == GYRE_REPLY ? GYRE_NO_REPLY : gyre_outcome_;                \
+    }
+#define GYRE_CHOICE_WORD_(message_) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
+
+/* The body of the kernel's own handler. `writes_`: whether this lane writes the reply. */
+#define GYRE_CHOICE_BODY_(LIST_, scratch_, writes_)                                                          \
+    {                                                                                                        \
+        GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \
+        const int gyre_writes = (writes_);                                                                   \
+        gyre_u32 gyre_number = 0;                                                                            \
+        LIST_(GYRE_CHOICE_CASE_)                                                                             \
+        return gyre_fail_(gyre, GYRE_FAILURE_TYPE, GYRE_TYPE_TEXT_);                                         \
+    }
+
+#define GYRE_CHOICE_TYPES_(name_, LIST_, scratch_, state_, buffers_)                                         \
+    typedef scratch_ gyre_scratch_of_##name_;                                                                \
+    typedef state_ gyre_state_of_##name_;                                                                    \
+    typedef buffers_ gyre_buffers_of_##name_;                                                                \
+    LIST_(GYRE_CHOICE_FORWARD_)
+
+#define GYRE_KERNEL_OF_WITH(name_, LIST_, state_, buffers_)                                                  \
+    GYRE_CHOICE_TYPES_(name_, LIST_, gyre_none, state_, buffers_)                                            \
+    GYRE_PLAIN_KERNEL_(1, name_, name_##_request, name_##_reply, state_, buffers_)                           \
+    GYRE_CHOICE_BODY_(LIST_, gyre_scratch_, 1)
+#define GYRE_KERNEL_OF(name_, LIST_) GYRE_KERNEL_OF_WITH(name_, LIST_, gyre_none, gyre_none)
+
+#define GYRE_ACTOR_OF_WITH(name_, LIST_, state_, buffers_)                                                   \
+    GYRE_CHOICE_TYPES_(name_, LIST_, gyre_none, state_, buffers_)                                            \
+    GYRE_PLAIN_KERNEL_(3, name_, name_##_request, name_##_reply, state_, buffers_)                           \
+    GYRE_CHOICE_BODY_(LIST_, gyre_scratch_, 1)
+#define GYRE_ACTOR_OF(name_, LIST_, state_) GYRE_ACTOR_OF_WITH(name_, LIST_, state_, gyre_none)
+
+#define GYRE_BLOCK_KERNEL_OF_WITH(name_, LIST_, scratch_, state_, buffers_)                                  \
+    GYRE_CHOICE_TYPES_(name_, LIST_, scratch_, state_, buffers_)                                             \
+    GYRE_PLAIN_BLOCK_KERNEL_(name_, name_##_request, name_##_reply, scratch_, state_, buffers_)              \
+    GYRE_CHOICE_BODY_(LIST_, scratch, gyre_lane(gyre) == 0)
+#define GYRE_BLOCK_KERNEL_OF(name_, LIST_, scratch_)                                                         \
+    GYRE_BLOCK_KERNEL_OF_WITH(name_, LIST_, scratch_, gyre_none, gyre_none)
+
+/* The handler of one type. Its parameters are those of any handler; `state` and `buffers` are the kernel's.
+ */
+#define GYRE_TYPED_HANDLER_(name_, request_, reply_)                                                         \
+    GYRE_HELPER gyre_result gyre_typed_##request_(                                                           \
+        const GYRE_GLOBAL request_ *request GYRE_UNUSED_, GYRE_GLOBAL reply_ *reply GYRE_UNUSED_,            \
+        GYRE_GLOBAL gyre_state_of_##name_ *state GYRE_UNUSED_,                                               \
+        GYRE_SHARED gyre_scratch_of_##name_ *scratch GYRE_UNUSED_,                                           \
+        const gyre_buffers_of_##name_ *buffers GYRE_UNUSED_, gyre_context *gyre GYRE_UNUSED_)
+#define GYRE_HANDLER(name_, request_, reply_)                                                                \
+    GYRE_TYPED_HANDLER_(name_, request_, reply_);                                                            \
+    GYRE_HELPER gyre_result gyre_handler_of_##request_(                                                      \
+        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
+        GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre)                                  \
+    {                                                                                                        \
+        return gyre_typed_##request_(request, reply, (GYRE_GLOBAL gyre_state_of_##name_ *)state,             \
+                                     (GYRE_SHARED gyre_scratch_of_##name_ *)scratch,                         \
+                                     (const gyre_buffers_of_##name_ *)buffers, gyre);                        \
+    }                                                                                                        \
+    GYRE_TYPED_HANDLER_(name_, request_, reply_)
+
+#endif
