@@ -11,6 +11,7 @@
  */
 #include "cpu_lane.h"
 #include "cpu_fiber.h"
+#include "cpu_lines.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -315,8 +316,8 @@ static size_t whole_pages(size_t size)
 
 static int allocate(struct cpu_lanes *lanes)
 {
-    lanes->stacks = calloc(lanes->lane_count, sizeof *lanes->stacks);
-    lanes->cells = calloc((size_t)lanes->lane_count + 1, sizeof *lanes->cells);
+    lanes->stacks = cpu_lines_alloc(lanes->lane_count, sizeof *lanes->stacks);
+    lanes->cells = cpu_lines_alloc((size_t)lanes->lane_count + 1, sizeof *lanes->cells);
     lanes->region_size = lanes->lane_count * (GUARD_SIZE + lanes->stack_size);
     void *region =
         mmap(NULL, lanes->region_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -333,7 +334,7 @@ struct cpu_lanes *cpu_lanes_create(uint32_t lane_count, size_t stack_size)
         errno = EINVAL;
         return NULL;
     }
-    struct cpu_lanes *lanes = calloc(1, sizeof *lanes + lane_count * sizeof lanes->lanes[0]);
+    struct cpu_lanes *lanes = cpu_lines_alloc(1, sizeof *lanes + lane_count * sizeof lanes->lanes[0]);
     if (!lanes)
         return NULL;
     lanes->lane_count = lane_count;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu_lines.h"
 #include "cpu_resident.h"
 #include "gyre/waiting.h"
 
@@ -52,15 +53,15 @@ static bool prepare_lanes(struct cpu_worker *worker)
         return true;
     worker->signal_stack = malloc(CPU_SIGNAL_STACK_SIZE); /* nice to have: without it a fault has no words */
     worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
-    if (posix_memalign(&worker->scratch, alignment, kernel->scratch_size) != 0)
-        worker->scratch = NULL;
+    /* whole lines: the worker writes it all the time */
+    worker->scratch = aligned_alloc(alignment, (kernel->scratch_size + alignment) / alignment * alignment);
     return worker->lanes && worker->scratch;
 }
 
 static gyre_status prepare_workers(gyre_resident *resident)
 {
     gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
-    resident->workers = calloc(resident->blocks, sizeof *resident->workers);
+    resident->workers = cpu_lines_alloc(resident->blocks, sizeof *resident->workers);
     bool complete = resident->workers != NULL;
     for (uint32_t i = 0; complete && i < resident->blocks; i++) {
         struct cpu_worker *worker = &resident->workers[i];
@@ -84,7 +85,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
 
 static gyre_status copy_bindings(gyre_resident *resident, const gyre_resident_desc *desc)
 {
-    resident->bindings = calloc(desc->binding_count + 1, sizeof *resident->bindings);
+    resident->bindings = cpu_lines_alloc((size_t)desc->binding_count + 1, sizeof *resident->bindings);
     if (!resident->bindings)
         return resident->device->host->error(GYRE_EXHAUSTED, "no memory for %u bindings",
                                              desc->binding_count);
@@ -150,7 +151,7 @@ static gyre_status start_workers(gyre_resident *resident)
 gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
 {
     *out = NULL;
-    gyre_resident *resident = calloc(1, sizeof *resident);
+    gyre_resident *resident = cpu_lines_alloc(1, sizeof *resident);
     if (!resident)
         return module->device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
     resident->device = module->device;

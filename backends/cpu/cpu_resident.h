@@ -22,7 +22,7 @@ struct cpu_queue {
 
 /** One block: a thread with its own context and its own line of the control region. */
 struct cpu_worker {
-    struct gyre_resident *resident;
+    _Alignas(GYRE_LINE_SIZE) struct gyre_resident *resident;
     gyre_control_block *line;
     pthread_t thread;
     uint32_t block;

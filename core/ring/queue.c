@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/lines.h"
 
 enum { LABEL_SIZE = 96 };
 enum {
@@ -165,7 +166,7 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     if (status != GYRE_OK)
         goto done;
     adopt_region(queue, &shape);
-    queue->marks = calloc(options->capacity, 1);
+    queue->marks = gyre_lines_alloc(options->capacity);
     if (!queue->marks) {
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);
         goto done;

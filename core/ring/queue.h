@@ -184,6 +184,15 @@ static inline void gyre_mark_set(gyre_queue *queue, uint64_t index, enum gyre_ma
     __atomic_store_n(&queue->marks[index & queue->mask], (uint8_t)mark, __ATOMIC_SEQ_CST);
 }
 
+/**
+ * The same by who needs no barrier with it: the consumer lock's holder, and a sender, whose request's
+ * sequence is released after it.
+ */
+static inline void gyre_mark_set_locked(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
+{
+    __atomic_store_n(&queue->marks[index & queue->mask], (uint8_t)mark, __ATOMIC_RELEASE);
+}
+
 static inline uint64_t gyre_received(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->consumer.received, __ATOMIC_ACQUIRE);

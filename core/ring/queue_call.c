@@ -13,11 +13,25 @@
 
 #include "core/base/error.h"
 
-/* Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. */
+static bool try_consumer(gyre_queue *queue)
+{
+    return !queue->many_threads || gyre_lock_try(&queue->consumer.lock);
+}
+
+/*
+ * Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. With the lock
+ * the mark is one more word that it protects. Without it the mark has to be seen by its holder, who looks
+ * after giving it: hence the full barrier of gyre_mark_set between mark and second try.
+ */
 static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 {
+    if (try_consumer(queue)) {
+        gyre_mark_set_locked(queue, index, mark);
+        gyre_consumer_give(queue);
+        return;
+    }
     gyre_mark_set(queue, index, mark);
-    if (!queue->many_threads || gyre_lock_try(&queue->consumer.lock))
+    if (try_consumer(queue))
         gyre_consumer_give(queue);
     else
         gyre_queue_ring_credit(queue);

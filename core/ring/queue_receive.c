@@ -14,32 +14,34 @@
 /* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
  * visible. */
 enum cursor_state {
-    CURSOR_EMPTY,   /* nothing is complete there yet */
-    CURSOR_READY,   /* a completion for a receiver */
-    CURSOR_CALL,    /* a caller's, who did not take it yet */
-    CURSOR_FINISHED /* to be stepped over */
+    CURSOR_EMPTY, /* nothing is complete there yet */
+    CURSOR_READY, /* a completion for a receiver */
+    CURSOR_CALL   /* a caller's: who did not take it yet, or did, and it is to be stepped over */
 };
 
 static enum cursor_state cursor_state(const gyre_queue *queue, uint64_t index)
 {
     if (!gyre_reply_ready(queue, index))
         return CURSOR_EMPTY;
-    switch (gyre_mark_get(queue, index)) {
-    case GYRE_MARK_SEND:
-        return CURSOR_READY;
-    case GYRE_MARK_CALL:
-        return CURSOR_CALL;
-    default:
-        return CURSOR_FINISHED;
-    }
+    return gyre_mark_get(queue, index) == GYRE_MARK_SEND ? CURSOR_READY : CURSOR_CALL;
+}
+
+/*
+ * The call at the cursor ended. The mark is asked first, and mostly alone: the reply slot's line is the
+ * device's to write next, and a look at it would cost the next call a journey of that line.
+ */
+static bool call_finished(const gyre_queue *queue, uint64_t index)
+{
+    uint8_t mark = gyre_mark_get(queue, index);
+    return mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(queue, index));
 }
 
 static void step_over_finished_calls(gyre_queue *queue)
 {
     uint64_t index = queue->consumer.received, given_up = 0;
-    while (cursor_state(queue, index) == CURSOR_FINISHED) {
+    while (call_finished(queue, index)) {
         given_up += gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED;
-        gyre_mark_set(queue, index, GYRE_MARK_SEND);
+        gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);
         index++;
     }
     if (index != queue->consumer.received)
@@ -77,8 +79,7 @@ void gyre_consumer_give(gyre_queue *queue)
             break;
         gyre_lock_give(&queue->consumer.lock);
         /* A caller that finished meanwhile found the lock taken and left its slot to us: see lock.h. */
-        if (cursor_state(queue, gyre_received(queue)) != CURSOR_FINISHED ||
-            !gyre_lock_try(&queue->consumer.lock))
+        if (!call_finished(queue, gyre_received(queue)) || !gyre_lock_try(&queue->consumer.lock))
             break;
     }
     gyre_queue_ring_credit(queue);

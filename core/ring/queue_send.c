@@ -116,7 +116,7 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
         gyre_queue_timing_sent(queue, index, end);
     if (mark != GYRE_MARK_SEND)
         for (uint64_t i = index; i != end; i++)
-            gyre_mark_set(queue, i, mark);
+            gyre_mark_set_locked(queue, i, mark);
     if (slots.stride == GYRE_LINE_SIZE)
         put_lines(slots, index, end, requests, size, tails);
     else

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/lines.h"
 #include "core/ring/queue.h"
 #include "gyre/waiting.h"
 
@@ -45,8 +46,8 @@ static const struct bounds unbounded = {INT64_MIN, INT64_MAX};
 
 gyre_status gyre_queue_timing_create(gyre_queue *queue)
 {
-    struct gyre_queue_timing *timing = calloc(1, sizeof *timing);
-    struct entry *entries = calloc(queue->capacity, sizeof *entries);
+    struct gyre_queue_timing *timing = gyre_lines_alloc(sizeof *timing);
+    struct entry *entries = gyre_lines_alloc(queue->capacity * sizeof *entries);
     if (!timing || !entries) {
         free(timing);
         free(entries);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/lines.h"
 #include "core/base/text.h"
 #include "core/runtime/runtime.h"
 
@@ -181,7 +182,8 @@ static gyre_status prepare_state(gyre_kernel *kernel, const gyre_launch_desc *de
                                   (unsigned long long)size);
         memcpy(kernel->initial_state, desc->state, size);
     }
-    return gyre_dispatch_memory_alloc(kernel->dispatch, size, &kernel->state);
+    /* whole lines: where memory is the host's, a handler that writes it must not slow down its neighbours */
+    return gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &kernel->state);
 }
 
 static gyre_status write_state(gyre_kernel *kernel)

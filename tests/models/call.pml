@@ -10,8 +10,9 @@
  * waits for its own reply slot, copies it word by word and marks DONE; a call that times out, at any
  * moment, marks ABANDONED. A receiver never takes a slot that is marked. Whoever holds the receive lock (a
  * receiver, a caller that is through, a sender that lacks credit) skips slots that are DONE, and slots that
- * are ABANDONED once their reply has arrived; each skip returns the credit. A caller that is through may
- * also find the lock taken and leave the skipping to others. The device completes what is in flight in any
+ * are ABANDONED once their reply has arrived; each skip returns the credit. A caller that is through marks
+ * its slot under the lock, or finds it taken, marks without it, and tries again or leaves the skipping to
+ * others. The device completes what is in flight in any
  * order, as several workers do.
  *
  * Abstracted: memory is sequentially consistent (slots.pml); waiting is a blocked guard (park.pml); one
@@ -147,7 +148,7 @@ inline send(value, its_mark)
 
 proctype caller(byte me)
 {
-    byte n, index, first, second;
+    byte n, index, first, second, end;
     do
     :: n == CALLS -> break
     :: n < CALLS ->
@@ -160,12 +161,17 @@ proctype caller(byte me)
             first = reply[SLOT(index)].word[0];
             second = reply[SLOT(index)].word[1];
             assert(first == second && first == CALL_ID + me * CALLS + n);
-            mark[SLOT(index)] = DONE
-        :: true -> mark[SLOT(index)] = ABANDONED
+            end = DONE
+        :: true -> end = ABANDONED
         fi;
         if
-        :: lock(receive_lock); skip_calls(); receive_lock = false
-        :: true /* the lock is taken: left to the next who holds it */
+        :: lock(receive_lock); mark[SLOT(index)] = end; skip_calls(); receive_lock = false
+        :: true -> /* the lock is taken */
+            mark[SLOT(index)] = end;
+            if
+            :: lock(receive_lock); skip_calls(); receive_lock = false
+            :: true /* still taken: left to the next who holds it */
+            fi
         fi;
         n++
     od

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The client side of queues, one thread at a time: order, room, policies, outcomes, zero-copy, ends. */
+#include <malloc.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -41,6 +43,23 @@ START_TEST(replies_come_in_order_over_many_laps)
     ck_assert_uint_eq(stats().received, 995);
     ck_assert_uint_eq(stats().high_water, 6);
     ring_device_finish(&device);
+}
+END_TEST
+
+/* Or a word of the device's beside them on the heap makes each call wait for a line, by the luck of malloc.
+ */
+START_TEST(marks_share_no_line_with_the_heap)
+{
+    void *neighbours[64];
+    for (size_t i = 0; i < 64; i++) {
+        neighbours[i] = malloc(8 + i);
+        ring_device_start(&device, ring_options(), 1);
+        ck_assert_uint_eq((uintptr_t)device.queue->marks % GYRE_LINE_SIZE, 0);
+        ck_assert_uint_ge(malloc_usable_size(device.queue->marks), GYRE_LINE_SIZE);
+        ring_device_finish(&device);
+    }
+    for (size_t i = 0; i < 64; i++)
+        free(neighbours[i]);
 }
 END_TEST
 
@@ -463,6 +482,7 @@ int main(void)
     TCase *tcase = tcase_create("one thread");
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, replies_come_in_order_over_many_laps);
+    tcase_add_test(tcase, marks_share_no_line_with_the_heap);
     tcase_add_test(tcase, sequences_cross_the_32_bit_wrap);
     tcase_add_test(tcase, messages_of_all_sizes_keep_every_byte);
     tcase_add_test(tcase, failures_and_silence_are_told_apart);
