@@ -273,9 +273,21 @@ static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
     }
 }
 
+/* Headers change with every message. */
+static void adopt_header(struct cpu_lanes *lanes, const gyre_context *from)
+{
+    if (from->header_size == lanes->lanes[0].context.header_size && from->header_size == 0)
+        return;
+    for (uint32_t i = 0; i < lanes->lane_count; i++) {
+        lanes->lanes[i].context.header = from->header;
+        lanes->lanes[i].context.header_size = from->header_size;
+    }
+}
+
 int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *message, gyre_context *context)
 {
     adopt_context(lanes, context);
+    adopt_header(lanes, context);
     lanes->message = message;
     lanes->current = 0;
     lanes->waiting = 0;

@@ -11,7 +11,10 @@
 #include <signal.h>
 
 #include "cpu_resident.h"
-#define GYRE_TIMED 1 /* block kernels are run from here: they are timed where a queue has stamps */
+/* block kernels are run from here: they are timed where a queue has stamps, and see headers where it has some
+ */
+#define GYRE_TIMED  1
+#define GYRE_HEADED 1
 #include "gyre/kernel.h"
 #include "gyre/waiting.h"
 
@@ -129,6 +132,12 @@ static gyre_stamp *stamps_of(const struct cpu_queue *queue)
     return offset ? (gyre_stamp *)(void *)((unsigned char *)queue->region + offset) : NULL;
 }
 
+static const unsigned char *headers_of(const struct cpu_queue *queue)
+{
+    const gyre_u64 offset = queue->slots.headers_offset;
+    return offset ? (const unsigned char *)queue->region + offset : NULL;
+}
+
 /* Handles what is ready, up to a batch; returns how many messages. */
 static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
@@ -151,7 +160,9 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
                         .state = resident->state,
                         .buffers = resident->bindings,
                         .context = &worker->context,
-                        .stamps = stamps_of(queue)};
+                        .stamps = stamps_of(queue),
+                        .headers = headers_of(queue),
+                        .header_size = queue->slots.header_size};
     gyre_u64 handled = run_kernel(worker, &run);
     queue->next += handled;
     if (!handled)

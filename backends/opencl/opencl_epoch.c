@@ -85,6 +85,12 @@ uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *
     return waits ? guess_ready(queue, most) : count_ready(queue, most);
 }
 
+/* Bytes of an epoch's request slots. */
+static size_t slots_size(const struct opencl_epoch *epoch)
+{
+    return (size_t)epoch->count * epoch->queue->slots.request_stride;
+}
+
 /* ---- the arguments ---- */
 
 static gyre_epoch describe(const gyre_resident *resident, const struct opencl_epoch *epoch)
@@ -102,12 +108,16 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
     const gyre_queue_slots *slots = &epoch->queue->slots;
     told.request_stride = slots->request_stride;
     told.reply_stride = slots->reply_stride;
+    told.header_size = slots->header_size;
     if (resident->device->direct) {
         told.start = epoch->first;
         told.mask = slots->capacity - 1;
         told.request_offset = slots->request_offset;
         told.reply_offset = slots->reply_offset;
         told.stamps_offset = slots->stamps_offset;
+        told.headers_offset = slots->headers_offset;
+    } else if (told.header_size) {
+        told.headers_offset = slots_size(epoch); /* as submit_staged copies them */
     }
     return told;
 }
@@ -200,12 +210,31 @@ static gyre_status copy_handles(gyre_resident *resident)
     return lose(resident, opencl_finish(device, resident->compute, code, &event), "clEnqueueWriteBuffer");
 }
 
+/* The requests of an epoch and, behind them, their headers; `written` (may be NULL) is the last one's event.
+ */
+static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch *epoch,
+                                   cl_command_queue upload, cl_event *written)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    const struct opencl_queue *queue = epoch->queue;
+    const uint32_t size = queue->slots.header_size;
+    const gyre_u64 place = epoch->first & (queue->slots.capacity - 1);
+    const unsigned char *headers = (unsigned char *)queue->memory->region + queue->slots.headers_offset;
+    cl_int code = cl->clEnqueueWriteBuffer(upload, epoch->requests, CL_FALSE, 0, slots_size(epoch),
+                                           request_slot(queue, epoch->first), 0, NULL, size ? NULL : written);
+    if (code == CL_SUCCESS && size)
+        code =
+            cl->clEnqueueWriteBuffer(upload, epoch->requests, CL_FALSE, slots_size(epoch),
+                                     (size_t)epoch->count * size, headers + place * size, 0, NULL, written);
+    return lose(resident, code, "clEnqueueWriteBuffer");
+}
+
 /* Write, run, read: in one command queue when it is little, else in three, so that epochs overlap. */
 static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const struct opencl_loader *cl = resident->device->cl;
     const struct opencl_queue *queue = epoch->queue;
-    const size_t in_size = (size_t)epoch->count * queue->slots.request_stride;
+    const size_t in_size = slots_size(epoch) + (size_t)epoch->count * queue->slots.header_size;
     const size_t out_size = (size_t)epoch->count * queue->slots.reply_stride;
     const bool alone = resident->in_flight == 0 && in_size + out_size <= SHORT_BYTES;
     cl_command_queue upload = alone ? resident->compute : resident->upload;
@@ -221,20 +250,18 @@ static gyre_status submit_staged(gyre_resident *resident, struct opencl_epoch *e
         return status;
     cl_event *written = alone && !resident->device->settings.profile ? NULL : &epoch->written;
     cl_event *ran = alone && !resident->device->settings.profile ? NULL : &epoch->ran;
-    cl_int code = cl->clEnqueueWriteBuffer(upload, epoch->requests, CL_FALSE, 0, in_size,
-                                           request_slot(queue, epoch->first), 0, NULL, written);
-    if (code == CL_SUCCESS && !alone)
-        code = cl->clFlush(upload);
-    if (code != CL_SUCCESS)
-        return lose(resident, code, "clEnqueueWriteBuffer");
-    status = enqueue(resident, epoch, ran);
+    status = upload_requests(resident, epoch, upload, written);
+    if (status == GYRE_OK && !alone)
+        status = lose(resident, cl->clFlush(upload), "clFlush");
+    if (status == GYRE_OK)
+        status = enqueue(resident, epoch, ran);
     if (status != GYRE_OK)
         return status;
     if (!alone)
         cl->clFlush(resident->compute);
-    code = cl->clEnqueueReadBuffer(download, epoch->replies, CL_FALSE, 0, out_size,
-                                   reply_slot(queue, epoch->first), epoch->ran ? 1 : 0,
-                                   epoch->ran ? &epoch->ran : NULL, &epoch->done);
+    cl_int code = cl->clEnqueueReadBuffer(download, epoch->replies, CL_FALSE, 0, out_size,
+                                          reply_slot(queue, epoch->first), epoch->ran ? 1 : 0,
+                                          epoch->ran ? &epoch->ran : NULL, &epoch->done);
     if (code == CL_SUCCESS)
         code = cl->clFlush(download);
     return lose(resident, code, "clEnqueueReadBuffer");

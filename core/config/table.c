@@ -332,6 +332,15 @@ static const struct gyre_config_row rows[] = {
          "`one` promises that one thread at a time sends and one receives, and that no other thread ends the "
          "kernel or the queue meanwhile; this saves the locks."},
     {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_TEXT,
+     .key = "header",
+     .preset = "none",
+     .doc =
+         "What every message carries besides its payload: `none`, the bytes of a header (16, 32, 48 or 64), "
+         "or the fields that it has to hold, of `type priority id` (16 bytes) `correlation deadline` (32) "
+         "`sent sender receiver` (48) `trace` (64). `started` and `finished` let the handler's times be "
+         "noted, as `timing` of its kernel does."},
+    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",
      .min = 0,

@@ -85,6 +85,7 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     shape->region_size = whole_lines(shape->reply_offset + options->capacity * shape->reply_stride);
     if (options->timed)
         shape->region_size += options->capacity * sizeof(gyre_stamp);
+    shape->region_size = whole_lines(shape->region_size) + options->capacity * options->header_size;
 }
 
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
@@ -119,7 +120,8 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->consumer.received = options->first_sequence;
 }
 
-static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
+static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
+                         const struct gyre_queue_options *options)
 {
     unsigned char *base = queue->region.address;
     queue->shared = queue->region.address;
@@ -132,13 +134,22 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape)
     queue->request_stride = shape->request_stride;
     queue->reply_stride = shape->reply_stride;
     queue->chunk = queue->request_stride < CHUNK_SIZE ? CHUNK_SIZE / queue->request_stride : 1;
-    uint64_t stamps = whole_lines(shape->reply_offset + shape->capacity * shape->reply_stride);
     queue->slots = (gyre_queue_slots){.capacity = shape->capacity,
                                       .request_stride = shape->request_stride,
                                       .reply_stride = shape->reply_stride,
                                       .request_offset = shape->request_offset,
-                                      .reply_offset = shape->reply_offset,
-                                      .stamps_offset = stamps < shape->region_size ? stamps : 0};
+                                      .reply_offset = shape->reply_offset};
+    uint64_t end = whole_lines(shape->reply_offset + shape->capacity * shape->reply_stride);
+    if (options->timed) {
+        queue->slots.stamps_offset = end;
+        end = whole_lines(end + shape->capacity * sizeof(gyre_stamp));
+    }
+    if (options->header_size) {
+        queue->slots.headers_offset = end;
+        queue->slots.header_size = queue->header_size = options->header_size;
+        queue->headers = base + end;
+    }
+    queue->annotated = options->timed || options->header_size;
 }
 
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
@@ -165,7 +176,7 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     status = gyre_region_create(label, shape.region_size, &queue->region);
     if (status != GYRE_OK)
         goto done;
-    adopt_region(queue, &shape);
+    adopt_region(queue, &shape, options);
     queue->marks = gyre_lines_alloc(options->capacity);
     if (!queue->marks) {
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);

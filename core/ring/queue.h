@@ -35,10 +35,11 @@ struct gyre_queue_options {
     uint32_t spin_turns;
     uint64_t first_sequence;
     bool many_threads;
-    bool device_wakes;   /* the device rings bells; else waits poll with short sleeps */
-    bool device_returns; /* one that died is replaced: what it says of its end is no reason to give up */
-    bool device_parks;   /* its workers park at once: sends fence */
-    bool timed;          /* the kernel was compiled to say when it handles messages */
+    bool device_wakes;    /* the device rings bells; else waits poll with short sleeps */
+    bool device_returns;  /* one that died is replaced: what it says of its end is no reason to give up */
+    bool device_parks;    /* its workers park at once: sends fence */
+    bool timed;           /* the kernel was compiled to say when it handles messages */
+    uint32_t header_size; /* of the header of each request; 0: none */
     gyre_control_region *control; /* of the kernel; outlives the queue */
 };
 
@@ -72,6 +73,9 @@ struct gyre_queue {
     bool many_threads, device_wakes, device_returns;
     int light_sends, light_waits; /* for gyre_barrier_light: towards the device, and of this side's waits */
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
+    unsigned char *headers;           /* of slot 0; NULL: messages have none */
+    uint32_t header_size;
+    bool annotated; /* something is noted of every message: its times, its header */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
@@ -91,6 +95,7 @@ struct gyre_queue {
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
         uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
         uint64_t high_water, rejected, dropped, waits;
+        const gyre_header *given; /* of the requests that are being put; NULL: the queue fills all in */
     } producer;
 
     struct {
@@ -99,6 +104,7 @@ struct gyre_queue {
         uint64_t peeked;   /* views of the open peek */
         uint64_t received; /* next index to receive; released after its slot was read */
         uint64_t dropped, abandoned, waits;
+        gyre_message_info *wanted; /* of the next completion that is taken; NULL: nobody asks */
     } consumer;
 
     struct {
@@ -301,6 +307,24 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns);
 /** "queue 'orders'" or "the queue": for sentences. */
 const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size);
 
+/* queue_note.c; called only where queue->annotated */
+
+/** Requests [first, end) are about to be published. The producer lock is held. */
+void gyre_queue_note_sent(gyre_queue *queue, uint64_t first, uint64_t end);
+/** Completions [first, end) are being taken; their slots are not given back yet. */
+void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end);
+
+/* queue_header.c */
+
+/** Writes the headers of requests [first, end): what was given, and what the queue knows. */
+void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end);
+/** Before a reservation of [first, end): nothing is given yet. */
+void gyre_queue_headers_clear(gyre_queue *queue, uint64_t first, uint64_t end);
+/** Tells all that is known of a request whose completion is there. */
+void gyre_queue_info(gyre_queue *queue, uint64_t index, gyre_message_info *info);
+/** INVALID unless the queue's headers hold every field that is not 0. */
+gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *header);
+
 /* queue_timing.c; called only where queue->timing is not NULL */
 gyre_status gyre_queue_timing_create(gyre_queue *queue);
 void gyre_queue_timing_destroy(gyre_queue *queue); /* accepts a queue without */
@@ -309,6 +333,8 @@ void gyre_queue_timing_sent(gyre_queue *queue, uint64_t first, uint64_t end);
 /** Completions [first, end) are there and being taken; their slots are not given back yet. */
 void gyre_queue_timing_received(gyre_queue *queue, uint64_t first, uint64_t end);
 void gyre_queue_timing_stats(const gyre_queue *queue, gyre_queue_stats *stats);
+/** The times of a received request; false when it was not timed. */
+bool gyre_queue_timing_find(const gyre_queue *queue, uint64_t index, gyre_timing *timing);
 
 /* queue_descriptor.c */
 void gyre_queue_watch_settle(gyre_queue *queue);

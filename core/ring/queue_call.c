@@ -37,8 +37,8 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
         gyre_queue_ring_credit(queue);
 }
 
-static gyre_status send_call(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
-                             uint64_t deadline_ns, bool *inside)
+static gyre_status send_call(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                             uint64_t *index, uint64_t deadline_ns, bool *inside)
 {
     for (;;) {
         uint64_t granted = 0;
@@ -46,9 +46,11 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             *index = queue->producer.sent;
+            queue->producer.given = header;
             granted = size == queue->direct_size
                           ? gyre_queue_put(queue, request, size, 1, GYRE_MARK_CALL)
                           : gyre_queue_put_tails(queue, request, size, 1, GYRE_MARK_CALL);
+            queue->producer.given = NULL;
         }
         gyre_producer_give(queue);
         gyre_queue_stay(queue, deadline_ns, inside);
@@ -69,7 +71,7 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
 
 /* The call of `index` was sent: takes its reply, or gives it up. */
 static gyre_status take_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
-                              gyre_completion *completion, uint64_t deadline_ns)
+                              gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     if (!gyre_reply_ready(queue, index))
@@ -82,12 +84,15 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, void *reply, si
     status = gyre_queue_read_reply(queue, index, reply, size, completion);
     if (__builtin_expect(queue->timing != NULL, 0))
         gyre_queue_timing_received(queue, index, index + 1);
+    if (info)
+        gyre_queue_info(queue, index, info);
     leave_slot(queue, index, GYRE_MARK_DONE);
     return status;
 }
 
-gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
-                      size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
+static inline gyre_status call(gyre_queue *queue, const void *request, size_t request_size,
+                               const gyre_header *header, void *reply, size_t reply_size,
+                               gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
 {
     uint64_t index = 0;
     bool inside = false;
@@ -105,11 +110,31 @@ gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_siz
         request_size = queue->request_size;
     }
     if (status == GYRE_OK)
-        status = send_call(queue, request, request_size, &index, deadline_ns, &inside);
+        status = send_call(queue, request, request_size, header, &index, deadline_ns, &inside);
     if (__builtin_expect(converted != NULL, 0)) /* calls of the usual kind leave the allocator alone */
         free(converted);
     if (status == GYRE_OK)
-        status = take_reply(queue, index, reply, reply_size, completion, deadline_ns);
+        status = take_reply(queue, index, reply, reply_size, completion, info, deadline_ns);
     gyre_queue_leave(queue, inside);
     return status;
+}
+
+gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
+                      size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
+{
+    return call(queue, request, request_size, NULL, reply, reply_size, completion, NULL, deadline_ns);
+}
+
+gyre_status gyre_call_with(gyre_queue *queue, const void *request, size_t request_size,
+                           const gyre_header *header, void *reply, size_t reply_size,
+                           gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    if (info && info->size < sizeof info->size)
+        return gyre_error_set(GYRE_INVALID, "gyre_call_with needs an info with its size set");
+    if (queue && header)
+        status = gyre_queue_check_header(queue, header);
+    if (status != GYRE_OK)
+        return status;
+    return call(queue, request, request_size, header, reply, reply_size, completion, info, deadline_ns);
 }

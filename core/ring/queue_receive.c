@@ -57,8 +57,8 @@ static void step_over_finished_calls(gyre_queue *queue)
  */
 static void advance(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
-    if (__builtin_expect(queue->timing != NULL, 0))
-        gyre_queue_timing_received(queue, queue->consumer.received, end);
+    if (__builtin_expect(queue->annotated, 0))
+        gyre_queue_note_taken(queue, queue->consumer.received, end);
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))
         __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* ... with the statistics */
@@ -216,8 +216,10 @@ static gyre_status nothing_taken(gyre_queue *queue, gyre_status status)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
-gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
-                               gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+/* `info` (may be NULL) is told of the first completion that is taken. */
+static inline gyre_status receive(gyre_queue *queue, void *replies, size_t size, size_t count,
+                                  gyre_completion *completions, gyre_message_info *info, size_t *received,
+                                  uint64_t deadline_ns)
 {
     if (!queue || !received || (!replies && size))
         return gyre_error_set(
@@ -230,8 +232,12 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
     bool inside = false;
     do {
         gyre_consumer_take(queue);
+        if (info)
+            queue->consumer.wanted = info;
         if (!queue->consumer.peeking)
             status = take_ready(queue, replies, size, count, completions, received);
+        if (info)
+            queue->consumer.wanted = NULL;
         gyre_consumer_give(queue);
         if (*received || status != GYRE_OK)
             break;
@@ -242,11 +248,26 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
     return status == GYRE_OK ? status : nothing_taken(queue, status);
 }
 
+gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
+                               gyre_completion *completions, size_t *received, uint64_t deadline_ns)
+{
+    return receive(queue, replies, size, count, completions, NULL, received, deadline_ns);
+}
+
+gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
+                              gyre_message_info *info, uint64_t deadline_ns)
+{
+    size_t received = 0;
+    if (info && info->size < sizeof info->size)
+        return gyre_error_set(GYRE_INVALID, "gyre_receive_with needs an info with its size set");
+    return receive(queue, reply, size, 1, completion, info, &received, deadline_ns);
+}
+
 gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
                          uint64_t deadline_ns)
 {
     size_t received = 0;
-    return gyre_receive_batch(queue, reply, size, 1, completion, &received, deadline_ns);
+    return receive(queue, reply, size, 1, completion, NULL, &received, deadline_ns);
 }
 
 /* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */

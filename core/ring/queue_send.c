@@ -112,8 +112,8 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
             gyre_received(queue); /* acquire: the slots were read before they are reused */
     uint64_t granted = room(queue) < count ? room(queue) : count;
     uint64_t index = queue->producer.sent, end = index + granted;
-    if (__builtin_expect(queue->timing != NULL, 0))
-        gyre_queue_timing_sent(queue, index, end);
+    if (__builtin_expect(queue->annotated, 0))
+        gyre_queue_note_sent(queue, index, end);
     if (mark != GYRE_MARK_SEND)
         for (uint64_t i = index; i != end; i++)
             gyre_mark_set_locked(queue, i, mark);
@@ -205,10 +205,8 @@ struct sent {
 };
 
 /* Sends what there is room for, waiting while there is none; at least 1 when OK. */
-__attribute__((always_inline)) static inline gyre_status send_some(gyre_queue *queue, const void *requests,
-                                                                   size_t size, uint64_t count,
-                                                                   struct sent *sent, uint64_t deadline_ns,
-                                                                   bool tails)
+INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                             struct sent *sent, uint64_t deadline_ns, bool tails, const gyre_header *headers)
 {
     gyre_status status = GYRE_OK;
     bool inside = false;
@@ -218,7 +216,11 @@ __attribute__((always_inline)) static inline gyre_status send_some(gyre_queue *q
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             sent->first = queue->producer.sent;
+            if (headers)
+                queue->producer.given = headers;
             granted = put(queue, requests, size, count, GYRE_MARK_SEND, tails);
+            if (headers)
+                queue->producer.given = NULL;
         }
         gyre_producer_give(queue);
         if (granted) {
@@ -245,12 +247,13 @@ void *gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t c
 }
 
 static gyre_status send_converted(gyre_queue *queue, const void *requests, uint64_t count, struct sent *sent,
-                                  uint64_t deadline_ns)
+                                  uint64_t deadline_ns, const gyre_header *headers)
 {
     void *converted = gyre_queue_convert(queue, requests, count);
     if (!converted)
         return GYRE_EXHAUSTED;
-    gyre_status status = send_some(queue, converted, queue->request_size, count, sent, deadline_ns, false);
+    gyre_status status =
+        send_some(queue, converted, queue->request_size, count, sent, deadline_ns, false, headers);
     free(converted);
     return status;
 }
@@ -258,12 +261,60 @@ static gyre_status send_converted(gyre_queue *queue, const void *requests, uint6
 /* What is no fixed message of the right size: one with a tail, one of a type that grew, or an error. */
 __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, const void *requests, size_t size,
                                                          uint64_t count, struct sent *sent,
-                                                         uint64_t deadline_ns)
+                                                         uint64_t deadline_ns, const gyre_header *headers)
 {
     if (queue->caller_request_size && size == queue->caller_request_size)
-        return send_converted(queue, requests, count, sent, deadline_ns);
+        return send_converted(queue, requests, count, sent, deadline_ns, headers);
     gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
-    return status == GYRE_OK ? send_some(queue, requests, size, count, sent, deadline_ns, true) : status;
+    return status == GYRE_OK ? send_some(queue, requests, size, count, sent, deadline_ns, true, headers)
+                             : status;
+}
+
+/* Headers as the queue can hold them, of each of `count` messages; NULL: there are none to check. */
+static gyre_status check_headers(const gyre_queue *queue, const gyre_header *headers, size_t count)
+{
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; headers && status == GYRE_OK && i < count; i++)
+        status = gyre_queue_check_header(queue, &headers[i]);
+    return status;
+}
+
+gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                           uint64_t *index, uint64_t deadline_ns)
+{
+    struct sent sent = {0, 0};
+    if (!queue || !request)
+        return gyre_error_set(GYRE_INVALID, "gyre_send_with needs a queue and a request");
+    gyre_status status = check_headers(queue, header, 1);
+    if (status != GYRE_OK)
+        return status;
+    status = size == queue->direct_size
+                 ? send_some(queue, request, size, 1, &sent, deadline_ns, false, header)
+                 : send_others(queue, request, size, 1, &sent, deadline_ns, header);
+    if (index)
+        *index = sent.first;
+    return status;
+}
+
+gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t size,
+                                 const gyre_header *headers, size_t count, size_t *sent, uint64_t deadline_ns)
+{
+    struct sent granted = {0, 0};
+    if (!queue || !sent || (!requests && count))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_send_batch_with needs a queue, requests and a place for the number sent");
+    *sent = 0;
+    gyre_status status = check_headers(queue, headers, count);
+    if (status != GYRE_OK)
+        return status;
+    if (count == 0)
+        status = gyre_queue_check_requests(queue, requests, size, 0);
+    else if (size == queue->direct_size)
+        status = send_some(queue, requests, size, count, &granted, deadline_ns, false, headers);
+    else
+        status = send_others(queue, requests, size, count, &granted, deadline_ns, headers);
+    *sent = (size_t)granted.count;
+    return status;
 }
 
 gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
@@ -273,8 +324,8 @@ gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint6
     gyre_status status;
     if (!queue || !request)
         return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
-    status = size == queue->direct_size ? send_some(queue, request, size, 1, &sent, deadline_ns, false)
-                                        : send_others(queue, request, size, 1, &sent, deadline_ns);
+    status = size == queue->direct_size ? send_some(queue, request, size, 1, &sent, deadline_ns, false, NULL)
+                                        : send_others(queue, request, size, 1, &sent, deadline_ns, NULL);
     if (index)
         *index = sent.first;
     return status;
@@ -292,9 +343,9 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
     if (count == 0)
         status = gyre_queue_check_requests(queue, requests, size, 0);
     else if (size == queue->direct_size)
-        status = send_some(queue, requests, size, count, &granted, deadline_ns, false);
+        status = send_some(queue, requests, size, count, &granted, deadline_ns, false, NULL);
     else
-        status = send_others(queue, requests, size, count, &granted, deadline_ns);
+        status = send_others(queue, requests, size, count, &granted, deadline_ns, NULL);
     *sent = (size_t)granted.count;
     return status;
 }
@@ -312,6 +363,8 @@ static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
         granted = together < granted ? together : granted;
         queue->producer.reserving = granted > 0;
         queue->producer.reserved = granted;
+        if (queue->headers)
+            gyre_queue_headers_clear(queue, queue->producer.sent, queue->producer.sent + granted);
     }
     gyre_producer_give(queue);
     return granted;
@@ -375,8 +428,8 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
             (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
     } else if ((status = check_reserved(queue, count)) == GYRE_OK) {
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
-        if (__builtin_expect(queue->timing != NULL, 0))
-            gyre_queue_timing_sent(queue, index, end);
+        if (__builtin_expect(queue->annotated, 0))
+            gyre_queue_note_sent(queue, index, end);
         if (queue->request_least)
             publish_all(slots_of(queue), index, end, queue->request_size, true);
         else

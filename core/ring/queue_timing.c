@@ -215,6 +215,24 @@ static gyre_status refuse(const struct gyre_queue_timing *timing, const struct e
                        : "the request was dropped or refused before it was handled");
 }
 
+static void tell(const struct entry *entry, gyre_timing *timing)
+{
+    timing->sent_ns = entry->sent_ns;
+    timing->started_ns = entry->started_ns;
+    timing->finished_ns = entry->finished_ns;
+    timing->received_ns = entry->received_ns;
+    timing->error_ns = entry->error_ns;
+}
+
+bool gyre_queue_timing_find(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
+{
+    pthread_mutex_lock(&queue->timing->lock);
+    const struct entry entry = queue->timing->entries[index & queue->mask];
+    pthread_mutex_unlock(&queue->timing->lock);
+    tell(&entry, timing);
+    return entry.number == index + 1 && entry.stamped;
+}
+
 gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
 {
     gyre_timing now = {.size = sizeof now};
@@ -233,11 +251,7 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
     pthread_mutex_unlock(&queue->timing->lock);
     if (status != GYRE_OK)
         return status;
-    now.sent_ns = entry.sent_ns;
-    now.started_ns = entry.started_ns;
-    now.finished_ns = entry.finished_ns;
-    now.received_ns = entry.received_ns;
-    now.error_ns = entry.error_ns;
+    tell(&entry, &now);
     memcpy(timing, &now, timing->size < sizeof now ? timing->size : sizeof now);
     return GYRE_OK;
 }

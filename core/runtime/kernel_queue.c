@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/header.h"
 #include "core/ring/replay.h"
 #include "core/runtime/runtime.h"
 
@@ -38,6 +39,17 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .control = kernel->control,
     };
     return options;
+}
+
+/* What its messages carry besides the payload. */
+static gyre_status choose_header(const gyre_kernel *kernel, struct gyre_queue_options *options)
+{
+    struct gyre_header_plan plan;
+    gyre_status status = gyre_header_plan_read(
+        gyre_config_text(kernel->runtime->config, GYRE_SECTION_QUEUE, options->name, "header"), &plan);
+    options->header_size = plan.size;
+    options->timed = options->timed || plan.times;
+    return status == GYRE_OK ? status : gyre_error_add(status, "in the section of queue '%s'", options->name);
 }
 
 /* *evolved: the size of the caller's type when one of the two has fields appended, else 0. */
@@ -155,6 +167,8 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc, section);
     gyre_status status = check_queue(kernel, desc, &options);
+    if (status == GYRE_OK)
+        status = choose_header(kernel, &options);
     if (status == GYRE_OK)
         status = least_of(kernel->record->request, &options.request_least);
     if (status == GYRE_OK)

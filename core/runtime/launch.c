@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/lines.h"
 #include "core/base/text.h"
+#include "core/ring/header.h"
 #include "core/runtime/runtime.h"
 
 enum { STARTS_MAX = 3 };
@@ -58,11 +59,35 @@ static gyre_status no_source(const gyre_kernel *kernel)
 
 /* ---- building ---- */
 
-/* The kernel's own compiler options, and what its settings add. */
+/*
+ * What the kernel's queues may ask of it: those that are open, and, as they are opened under any name later,
+ * those of every section.
+ */
+static struct gyre_header_plan find_header_plan(const gyre_kernel *kernel)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    struct gyre_header_plan all = {0, false}, one;
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
+    for (size_t i = 0; i <= count; i++) {
+        const char *name = i < count ? names[i] : NULL;
+        /* one that is wrong is told when its queue is opened */
+        if (gyre_header_plan_read(gyre_config_text(config, GYRE_SECTION_QUEUE, name, "header"), &one) !=
+            GYRE_OK)
+            continue;
+        all.size = one.size > all.size ? one.size : all.size;
+        all.times = all.times || one.times;
+    }
+    return all;
+}
+
+/* The kernel's own compiler options, and what its settings and those of queues add. */
 static void choose_compiler_options(const gyre_kernel *kernel, char *text, size_t size)
 {
-    snprintf(text, size, "%s%s", kernel_text(kernel, "options"),
-             gyre_kernel_setting(kernel, "timing") ? " -DGYRE_TIMED=1" : "");
+    const struct gyre_header_plan plan = find_header_plan(kernel);
+    snprintf(text, size, "%s%s%s", kernel_text(kernel, "options"),
+             gyre_kernel_setting(kernel, "timing") || plan.times ? " -DGYRE_TIMED=1" : "",
+             plan.size ? " -DGYRE_HEADED=1" : "");
 }
 
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)

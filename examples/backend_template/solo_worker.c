@@ -6,7 +6,8 @@
  */
 #include "solo.h"
 
-#define GYRE_TIMED 1 /* block kernels are run by this file's gyre_run_ */
+#define GYRE_TIMED  1 /* block kernels are run by this file's gyre_run_ */
+#define GYRE_HEADED 1
 #include <gyre/kernel.h>
 #include <gyre/waiting.h>
 #include <limits.h>
@@ -109,6 +110,10 @@ static uint64_t serve(gyre_resident *resident, struct solo_queue *queue, uint64_
                         .context = &resident->context};
     if (slots->stamps_offset) /* the kernel was compiled to say when it handles each message */
         run.stamps = (gyre_stamp *)(void *)((unsigned char *)region + slots->stamps_offset);
+    if (slots->headers_offset) { /* the queue's messages have headers */
+        run.headers = (const unsigned char *)region + slots->headers_offset;
+        run.header_size = slots->header_size;
+    }
     resident->context.block = resident->turn;
     uint64_t handled = run_kernel(resident, &run);
     if (!handled)

@@ -29,6 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gyre/header.h"
 #include "gyre/message.h"
 #include "gyre/status.h"
 
@@ -372,6 +373,38 @@ GYRE_API gyre_status gyre_release_views(gyre_queue *queue, size_t count);
  * or read it. The first call starts one thread that watches the queue.
  */
 GYRE_API gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor);
+
+/* ---- headers (header.h): for queues whose section of the configuration has `header` ---- */
+
+/** What is known of a message besides its payload. */
+typedef struct gyre_message_info {
+    size_t size;
+    uint32_t header_size; /* bytes of `header` that the queue keeps; the rest is 0 */
+    gyre_header header;   /* of the request */
+    /* When its handler began and ended, on the clock of deadlines, wrong by `time_error_ns` at most; 0 unless
+     * `header` names started or finished, or the kernel is configured with `timing`. */
+    uint64_t started_ns, finished_ns, time_error_ns;
+} gyre_message_info;
+
+/**
+ * gyre_send, gyre_send_batch and gyre_call with headers, one for each request; NULL: as the queue fills them
+ * in. INVALID when a field that is not 0 lies behind what the queue's header holds.
+ */
+GYRE_API gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size,
+                                    const gyre_header *header, uint64_t *index, uint64_t deadline_ns);
+GYRE_API gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t size,
+                                          const gyre_header *headers, size_t count, size_t *sent,
+                                          uint64_t deadline_ns);
+GYRE_API gyre_status gyre_call_with(gyre_queue *queue, const void *request, size_t request_size,
+                                    const gyre_header *header, void *reply, size_t reply_size,
+                                    gyre_completion *completion, gyre_message_info *info,
+                                    uint64_t deadline_ns);
+/** gyre_receive, and what is known of the request whose completion it is. `info` may be NULL. */
+GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size,
+                                       gyre_completion *completion, gyre_message_info *info,
+                                       uint64_t deadline_ns);
+/** Between gyre_reserve and gyre_commit: the header of reserved request `number`, counted from 0. */
+GYRE_API gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header);
 
 typedef struct gyre_queue_stats {
     size_t size;

@@ -19,6 +19,7 @@
 #ifndef GYRE_RING_LAYOUT_H
 #define GYRE_RING_LAYOUT_H
 
+#include "gyre/header.h"
 #include "gyre/types.h"
 
 #define GYRE_LINE_SIZE          64
@@ -132,7 +133,8 @@ typedef struct gyre_queue_region {
     gyre_queue_host host;
     gyre_queue_device device;
     gyre_queue_claim claim;
-    /* then, at the offsets of `shape`: request slots, reply slots, stamps if there are any */
+    /* then, at the offsets of `shape`: request slots, reply slots, and what gyre_queue_slots tells of besides
+     */
 } gyre_queue_region;
 
 /**
@@ -185,6 +187,10 @@ typedef struct gyre_queue_slots {
     gyre_u32 request_stride, reply_stride;
     gyre_u64 request_offset, reply_offset;
     gyre_u64 stamps_offset; /* of the first gyre_stamp; 0: there are none */
+    /* Of the first header, one a slot, header_size bytes of a gyre_header each; 0: there are none. Written by
+     * the host before the sequence of the request. */
+    gyre_u64 headers_offset;
+    gyre_u32 header_size, reserved;
 } gyre_queue_slots;
 
 /**
@@ -196,6 +202,7 @@ typedef struct gyre_control_queue {
     gyre_u64 first;   /* the first index that the device has to handle when it sees this entry first */
     gyre_u64 serial;  /* tells a new queue in a reused entry from the old one */
     gyre_queue_slots slots;
+    gyre_u64 reserved[6];
 } gyre_control_queue;
 
 /** One line a block, written by that block alone. */
@@ -251,11 +258,11 @@ _Static_assert(sizeof(gyre_failure) == GYRE_SLOT_SMALL_PAYLOAD, "a failure fits 
 _Static_assert(sizeof(gyre_queue_shape) == 64 && sizeof(gyre_queue_host) == 64, "one line each");
 _Static_assert(sizeof(gyre_queue_device) == 64 && sizeof(gyre_queue_claim) == 64, "one line each");
 _Static_assert(sizeof(gyre_control_command) == 64 && sizeof(gyre_control_doorbell) == 64, "one line each");
-_Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 64, "one line each");
+_Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 128, "one line, and two");
 _Static_assert(sizeof(gyre_control_block) == 64, "one line each");
 _Static_assert(sizeof(gyre_stamp) == 32, "two a line");
 _Static_assert(sizeof(gyre_control_handle) == 32, "two a line");
-_Static_assert(sizeof(gyre_control_region) == 256 + 64 * GYRE_QUEUES_MAX, "control region");
+_Static_assert(sizeof(gyre_control_region) == 256 + 128 * GYRE_QUEUES_MAX, "control region");
 #endif
 
 #endif

@@ -29,7 +29,7 @@ struct conformance_case {
 
 /** Ends with NULL. */
 extern const struct conformance_case lifecycle_cases[], message_cases[], kernel_cases[], refusal_cases[],
-    queue_cases[], overtaking_cases[], handle_cases[], timing_cases[], shard_cases[];
+    queue_cases[], overtaking_cases[], handle_cases[], timing_cases[], shard_cases[], header_cases[];
 
 void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)
@@ -43,6 +43,10 @@ void require_sentence_(const char *part, const char *file, int line);
 const char *kernel_path(const char *file);
 /** Launches FILE:KERNEL of the suite with defaults; must succeed. */
 gyre_kernel *launch(struct conformance *test, const char *file, const char *kernel);
+/** A runtime of the case's own, with settings that end with NULL; the case closes it. */
+gyre_runtime *open_with(const struct conformance *test, const char *const *settings);
+/** The same as launch, in such a runtime. */
+gyre_kernel *launch_in(gyre_runtime *runtime, const char *file, const char *kernel);
 /** A descriptor for launch variations. */
 gyre_launch_desc launch_desc(const struct conformance *test, const char *file, const char *kernel);
 gyre_kernel_info info_of(gyre_kernel *kernel);

@@ -45,6 +45,8 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
     gyre->log = log;
     gyre->shared = shared;
     gyre->handles = 0;
+    GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
+    GYRE_HEADER_AT_(gyre, 0);
 }
 
 /* A lane kernel's message i goes to lane i of the launch, an actor's all to the first. */

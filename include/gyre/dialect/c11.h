@@ -109,6 +109,11 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
 #define GYRE_TIMED 0
 #endif
 
+/* Headers are for kernels that are compiled with GYRE_HEADED = 1; others do not even ask. */
+#ifndef GYRE_HEADED
+#define GYRE_HEADED 0
+#endif
+
 /* Before the completion is published: the client looks for it afterwards. */
 GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 started_ns)
 {
@@ -123,6 +128,10 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 {
     const gyre_u64 first = run->first, end = first + run->limit;
     gyre_u64 index = first;
+    if (GYRE_HEADED) {
+        run->context->header = 0;
+        run->context->header_size = run->header_size;
+    }
     while (index != end) {
         const gyre_slot *in = (const gyre_slot *)(run->requests + (index & run->mask) * run->request_stride);
         gyre_slot *out = (gyre_slot *)(run->replies + (index & run->mask) * run->reply_stride);
@@ -133,6 +142,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
             out->length = 0;
             out->info = GYRE_OUTCOME_DROPPED;
         } else {
+            if (GYRE_HEADED && run->headers)
+                run->context->header = run->headers + (index & run->mask) * run->header_size;
             const gyre_u64 started_ns = GYRE_TIMED && run->stamps ? run->context->services->time_ns() : 0;
             gyre_complete_(run, in, out, sizes, handle);
             if (GYRE_TIMED && run->stamps)
@@ -266,5 +277,9 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     }
 
 #include "gyre/dialect/c11_functions.h"
+
+#define GYRE_HEADER_INLINE_                     GYRE_INLINE_
+#define GYRE_HEADER_LOAD_(gyre, type_, offset_) (*(const type_ *)(const void *)((gyre)->header + (offset_)))
+#include "gyre/dialect/header.h"
 
 #endif

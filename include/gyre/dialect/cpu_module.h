@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 4
+#define GYRE_CPU_MODULE_VERSION 5
 
 struct gyre_context;
 
@@ -35,6 +35,8 @@ typedef struct gyre_context {
     const gyre_cpu_services *services;
     void *owner;                        /* the backend's */
     const gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
+    const unsigned char *header;        /* of the message at hand; NULL: it has none */
+    gyre_u32 header_size;
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -65,8 +67,10 @@ typedef struct gyre_cpu_run {
     void *state;
     const gyre_binding *buffers;
     gyre_context *context;
-    gyre_u64 failed;    /* incremented for each failed message */
-    gyre_stamp *stamps; /* of slot 0; NULL: messages are not timed */
+    gyre_u64 failed;              /* incremented for each failed message */
+    gyre_stamp *stamps;           /* of slot 0; NULL: messages are not timed */
+    const unsigned char *headers; /* of slot 0; NULL: messages have none */
+    gyre_u32 header_size;
 } gyre_cpu_run;
 
 /** Returns how many requests were completed. */

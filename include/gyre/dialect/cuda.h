@@ -31,6 +31,16 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 #define GYRE_PART_ GYRE_HELPER
 #endif
 
+/* Headers lie in the host's memory, where they change: they are read past the caches. */
+GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
+{
+    gyre_u64 value;
+    asm volatile("ld.relaxed.sys.global.u64 %0,[%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+#define GYRE_HEADER_LOAD_(gyre, type_, offset_)                                                              \
+    ((type_)(gyre_header_u64_((gyre)->header + (offset_) / 8 * 8) >> (offset_) % 8 * 8))
+
 #include "gyre/dialect/device.h"
 #include "gyre/dialect/cuda_functions.h"
 

@@ -37,6 +37,9 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     served->looked = (gyre_u64)clock64();
     const gyre_u64 stamps = gyre_word_load_(&row->slots.stamps_offset);
     served->stamps = stamps ? (gyre_stamp *)((gyre_u8 *)region + stamps) : 0;
+    const gyre_u64 headers = gyre_word_load_(&row->slots.headers_offset);
+    served->headers = headers ? (const gyre_u8 *)region + headers : 0;
+    served->header_size = gyre_half_load_(&row->slots.header_size);
 }
 
 /*

@@ -53,6 +53,7 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
         return 1;
     }
     gyre->failed = 0;
+    GYRE_HEADER_AT_(gyre, index);
     GYRE_STAMP_BEGIN_(gyre, started);
     const int result = K::handle_chunks(line + 1, state, buffers, gyre);
     GYRE_STAMP_END_(gyre, index, started);
@@ -84,7 +85,7 @@ GYRE_HELPER void gyre_serve_warp_(gyre_block_view *view, gyre_served *queue, gyr
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_chunk line[4];
     gyre_u32 failed = 0;
-    GYRE_STAMP_QUEUE_(gyre, queue);
+    GYRE_QUEUE_BEGIN_(gyre, queue);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
@@ -207,7 +208,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
     const gyre_u32 threads = blockDim.x, slots = threads * GYRE_CUDA_LOADS / 4;
     gyre_u64 first = queue->next;
     int go_on = 1;
-    GYRE_STAMP_QUEUE_(gyre, queue);
+    GYRE_QUEUE_BEGIN_(gyre, queue);
     if (threadIdx.x == 0) {
         view->first_bad = slots;
         view->drop_before = queue->dropping;

@@ -75,12 +75,14 @@ GYRE_HELPER void gyre_rest_(gyre_u32 nanoseconds)
 struct gyre_served {
     const gyre_u8 *requests;
     gyre_u8 *replies;
-    gyre_u64 *drop_before; /* of the host, 0 while nothing was ever dropped is the common value */
-    gyre_stamp *stamps;    /* NULL: messages are not timed */
-    gyre_u64 dropping;     /* what it was when this block looked, at clock `looked` */
+    gyre_u64 *drop_before;  /* of the host, 0 while nothing was ever dropped is the common value */
+    gyre_stamp *stamps;     /* NULL: messages are not timed */
+    const gyre_u8 *headers; /* NULL: messages have none */
+    gyre_u64 dropping;      /* what it was when this block looked, at clock `looked` */
     gyre_u64 looked;
     gyre_u64 mask, next;
     gyre_u32 request_stride, reply_stride;
+    gyre_u32 header_size;
     gyre_u32 entry; /* of the table */
 };
 
@@ -146,6 +148,7 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_resident_argu
     gyre->log = arguments.log;
     gyre->shared = shared;
     gyre->handles = GYRE_CONTROL_HANDLES(arguments.control, gridDim.x);
+    GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
 }
 
 /* ---- when messages are timed ---- */
@@ -168,6 +171,11 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 #define GYRE_STAMP_BEGIN_(gyre, started)      ((void)0)
 #define GYRE_STAMP_END_(gyre, index, started) ((void)0)
 #endif
+
+/* Before messages of a queue are handled. */
+#define GYRE_QUEUE_BEGIN_(gyre, queue)                                                                       \
+    (GYRE_STAMP_QUEUE_(gyre, queue),                                                                         \
+     GYRE_HEADER_QUEUE_(gyre, (queue)->headers, (queue)->header_size, (queue)->mask))
 
 /* ---- parts ---- */
 

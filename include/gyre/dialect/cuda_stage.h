@@ -56,6 +56,7 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(const gyre_stage_place *stage, gyre_u32
     gyre_u32 failed = 0;
     if (!gyre_settle_<K>(in, out, index, drop_before, 1)) {
         gyre->failed = 0;
+        GYRE_HEADER_AT_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result = K::handle(in + 1, out + 1, state, 0, buffers, gyre);
         failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
@@ -76,6 +77,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(const gyre_stage_place *stage, gyre_u64 
     if (!gyre_settle_<K>(in, out, index, drop_before, gyre->lane == 0)) {
         gyre_block_begin_(gyre);
         __syncthreads();
+        GYRE_HEADER_AT_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result = K::handle(in + 1, out + 1, state, scratch, buffers, gyre);
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
@@ -116,7 +118,7 @@ template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                          gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
-    GYRE_STAMP_QUEUE_(gyre, &view->served[view->go - 1]);
+    GYRE_QUEUE_BEGIN_(gyre, &view->served[view->go - 1]);
     if (K::form == 2)
         return gyre_handle_block_<K>(&view->stage, view->claimed, view->drop_before, arguments.state, memory,
                                      buffers, gyre);

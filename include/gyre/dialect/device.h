@@ -28,6 +28,11 @@ typedef struct gyre_block_shared {
 #define GYRE_TIMED 0
 #endif
 
+/* Headers are for kernels that are compiled with GYRE_HEADED = 1; others hold no trace of them. */
+#ifndef GYRE_HEADED
+#define GYRE_HEADED 0
+#endif
+
 /** One lane's view of its launch: what handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
@@ -46,6 +51,12 @@ typedef struct gyre_context {
 #if GYRE_TIMED
     GYRE_GLOBAL gyre_stamp *stamps; /* of the queue that is served; NULL: none */
     gyre_u64 stamp_mask;
+#endif
+#if GYRE_HEADED
+    const GYRE_GLOBAL gyre_u8 *header; /* of the message at hand; NULL: it has none */
+    gyre_u32 header_size;
+    const GYRE_GLOBAL gyre_u8 *headers; /* of the queue that is served; NULL: none */
+    gyre_u64 header_mask;
 #endif
 } gyre_context;
 
@@ -185,6 +196,23 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
     (void)buffers;
     (void)bound;
 }
+
+/* GYRE_HEADER_LOAD_ is the dialect's: a header lies in the host's memory, or in a copy of it. */
+#define GYRE_HEADER_INLINE_ GYRE_HELPER
+#include "gyre/dialect/header.h"
+
+/* Before messages of a queue are handled; then for each one. `size` bytes of header from `headers_` on. */
+#if GYRE_HEADED
+#define GYRE_HEADER_QUEUE_(gyre, headers_, size_, mask_)                                                     \
+    ((gyre)->headers = (headers_), (gyre)->header_size = (size_), (gyre)->header_mask = (mask_))
+#define GYRE_HEADER_AT_(gyre, index_)                                                                        \
+    ((gyre)->header = (gyre)->headers                                                                        \
+                          ? (gyre)->headers + ((index_) & (gyre)->header_mask) * (gyre)->header_size         \
+                          : (gyre)->headers)
+#else
+#define GYRE_HEADER_QUEUE_(gyre, headers_, size_, mask_) ((void)0)
+#define GYRE_HEADER_AT_(gyre, index_)                    ((void)0)
+#endif
 
 #define GYRE_HANDLES_INLINE_ GYRE_HELPER
 #include "gyre/dialect/handles.h"

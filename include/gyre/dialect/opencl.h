@@ -41,6 +41,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
     return atomic_add(counter, count);
 }
 
+#define GYRE_HEADER_LOAD_(gyre, type_, offset_) (*(const __global type_ *)((gyre)->header + (offset_)))
+
 #include "gyre/dialect/device.h"
 #include "gyre/dialect/opencl_functions.h"
 #include "gyre/dialect/opencl_atomics.h"

@@ -40,7 +40,15 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
                         : (const __global gyre_control_handle *)((const __global gyre_u8 *)control +
                                                                  epoch->handles_offset);
     gyre->shared = shared;
+    GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
+    GYRE_HEADER_AT_(gyre, 0);
 }
+
+/* The header of message i, before its handler is called. */
+#define GYRE_EPOCH_HEADER_(gyre, epoch, requests, i)                                                         \
+    (GYRE_HEADER_QUEUE_(gyre, (epoch)->headers_offset ? (requests) + (epoch)->headers_offset : 0,            \
+                        (epoch)->header_size, (epoch)->mask),                                                \
+     GYRE_HEADER_AT_(gyre, (epoch)->start + (i)))
 
 GYRE_HELPER const __global gyre_slot *gyre_epoch_in_(const gyre_epoch *epoch, __global gyre_u8 *requests,
                                                      gyre_u32 i)
@@ -164,6 +172,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             const int todo =                                                                                 \
                 gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_, 1);        \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
+                GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                              \
                 GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
@@ -200,6 +209,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             gyre_u32 failed = 0;                                                                             \
             int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_,     \
                                         gyre.lane == 0);                                                     \
+            GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                                  \
             GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \
             gyre.failed = 0;                                                                                 \
             if (todo == GYRE_SLOT_READY_ &&                                                                  \

@@ -115,6 +115,8 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     stay->at.request_stride = slots->request_stride;
     stay->at.reply_stride = slots->reply_stride;
     stay->at.stamps_offset = slots->stamps_offset;
+    stay->at.headers_offset = slots->headers_offset;
+    stay->at.header_size = slots->header_size;
     if (stay->blocks == 1)
         return stay->cursor->next + GYRE_STAY_BATCH_;
     if (stay->cursor->next == stay->cursor->end)
@@ -181,6 +183,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                     __global gyre_slot *out = gyre_epoch_out_(&stay.at, stay.region, 0);                     \
                     if (gyre_epoch_open_(&stay.at, 0, in, out, gyre_least_##request_, gyre_size_##request_,  \
                                          1) == GYRE_SLOT_READY_) {                                           \
+                        GYRE_EPOCH_HEADER_(&gyre, &stay.at, stay.region, 0);                                 \
                         GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
                         gyre.failed = 0;                                                                     \
                         int result = GYRE_FAILED;                                                            \

@@ -51,4 +51,18 @@ GYRE_MESSAGE(order_reply, ORDER_REPLY)
 #define NOTE_REQUEST(FIELD) FIELD(utf8, other) FIELD(utf8, name)
 GYRE_MESSAGE_TAIL(note_request, NOTE_REQUEST, 96)
 
+/* What a handler sees of a header, all of it and some of it. */
+#define HEADER_SEEN(FIELD)                                                                                   \
+    FIELD(u64, word)                                                                                         \
+    FIELD(u32, size)                                                                                         \
+    FIELD(u32, type)                                                                                         \
+    FIELD(u64, priority)                                                                                     \
+    FIELD(u64, id)                                                                                           \
+    FIELD(u64, correlation)                                                                                  \
+    FIELD(u64, deadline_ns) FIELD(u64, sent_ns) FIELD(u32, sender) FIELD(u32, receiver) FIELD(u64, trace[2])
+GYRE_MESSAGE(header_seen, HEADER_SEEN)
+#define HEADER_SHORT(FIELD)                                                                                  \
+    FIELD(u64, word) FIELD(u64, id) FIELD(u64, trace) FIELD(u32, type) FIELD(u32, size)
+GYRE_MESSAGE(header_short, HEADER_SHORT)
+
 #endif

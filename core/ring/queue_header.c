@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Headers of messages: written beside the slots before a request is published, read when its completion is
+ * taken. Nothing here runs for queues that have none.
+ *
+ * Locks: the caller's. Headers of unsent requests are the producers', of the others nobody writes until the
+ * slot is given back.
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/header.h"
+#include "core/ring/queue.h"
+#include "gyre/waiting.h"
+
+static unsigned char *header_at(const gyre_queue *queue, uint64_t index)
+{
+    return queue->headers + (index & queue->mask) * queue->header_size;
+}
+
+static bool holds_times(const gyre_queue *queue)
+{
+    return queue->header_size > offsetof(gyre_header, sent_ns);
+}
+
+static void fill_in(gyre_header *header, uint64_t index, uint64_t now_ns)
+{
+    if (header->id == 0)
+        header->id = index + 1;
+    header->sent_ns = now_ns;
+}
+
+/* Moves of constant size: a call for each message would cost more than its header. */
+static void store(unsigned char *to, const gyre_header *header, uint32_t size)
+{
+    switch (size) {
+    case 16:
+        memcpy(to, header, 16);
+        break;
+    case 32:
+        memcpy(to, header, 32);
+        break;
+    case 48:
+        memcpy(to, header, 48);
+        break;
+    default:
+        memcpy(to, header, 64);
+    }
+}
+
+/* What a reservation's header says was put at its place by gyre_reserve_header. */
+void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    const uint64_t now_ns = holds_times(queue) ? gyre_clock_ns() : 0;
+    const gyre_header *given = queue->producer.given;
+    const bool reserved = queue->producer.reserving;
+    const uint32_t size = queue->header_size;
+    for (uint64_t index = first; index != end; index++) {
+        gyre_header header = {0};
+        unsigned char *place = header_at(queue, index);
+        if (reserved)
+            memcpy(&header, place, size);
+        else if (given)
+            header = given[index - first];
+        fill_in(&header, index, now_ns);
+        store(place, &header, size);
+    }
+}
+
+void gyre_queue_headers_clear(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = first; index != end; index++)
+        memset(header_at(queue, index), 0, queue->header_size);
+}
+
+gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *header)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    const char *misfit = gyre_header_misfit(header, queue->header_size);
+    if (!misfit)
+        return GYRE_OK;
+    if (!queue->header_size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the messages of %s have no header, and the given one sets '%s'; set header = %s in "
+            "the section [queue.%s]",
+            label, misfit, misfit, queue->name[0] ? queue->name : "default");
+    return gyre_error_set(GYRE_INVALID,
+                          "the header of %s has %u bytes, and '%s' lies behind them; set header = %u in the "
+                          "section [queue.%s]",
+                          label, queue->header_size, misfit, gyre_header_needed(misfit),
+                          queue->name[0] ? queue->name : "default");
+}
+
+void gyre_queue_info(gyre_queue *queue, uint64_t index, gyre_message_info *info)
+{
+    gyre_message_info now = {.size = info->size, .header_size = queue->header_size};
+    gyre_timing timing = {0};
+    if (queue->headers)
+        memcpy(&now.header, header_at(queue, index), queue->header_size);
+    if (queue->timing && gyre_queue_timing_find(queue, index, &timing)) {
+        now.started_ns = timing.started_ns;
+        now.finished_ns = timing.finished_ns;
+        now.time_error_ns = timing.error_ns;
+    }
+    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+}
+
+gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header)
+{
+    gyre_status status;
+    char label[96];
+    if (!queue || !header)
+        return gyre_error_set(GYRE_INVALID, "gyre_reserve_header needs a queue and a header");
+    status = gyre_queue_check_header(queue, header);
+    if (status != GYRE_OK || !queue->headers)
+        return status;
+    gyre_producer_take(queue);
+    if (queue->producer.reserving && number < queue->producer.reserved)
+        store(header_at(queue, queue->producer.sent + number), header, queue->header_size);
+    else
+        status = gyre_error_set(
+            GYRE_INVALID, "%s has %llu reserved requests, asked for the header of number %zu",
+            gyre_queue_label(queue, label, sizeof label),
+            (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), number);
+    gyre_producer_give(queue);
+    return status;
+}

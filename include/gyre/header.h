@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The header that messages of a queue may carry: one text for applications, backends and kernels. Included
+ * by gyre.h and ring_layout.h.
+ *
+ * A queue has none unless its section of the configuration says so: `header = 32`, or the fields that are
+ * wanted, `header = type id deadline`. It then holds the first 16, 32, 48 or 64 bytes of this struct, so
+ * every field has one place wherever it is there at all. Headers lie beside the slots, not in them: the path
+ * of messages without headers knows nothing of them.
+ *
+ * Stability: part of the backend ABI; a change bumps GYRE_ABI_MAJOR.
+ */
+#ifndef GYRE_HEADER_H
+#define GYRE_HEADER_H
+
+#include "gyre/types.h"
+
+/** All fields 0: what the queue fills in by itself. */
+typedef struct gyre_header {
+    gyre_u32 type;     /* of the request, for kernels that tell several apart */
+    gyre_u16 priority; /* 0 is served last; beyond the queue's highest level counts as that one */
+    gyre_u16 reserved; /* 0 */
+    gyre_u64 id;       /* of the message; 0 when sending: the queue gives the next number */
+    /* 16 bytes up to here */
+    gyre_u64 correlation; /* what the sender recognises the reply by */
+    gyre_u64 deadline_ns; /* CLOCK_MONOTONIC: not handled after that; 0: as the queue's ttl_ms says */
+    /* 32 */
+    gyre_u64 sent_ns; /* CLOCK_MONOTONIC; the queue writes it, whatever it was */
+    gyre_u32 sender, receiver;
+    /* 48 */
+    gyre_u64 trace[2];
+} gyre_header;
+
+#define GYRE_HEADER_SIZE_MAX 64
+
+#if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
+_Static_assert(sizeof(gyre_header) == GYRE_HEADER_SIZE_MAX, "one line");
+_Static_assert(offsetof(gyre_header, correlation) == 16 && offsetof(gyre_header, sent_ns) == 32 &&
+                   offsetof(gyre_header, trace) == 48,
+               "quarters of a line");
+#endif
+
+#endif
