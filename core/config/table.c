@@ -294,6 +294,46 @@ static const struct gyre_config_row rows[] = {
      .doc = "With `isolation = process`: a request whose handler took its worker down this often is "
             "completed as "
             "a failure, and the next one proceeds."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_BOOL,
+     .key = "checkpoints",
+     .preset = "false",
+     .doc = "Keeps copies of what a handler keeps between messages, and the requests since the last one, so "
+            "that "
+            "the kernel goes on as if nothing had happened when its worker dies (`isolation = process`). The "
+            "handler must be deterministic."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_MS,
+     .key = "checkpoint_ms",
+     .min = 0,
+     .max = 86400000,
+     .preset = "100",
+     .doc = "With `checkpoints`: how old the last one may be while requests are handled. 0: as old as it "
+            "likes."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "checkpoint_messages",
+     .min = 0,
+     .max = INT64_MAX,
+     .preset = "0",
+     .doc =
+         "With `checkpoints`: how many requests of a queue may be handled until another one is taken. 0: as "
+         "many as fit into half of the replay log."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_BOOL,
+     .key = "checkpoint_buffers",
+     .preset = "true",
+     .doc = "With `checkpoints`: whether `inout` buffers belong to what is kept. Those that do not have the "
+            "contents that the program gave them, after a crash."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_SIZE,
+     .key = "replay_log",
+     .min = 1,
+     .max = CACHE_MAX,
+     .preset = "16 MiB",
+     .doc =
+         "With `checkpoints`: the memory for each queue's requests since the last one, beyond those that are "
+         "in the queue still. When it is full, senders wait for a checkpoint."},
 
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_POWER,

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/ring/log.h"
 
 enum { LABEL_SIZE = 96 };
 enum {
@@ -208,6 +209,7 @@ void gyre_queue_destroy(gyre_queue *queue)
         sched_yield();
     }
     gyre_queue_timing_destroy(queue);
+    gyre_queue_log_destroy(queue);
     gyre_region_destroy(&queue->region);
     free(queue->marks);
     free(queue);

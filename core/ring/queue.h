@@ -75,13 +75,15 @@ struct gyre_queue {
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
     unsigned char *headers;           /* of slot 0; NULL: messages have none */
     uint32_t header_size;
-    bool annotated; /* something is noted of every message: its times, its header */
+    bool annotated;             /* something is noted of every message: its times, its header, itself */
+    struct gyre_queue_log *log; /* NULL: requests are not kept for another time (log.h) */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
     struct gyre_queue *next;
     void *device_memory;
     uint32_t table_entry;
+    bool withdrawn;           /* it is being closed: no device gets to see it any more */
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */
     uint32_t alone_crashes;   /* of these, while it was the only one that the device saw */
     uint64_t suspect;

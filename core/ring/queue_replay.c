@@ -29,16 +29,39 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
     return count;
 }
 
-void gyre_queue_mark_answered(gyre_queue *queue)
+/* What the host completed itself, and what the device passed over, is no part of any state. */
+bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
+{
+    const gyre_slot *reply = gyre_reply_slot(queue, index);
+    gyre_failure failure;
+    if (reply->info == GYRE_OUTCOME_DROPPED || reply->info == GYRE_OUTCOME_UNHANDLED)
+        return false;
+    if (reply->info != GYRE_OUTCOME_FAILED)
+        return true;
+    memcpy(&failure, reply + 1, sizeof failure);
+    return failure.code != GYRE_FAILURE_CRASH;
+}
+
+static void mark(gyre_queue *queue, bool handled_too)
 {
     uint64_t first = gyre_queue_first_unanswered(queue), end = gyre_received(queue) + queue->capacity;
     for (uint64_t index = first; index < end; index++) {
         gyre_slot *request = gyre_request_slot(queue, index);
-        if (!gyre_reply_ready(queue, index))
+        if (!gyre_reply_ready(queue, index) || (!handled_too && gyre_queue_was_handled(queue, index)))
             continue;
         request->length = GYRE_LENGTH_ANSWERED;
         request->info = GYRE_REQUEST_ANSWERED;
     }
+}
+
+void gyre_queue_mark_answered(gyre_queue *queue)
+{
+    mark(queue, true);
+}
+
+void gyre_queue_mark_settled(gyre_queue *queue)
+{
+    mark(queue, false);
 }
 
 void gyre_queue_set_claim(gyre_queue *queue, uint64_t index)

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/copy.h"
+#include "core/ring/log.h"
 
 #define INLINE __attribute__((always_inline)) static inline
 
@@ -103,6 +104,15 @@ INLINE void put_chunks(struct slots slots, uint64_t index, uint64_t end, const u
     }
 }
 
+/* Notes something of the requests from `index` on; how many of the `granted` may be sent. */
+__attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t index, uint64_t granted)
+{
+    if (queue->log)
+        granted = gyre_queue_log_grant(queue, index, granted);
+    gyre_queue_note_sent(queue, index, index + granted);
+    return granted;
+}
+
 INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum gyre_mark mark,
                     bool tails)
 {
@@ -111,9 +121,10 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
         queue->producer.received_seen =
             gyre_received(queue); /* acquire: the slots were read before they are reused */
     uint64_t granted = room(queue) < count ? room(queue) : count;
-    uint64_t index = queue->producer.sent, end = index + granted;
+    uint64_t index = queue->producer.sent;
     if (__builtin_expect(queue->annotated, 0))
-        gyre_queue_note_sent(queue, index, end);
+        granted = annotate(queue, index, granted);
+    uint64_t end = index + granted;
     if (mark != GYRE_MARK_SEND)
         for (uint64_t i = index; i != end; i++)
             gyre_mark_set_locked(queue, i, mark);
@@ -361,6 +372,8 @@ static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
         uint64_t together = queue->capacity - (queue->producer.sent & queue->mask);
         granted = room(queue) < wanted ? room(queue) : wanted;
         granted = together < granted ? together : granted;
+        if (queue->log)
+            granted = gyre_queue_log_grant(queue, queue->producer.sent, granted);
         queue->producer.reserving = granted > 0;
         queue->producer.reserved = granted;
         if (queue->headers)

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/ring/log.h"
 
 enum {
     TURNS_PER_YIELD =
@@ -48,8 +49,10 @@ static int wait_room(const gyre_queue *queue, uint64_t cursor)
         return -1;
     if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
         return 0;
-    if (gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity ||
-        gyre_received(queue) != cursor)
+    uint64_t next = gyre_queue_next_index(queue);
+    if (!gyre_queue_log_has_room(queue, next))
+        return 0;
+    if (next - gyre_received(queue) < queue->capacity || gyre_received(queue) != cursor)
         return 1;
     return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
 }
@@ -188,6 +191,11 @@ static gyre_status full(gyre_queue *queue, gyre_status status)
         return gyre_error_set(
             status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
             gyre_queue_label(queue, label, sizeof label));
+    if (!gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
+        return gyre_error_set(status,
+                              "%s waits for a checkpoint, because its replay log is full: use a larger "
+                              "replay_log, or more frequent checkpoints",
+                              gyre_queue_label(queue, label, sizeof label));
     return gyre_error_set_text(status, queue->full_text);
 }
 
@@ -264,9 +272,10 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
 gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns)
 {
     char label[96];
-    if (tidy_up(queue) && !__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+    bool room = tidy_up(queue), held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue));
+    if (room && !held && !__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
         return GYRE_OK;
-    if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+    if (held || __atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
         return block(
             queue, deadline_ns); /* no policy applies: the room is there, another sender is about to use it */
     switch (queue->policy) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/checkpoint.h"
 
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size)
 {
@@ -108,7 +108,14 @@ static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc,
         return gyre_error_set(GYRE_INVALID, "%s needs memory of the caller", call);
     desc->size = sizeof *desc;
     desc->memory = buffer->memory;
-    return gyre_dispatch_transfer(buffer->dispatch, desc);
+    uint64_t generation = gyre_checkpoints_generation(buffer);
+    gyre_status status = gyre_dispatch_transfer(buffer->dispatch, desc);
+    while (status == GYRE_OK && generation != gyre_checkpoints_generation(buffer)) {
+        /* a kernel was brought back meanwhile: these may be the bytes of the midst of that */
+        generation = gyre_checkpoints_generation(buffer);
+        status = gyre_dispatch_transfer(buffer->dispatch, desc);
+    }
+    return status;
 }
 
 gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source, uint64_t size)

@@ -92,7 +92,9 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
 {
     uint32_t behind = blocks_behind(kernel, command);
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
-    if (yield == GYRE_YIELD_TO_STOP && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+    if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turns_wanted, __ATOMIC_ACQUIRE))
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is wanted by another thread", kernel->name);
+    if (yield != GYRE_YIELD_TO_NOTHING && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
     if (behind == 0)
         return GYRE_OK;

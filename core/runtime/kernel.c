@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/checkpoint.h"
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
 {
@@ -85,9 +85,10 @@ static void leave_behind(gyre_kernel *kernel)
 void gyre_kernel_free(gyre_kernel *kernel)
 {
     gyre_error_hold();
+    gyre_checkpoints_stop(kernel);
     pthread_mutex_lock(&kernel->lock);
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
-    while (kernel->inside || kernel->starting || kernel->ending ||
+    while (kernel->inside || kernel->starting || kernel->ending || kernel->saving ||
            __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     pthread_mutex_unlock(&kernel->lock);
@@ -97,6 +98,7 @@ void gyre_kernel_free(gyre_kernel *kernel)
         return;
     }
     gyre_kernel_free_queues(kernel);
+    gyre_checkpoints_destroy(kernel);
     gyre_dispatch_memory_release(kernel->dispatch, kernel->state);
     gyre_build_release(kernel->build);
     gyre_region_destroy(&kernel->region);
@@ -133,6 +135,12 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
     info->condemned = kernel->condemned;
     info->stalls = kernel->stalls;
     info->health = gyre_kernel_health_of(kernel);
+    if (kernel->checkpoints) {
+        info->checkpoints = kernel->checkpoints->taken;
+        info->replayed = kernel->checkpoints->replayed;
+        info->checkpoint_ns = kernel->checkpoints->pause_ns;
+        info->longest_checkpoint_ns = kernel->checkpoints->longest_pause_ns;
+    }
     for (uint32_t i = 0; i < kernel->blocks; i++) {
         info->handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
         info->failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
@@ -211,32 +219,40 @@ static gyre_status check_state_read(const gyre_kernel *kernel, size_t size)
     return GYRE_OK;
 }
 
-gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size)
+/* Without the lock, which a device that is brought back meanwhile needs. Under the lock otherwise. */
+static gyre_status download_state(gyre_kernel *kernel, void *state, size_t size)
 {
-    gyre_status status = GYRE_OK;
-    if (!kernel || !state)
-        return gyre_error_set(GYRE_INVALID, "gyre_kernel_state_read needs a kernel and memory for its state");
-    pthread_mutex_lock(&kernel->lock);
-    gyre_kernel_await_turn(kernel);
-    if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE)
-        status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, gyre_in_ms(1000));
-    if (status == GYRE_OK)
-        status = check_state_read(kernel, size);
-    if (status != GYRE_OK) {
-        pthread_mutex_unlock(&kernel->lock);
-        return status;
-    }
-    kernel->inside++; /* without the lock, which a device that is brought back meanwhile needs */
-    pthread_mutex_unlock(&kernel->lock);
     gyre_transfer_desc download = {.size = sizeof download,
                                    .kind = GYRE_TRANSFER_DOWNLOAD,
                                    .memory = kernel->state,
                                    .byte_count = size,
                                    .target = state};
-    status = gyre_dispatch_transfer(kernel->dispatch, &download);
+    kernel->inside++;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_dispatch_transfer(kernel->dispatch, &download);
     pthread_mutex_lock(&kernel->lock);
     kernel->inside--;
     pthread_cond_broadcast(&kernel->changed);
+    return status;
+}
+
+gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size)
+{
+    gyre_status status = GYRE_OK;
+    uint64_t generation;
+    if (!kernel || !state)
+        return gyre_error_set(GYRE_INVALID, "gyre_kernel_state_read needs a kernel and memory for its state");
+    pthread_mutex_lock(&kernel->lock);
+    do { /* again when the kernel was brought back meanwhile: what was read may be of the midst of that */
+        gyre_kernel_await_turn(kernel);
+        generation = kernel->generation;
+        if (gyre_kernel_get_state(kernel) == GYRE_KERNEL_INACTIVE)
+            status = gyre_kernel_await_obeyed(kernel, gyre_in_ms(1000));
+        if (status == GYRE_OK)
+            status = check_state_read(kernel, size);
+        if (status == GYRE_OK)
+            status = download_state(kernel, state, size);
+    } while (status == GYRE_OK && kernel->generation != generation);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

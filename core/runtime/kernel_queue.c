@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/ring/header.h"
 #include "core/ring/replay.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/checkpoint.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
 {
@@ -115,29 +115,53 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
         __atomic_store_n(&control->command.queue_count, queue->table_entry + 1, __ATOMIC_RELEASE);
 }
 
+/* What the next device is to pass over. One block whose handler keeps something repeats what it did, in
+ * order. */
+static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
+{
+    if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)
+        return;
+    if (gyre_checkpoints_in_order(kernel))
+        gyre_queue_mark_settled(queue);
+    else
+        gyre_queue_mark_answered(queue);
+}
+
 void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
 {
-    bool skips = gyre_dispatch_device_info(kernel->dispatch)->can_skip != 0;
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
         uint64_t first = kernel->control->queues[queue->table_entry].first;
         if (resume) {
             first = gyre_queue_first_unanswered(queue);
             gyre_queue_set_claim(queue, first);
         }
-        if (resume && skips)
-            gyre_queue_mark_answered(queue);
+        if (resume)
+            mark_answered(kernel, queue);
         write_entry(kernel, queue, first,
-                    queue->gate ? gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory) : 0);
+                    queue->gate && !queue->withdrawn
+                        ? gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory)
+                        : 0);
     }
 }
 
 void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
+    if (queue->withdrawn)
+        return;
     uint64_t first = gyre_queue_first_unanswered(queue);
     gyre_queue_set_claim(queue, first);
-    if (gyre_dispatch_device_info(kernel->dispatch)->can_skip)
-        gyre_queue_mark_answered(queue);
+    mark_answered(kernel, queue);
     write_entry(kernel, queue, first, gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory));
+}
+
+void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
+{
+    gyre_control_region *control = kernel->control;
+    for (uint32_t i = 0; i < control->command.queue_count; i++)
+        __atomic_store_n(&control->queues[i].address, 0, __ATOMIC_RELEASE);
+    queue->table_entry = 0;
+    write_entry(kernel, queue, gyre_queue_next_index(queue),
+                gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory));
 }
 
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
@@ -161,8 +185,8 @@ static gyre_status least_of(const gyre_type *type, uint32_t *least)
     return status;
 }
 
-static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                              gyre_queue **out, uint64_t *address)
+gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                   gyre_queue **out, uint64_t *address)
 {
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc, section);
@@ -190,7 +214,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     return GYRE_OK;
 }
 
-static void free_queue(gyre_kernel *kernel, gyre_queue *queue)
+void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
     gyre_queue_destroy(queue);
@@ -232,17 +256,19 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
     gyre_queue *queue = NULL;
     uint64_t address = 0;
     *out = NULL;
-    gyre_status status = make_queue(kernel, desc, section, &queue, &address);
+    gyre_status status = gyre_kernel_make_queue(kernel, desc, section, &queue, &address);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
-    status = enter(kernel, queue, address);
+    status = gyre_checkpoints_equip(kernel, queue);
+    if (status == GYRE_OK)
+        status = enter(kernel, queue, address);
     if (status == GYRE_OK && kernel->resident)
         gyre_control_order(kernel, gyre_control_verb(kernel));
     pthread_mutex_unlock(&kernel->lock);
     if (status != GYRE_OK)
-        free_queue(kernel, queue);
+        gyre_kernel_free_queue(kernel, queue);
     else
         *out = queue;
     return status;
@@ -281,12 +307,32 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
     kernel->left = queue;
 }
 
+/*
+ * The queue of a kernel with checkpoints: no more of its requests are handled, and those that were are in a
+ * checkpoint, before it leaves the list.
+ */
+static void settle(gyre_kernel *kernel, gyre_queue *queue)
+{
+    pthread_mutex_lock(&kernel->lock);
+    kernel->inside++;
+    gyre_kernel_await_turn(kernel);
+    queue->withdrawn = true;
+    __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
+    await_let_go(kernel);
+    kernel->inside--;
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_checkpoints_settle(kernel, queue);
+}
+
 void gyre_queue_close(gyre_queue *queue)
 {
     if (!queue || queue->kernel->runtime->foreign)
         return;
     gyre_kernel *kernel = queue->kernel;
     gyre_queue_close_sends(queue);
+    if (queue->log)
+        settle(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
     kernel->inside++;
     while (kernel->starting) /* a device that reads the table, and cannot be told yet */
@@ -297,7 +343,7 @@ void gyre_queue_close(gyre_queue *queue)
         abandon_queue(kernel, queue);
     pthread_mutex_unlock(&kernel->lock);
     if (free_now)
-        free_queue(kernel, queue);
+        gyre_kernel_free_queue(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
     kernel->inside--;
     pthread_cond_broadcast(&kernel->changed);
@@ -309,7 +355,7 @@ static void free_list(gyre_kernel *kernel, gyre_queue **list)
     while (*list) {
         gyre_queue *queue = *list;
         *list = queue->next;
-        free_queue(kernel, queue);
+        gyre_kernel_free_queue(kernel, queue);
     }
 }
 
@@ -335,6 +381,7 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
         kernel->control->queues[queue->table_entry].first = next;
         kernel->control->queues[queue->table_entry].serial = ++kernel->queue_serial;
         queue->shared->claim.next = next; /* the device's line, but no device is there */
+        gyre_checkpoints_rewind(kernel, queue);
         gyre_queue_reopen(queue);
     }
 }

@@ -11,7 +11,7 @@
 #include "core/base/lines.h"
 #include "core/base/text.h"
 #include "core/ring/header.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/checkpoint.h"
 
 enum { STARTS_MAX = 3 };
 
@@ -341,6 +341,8 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
     gyre_buffer_list list = {0};
     gyre_binding_desc *bindings = calloc((size_t)kernel->buffer_count + 1, sizeof *bindings);
     gyre_status status = anew ? write_state(kernel) : GYRE_OK;
+    if (status == GYRE_OK && anew)
+        status = gyre_checkpoints_begin(kernel);
     if (status == GYRE_OK && !bindings)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->buffer_count);
     if (status == GYRE_OK)
@@ -409,6 +411,7 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
     gyre_control_order(kernel, isolated ? GYRE_VERB_PAUSE : verb);
     kernel->starting = true;
+    kernel->generation++;
     kernel->earlier_handled = kernel->earlier_failed = 0;
     kernel->restarts = kernel->condemned = kernel->stalls = 0;
     kernel->doomed = false;
@@ -467,6 +470,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = gyre_control_create(kernel);
     if (status == GYRE_OK)
+        status = gyre_checkpoints_create(kernel);
+    if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
     if (status == GYRE_OK)
         status = gyre_watchdog_need(kernel);
@@ -477,7 +482,7 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
         pthread_mutex_unlock(&kernel->lock);
     }
-    return status;
+    return status == GYRE_OK ? gyre_checkpoints_start(kernel) : status;
 }
 
 static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)

@@ -24,18 +24,34 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *call)
 void gyre_kernel_await_turn(gyre_kernel *kernel)
 {
     kernel->inside++;
-    while (kernel->starting || kernel->ending)
+    __atomic_fetch_add(&kernel->turns_wanted, 1, __ATOMIC_ACQ_REL); /* a checkpoint gives way */
+    while (kernel->starting || kernel->ending || kernel->saving)
         pthread_cond_wait(&kernel->changed, &kernel->lock);
+    __atomic_fetch_sub(&kernel->turns_wanted, 1, __ATOMIC_ACQ_REL);
     kernel->inside--;
     pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
 }
 
 /* ---- pausing ---- */
 
+gyre_status gyre_kernel_await_obeyed(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t generation = kernel->generation;
+        gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, deadline_ns);
+        bool anew = kernel->checkpoints && (kernel->starting || kernel->generation != generation);
+        if (status != GYRE_OK || !anew)
+            return status;
+        gyre_kernel_await_turn(kernel); /* what was obeyed may be an order to handle requests again */
+    }
+}
+
 /* Only a kernel that is resident and not on its way out can be paused or resumed. */
 static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_state state,
                                uint64_t deadline_ns)
 {
+    if (kernel->checkpoints)
+        gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
     if (now != GYRE_KERNEL_ACTIVE && now != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it first", kernel->name,
@@ -43,7 +59,7 @@ static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_s
     if (gyre_control_verb(kernel) != verb)
         gyre_control_order(kernel, verb);
     gyre_kernel_set_state(kernel, state);
-    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, deadline_ns);
+    gyre_status status = gyre_kernel_await_obeyed(kernel, deadline_ns);
     if (status == GYRE_LOST && !kernel->ending)
         gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);
     return status;
@@ -193,7 +209,7 @@ static gyre_status tell_end(const gyre_kernel *kernel)
 gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
 {
     bool joined = false;
-    while (kernel->starting || kernel->ending) {
+    while (kernel->starting || kernel->ending || kernel->saving) {
         joined = kernel->ending;
         if (joined)
             join_end(kernel, drain_deadline_ns);

@@ -19,6 +19,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/replay.h"
+#include "core/runtime/checkpoint.h"
 
 enum {
     BACKOFF_DOUBLINGS_MAX = 10,
@@ -28,10 +29,10 @@ enum {
 
 /* ---- taking kernels out of service ---- */
 
-/* Handlers that keep something between messages cannot be run again for a message. */
-static bool keeps_something(const gyre_kernel *kernel)
+/* Handlers that keep something between messages can be run again for a message only from a checkpoint on. */
+static bool cannot_repeat(const gyre_kernel *kernel)
 {
-    return kernel->record->state->size > 0 || strstr(kernel->record->buffers, "inout ") != NULL;
+    return gyre_kernel_keeps_something(kernel) && !kernel->checkpoints;
 }
 
 /* What the dead worker's blocks counted. Under the lock. */
@@ -60,6 +61,9 @@ static void suspend(gyre_kernel *kernel)
         kernel->resident = NULL;
         kernel->starting = kernel->reviving = true;
         kernel->restarts++;
+        kernel->generation++;
+        kernel->resume_verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
+        kernel->paused_to_save = false;
         add_counts(kernel);
     }
     pthread_mutex_unlock(&kernel->lock);
@@ -108,7 +112,7 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     uint64_t first = gyre_queue_first_unanswered(queue);
     uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
     sight->answered += first;
-    if (!visible)
+    if (!visible || (kernel->checkpoints && kernel->checkpoints->replaying)) /* which it did not see */
         return;
     if (queue->suspect != first)
         queue->suspect_crashes = queue->alone_crashes = 0;
@@ -181,16 +185,51 @@ static void investigate(const struct gyre_recovery *recovery, const char *reason
 
 /* ---- going on ---- */
 
+static bool watch_worker(void *context, uint64_t deadline_ns)
+{
+    gyre_kernel *kernel = context;
+    return gyre_dispatch_watch(kernel->dispatch, deadline_ns);
+}
+
+/* Under the lock: the queues as they are now, and what the kernel was told to do last. */
+static void show_all(gyre_kernel *kernel, uint64_t verb)
+{
+    gyre_kernel_write_table(kernel, true);
+    gyre_control_order(kernel, verb);
+}
+
+/* Launches the kernel, with its state, and lets it handle again what is not in its last checkpoint. */
+static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb, gyre_resident **out)
+{
+    gyre_status status = kernel->checkpoints ? gyre_replay_restore(kernel) : GYRE_OK;
+    if (status == GYRE_OK)
+        status = gyre_kernel_launch_device(kernel, false, out);
+    if (status != GYRE_OK || !replays)
+        return status;
+    status = gyre_replay_run(kernel, watch_worker, kernel);
+    pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_OK) {
+        __atomic_store_n(&kernel->control->queues[0].address, 0, __ATOMIC_RELEASE); /* the replay's */
+        show_all(kernel, verb);
+    }
+    pthread_mutex_unlock(&kernel->lock);
+    return status == GYRE_OK ? gyre_dispatch_notify(kernel->dispatch, *out) : status;
+}
+
 gyre_status gyre_recovery_resume(gyre_kernel *kernel)
 {
     gyre_resident *resident = NULL;
     pthread_mutex_lock(&kernel->lock);
+    uint64_t verb = kernel->checkpoints ? kernel->resume_verb : gyre_control_verb(kernel);
     gyre_control_reset(kernel);
-    gyre_kernel_write_table(kernel, true);
-    gyre_control_order(kernel, gyre_control_verb(kernel));
+    bool replays = gyre_replay_prepare(kernel);
+    if (!replays)
+        show_all(kernel, verb);
     pthread_mutex_unlock(&kernel->lock);
     gyre_handles_refresh(kernel);
-    gyre_status status = gyre_kernel_launch_device(kernel, false, &resident);
+    gyre_status status = launch_again(kernel, replays, verb, &resident);
+    if (status != GYRE_OK)
+        gyre_dispatch_release(kernel->dispatch, resident);
     if (status == GYRE_LOST)
         return status;
     if (status != GYRE_OK) {
@@ -230,7 +269,7 @@ static void suspend_all(const struct gyre_recovery *recovery)
         suspend(kernel);
         if (kernel->reviving && kernel->doomed)
             give_up(kernel, "a handler ran for longer than handler_budget_ms (on_stall = stop)");
-        else if (kernel->reviving && keeps_something(kernel))
+        else if (kernel->reviving && cannot_repeat(kernel))
             give_up(kernel, "its worker process died, and what its handler keeps between messages with it");
     }
 }

@@ -91,6 +91,11 @@ struct gyre_kernel {
     uint32_t stalls;                /* times that it became so */
     uint32_t restarts, condemned;   /* workers that died under it; requests that were failed for that */
     uint64_t earlier_handled, earlier_failed; /* by those workers */
+    struct gyre_checkpoints *checkpoints;     /* NULL: none are taken (checkpoint.h) */
+    bool saving, paused_to_save;              /* one is being taken; the device is paused for that alone */
+    uint32_t turns_wanted;                    /* atomic: threads that wait for their turn */
+    uint64_t generation;                      /* grows when the device side is made anew */
+    uint64_t resume_verb;                     /* what it was told last when its worker died */
     uint32_t inside;                          /* threads that wait for the kernel with the lock given up */
     uint32_t visitors;          /* atomic: threads that hold it without a lock; grows while it is listed */
     uint64_t drain_deadline_ns; /* while ending: the earliest that anybody asked for */
@@ -113,6 +118,7 @@ struct gyre_buffer {
     struct gyre_dispatch *dispatch;
     gyre_memory *memory;
     uint64_t size;
+    bool in_checkpoints; /* atomic: of some kernel, perhaps */
     /* under runtime->lock */
     uint32_t bound;       /* kernels that are not terminated and use it */
     uint64_t handle;      /* how messages name it, 0: not at all */
@@ -153,6 +159,7 @@ void gyre_control_order(gyre_kernel *kernel, uint64_t verb);
 enum gyre_control_yield {
     GYRE_YIELD_TO_NOTHING,
     GYRE_YIELD_TO_STOP, /* CLOSED as soon as the kernel is being terminated */
+    GYRE_YIELD_TO_TURN, /* ... or another thread waits for its turn */
 };
 /**
  * Waits until every block obeyed the last command, or one after it. The lock is given up meanwhile; the
@@ -174,6 +181,13 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 /** The same for a queue that is configured by [queue.SECTION], whatever its own name. */
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out);
+/** Makes a queue that is in no list yet, and makes it visible to the device. */
+gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                   gyre_queue **out, uint64_t *address);
+/** Frees one that is in no list, or whose device has left. */
+void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue);
+/** Puts a queue that is not in the list into the table, and no other. Under the lock. */
+void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
 /** Frees every queue of a kernel whose device side has left. */
 void gyre_kernel_free_queues(gyre_kernel *kernel);
 /** Lets everybody who waits in a call on a queue of the kernel return; what comes after is CLOSED as well. */
@@ -214,6 +228,11 @@ void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold);
 /* lifecycle.c */
 /** Waits until nobody takes the device side up or down. Under the lock, which is given up meanwhile. */
 void gyre_kernel_await_turn(gyre_kernel *kernel);
+/**
+ * Waits until every block obeyed the last command, also when the kernel is brought back meanwhile. Under the
+ * lock, which is given up meanwhile.
+ */
+gyre_status gyre_kernel_await_obeyed(gyre_kernel *kernel, uint64_t deadline_ns);
 /** As gyre_kernel_terminate, under the lock, which is given up meanwhile. */
 gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled);
 

@@ -111,7 +111,7 @@ static void watch_kernel(gyre_kernel *kernel, uint64_t budget)
     uint64_t now = gyre_clock_ns();
     bool newly = false;
     pthread_mutex_lock(&kernel->lock);
-    if (!kernel->resident || gyre_control_verb(kernel) != GYRE_VERB_RUN) {
+    if (!kernel->resident || (gyre_control_verb(kernel) != GYRE_VERB_RUN && !kernel->paused_to_save)) {
         gyre_watchdog_forget(kernel);
     } else {
         bool stalls = kernel_stalls(kernel, now, budget);

@@ -225,6 +225,10 @@ typedef struct gyre_kernel_info {
     uint32_t restarts, condemned;
     uint32_t stalls;           /* how often a handler was found over handler_budget_ms since launch */
     gyre_kernel_health health; /* now */
+    /* With checkpoints: how many were taken since launch and for how long the handler was paused for one, the
+     * last and the longest; and requests that were handled once more after a crash (`handled` counts them).
+     */
+    uint64_t checkpoints, checkpoint_ns, longest_checkpoint_ns, replayed;
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
@@ -239,6 +243,13 @@ GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
 /** Copies the actor state out. INVALID unless the kernel is inactive or terminated and `size` is the state's
  * size. */
 GYRE_API gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size);
+
+/**
+ * Takes a checkpoint now: returns when everything that was handled before the call is covered by one. INVALID
+ * for a kernel without checkpoints, CLOSED for one that does not run, TIMEOUT when a handler does not come
+ * back.
+ */
+GYRE_API gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns);
 
 /* ---- queues ---- */
 

@@ -74,14 +74,26 @@ GYRE_KERNEL(fragile, crash_request, crash_reply)
     return GYRE_REPLY;
 }
 
-/* Stateful: the reply is a function of all requests so far. */
+/* Stateful: the reply is a function of all requests so far. A crash leaves half a change behind. */
 GYRE_ACTOR(fragile_actor, crash_request, crash_reply, crash_state)
 {
+    state->count++;
     if (request->fault != CRASH_NOT && (request->always || is_first(request->number)))
         crash(request->fault);
-    state->count++;
     state->hash = mixed(state->hash + request->number);
     reply->number = state->count;
     reply->check = state->hash;
+    return GYRE_REPLY;
+}
+
+/* A device buffer is the state; what a request does to it does not depend on the order. */
+GYRE_BUFFERS(crash_buffers, CRASH_BUFFERS)
+GYRE_KERNEL_WITH(fragile_sums, crash_request, crash_reply, gyre_none, crash_buffers)
+{
+    gyre_atomic_add(&buffers->sums[request->number % buffers->sums_count], mixed(request->number));
+    if (request->fault != CRASH_NOT && (request->always || is_first(request->number)))
+        crash(request->fault);
+    reply->number = request->number;
+    reply->check = mixed(request->number);
     return GYRE_REPLY;
 }

@@ -28,4 +28,6 @@ GYRE_MESSAGE(crash_reply, CRASH_REPLY)
 #define CRASH_STATE(FIELD) FIELD(u64, count) FIELD(u64, hash)
 GYRE_MESSAGE(crash_state, CRASH_STATE)
 
+#define CRASH_BUFFERS(IN, INOUT) INOUT(u64, sums)
+
 #endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a queue keeps so that its requests can be handled again from a checkpoint on: requests whose slots are
+ * about to be used anew are copied into a log, unless the checkpoint covers them. Those that are still in
+ * their slots are taken from there, so where a checkpoint comes more often than the queue goes round nothing
+ * is ever copied.
+ *
+ * The log is bounded: when the next request would not fit, senders wait for a checkpoint.
+ *
+ * Threads: the producer's functions under the producer's lock (or by the one thread that sends); positions
+ * and commits by one thread at a time, which the runtime sees to; reading in any thread, while no commit
+ * happens. A reader may run beside a sender.
+ */
+#ifndef GYRE_CORE_RING_LOG_H
+#define GYRE_CORE_RING_LOG_H
+
+#include "core/ring/queue.h"
+
+/** Which requests a checkpoint covers: all below `first`, and those marked in `done` behind it. */
+struct gyre_queue_position {
+    uint64_t first;
+    uint8_t *done; /* a bit for each of the `capacity` indices from `first` on */
+};
+
+struct gyre_queue_log {
+    unsigned char *entries;
+    uint64_t count;     /* of entries; request `index` has entry index % count */
+    uint32_t stride;    /* bytes of an entry */
+    uint64_t saved;     /* atomic: requests below were copied where that was needed; theirs are no slots */
+    uint64_t limit;     /* atomic: requests from this index on have to wait */
+    uint64_t announced; /* atomic: what is being sent goes up to here */
+    uint64_t ask_at;    /* atomic: a request from here on is worth a call of `ask` */
+    struct gyre_queue_position base;   /* of the last checkpoint; `first` is atomic */
+    struct gyre_queue_position coming; /* of the one that is being taken */
+    bool looked;                       /* `coming` was noted for it */
+    uint32_t asked;                    /* atomic: `ask` was called since the last checkpoint */
+    void (*ask)(void *context);        /* must not block */
+    void *ask_context;
+};
+
+/** Gives the queue a log of at most `bytes`. INVALID when not even one request fits. */
+gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes);
+/** Accepts a queue without. */
+void gyre_queue_log_destroy(gyre_queue *queue);
+
+/* ---- the producer ---- */
+
+/** How many of the `wanted` slots from `index` on may be written now; what they held was kept. */
+uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted);
+/** Whether a request may take this index as far as the log is concerned. Any thread. */
+bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
+
+/* ---- checkpoints: between two messages ---- */
+
+/** Notes which requests are handled now. The device is at a message boundary and stays there meanwhile. */
+void gyre_queue_log_look(gyre_queue *queue);
+/** What was noted is what the last checkpoint covers; `ask_after` requests later the next one is asked for.
+ */
+void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
+/** Everything that was sent is settled: a kernel begins with its initial state. No device. */
+void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after);
+/** How many requests were handled since the last checkpoint, as far as they are one after the other. */
+uint64_t gyre_queue_log_behind(const gyre_queue *queue);
+
+/* ---- replay ---- */
+
+/** A request as it was sent. */
+struct gyre_logged_request {
+    void *payload; /* room for the largest */
+    uint32_t length;
+    gyre_header header; /* of queues whose messages have one, but for its deadline */
+};
+
+/**
+ * The next request at or behind *index, below `end`, that was handled after the checkpoint and answered.
+ * False when there is none; else *index is its index.
+ */
+bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
+                         struct gyre_logged_request *request);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Checkpoints of a kernel: what its handler keeps between messages, and the requests since the last one.
+ *
+ * Locks, outermost first: `taking` (one checkpoint at a time), kernel->lock. While one is taken the kernel
+ * has `saving`, which gyre_kernel_await_turn waits for; the recovery of a dead worker does not: it changes
+ * kernel->generation, and what was copied meanwhile is thrown away.
+ */
+#ifndef GYRE_CORE_RUNTIME_CHECKPOINT_H
+#define GYRE_CORE_RUNTIME_CHECKPOINT_H
+
+#include "core/runtime/runtime.h"
+#include "core/state/store.h"
+
+/** Memory of the device that belongs to a kernel's state. */
+struct gyre_checkpoint_part {
+    gyre_memory *memory;
+    uint64_t size;
+};
+
+struct gyre_checkpoints {
+    struct gyre_store store;
+    struct gyre_checkpoint_part *parts; /* one behind the other in the store */
+    uint32_t part_count;
+    uint64_t every_ns, every_messages; /* UINT64_MAX: that is no reason */
+    gyre_queue *replay;                /* takes requests that are handled again; not in the kernel's list */
+    void *request;                     /* room for the largest */
+
+    pthread_mutex_t taking;
+    pthread_t thread;
+    bool runs;
+    uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
+
+    bool replaying; /* under the kernel's lock: a worker that dies now dies of requests it handled before */
+    uint64_t replayed; /* under the kernel's lock, as what follows: requests that were handled again */
+    uint64_t taken, pause_ns, longest_pause_ns;
+};
+
+/** Whether the kernel's handler keeps something between messages. */
+bool gyre_kernel_keeps_something(const gyre_kernel *kernel);
+
+/**
+ * Whether the kernel has checkpoints and one block, so that what it did is repeated in the order in which it
+ * was done: nothing behind the first unanswered request counts as done.
+ */
+static inline bool gyre_checkpoints_in_order(const gyre_kernel *kernel)
+{
+    return kernel->checkpoints && kernel->blocks == 1;
+}
+
+/** As configured: makes what checkpoints of the kernel need. Its buffers are bound and its state is made. */
+gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
+/** Starts the thread that takes them. */
+gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
+/** Ends it. Without locks. Accepts a kernel without. */
+void gyre_checkpoints_stop(gyre_kernel *kernel);
+/** The device has left. Accepts a kernel without. */
+void gyre_checkpoints_destroy(gyre_kernel *kernel);
+
+/** Gives a new queue of the kernel what it needs; no effect on a kernel without checkpoints. */
+gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue);
+/** The first checkpoint: the state at launch. The device is not there yet; without the lock. */
+gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
+/** What was sent is settled, for a kernel that begins with its initial state. Under the lock. */
+void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
+/** Before a queue is freed: its requests are in a checkpoint. Without the lock. */
+void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
+
+/**
+ * Waits until no kernel that has the buffer in its checkpoints is being brought back. The result changes when
+ * one was. Without locks.
+ */
+uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer);
+
+/**
+ * Takes one. AGAIN: the kernel was changed meanwhile or is being brought back; TIMEOUT: a handler does not
+ * come back; CLOSED: it does not run. Without locks.
+ */
+gyre_status gyre_checkpoint_take(gyre_kernel *kernel, uint64_t deadline_ns);
+
+/* replay.c: by the thread that has `starting`. */
+
+/** Puts the last checkpoint back into the device's memory. */
+gyre_status gyre_replay_restore(gyre_kernel *kernel);
+/**
+ * Before the launch, under the lock: when there are requests to be handled again, shows the device their
+ * queue alone, orders it to run, and returns true.
+ */
+bool gyre_replay_prepare(gyre_kernel *kernel);
+/**
+ * Has the launched device handle them again; their replies were given before. `watch` waits until its
+ * deadline and says whether the device lives. LOST when it died, or when it came to a stand.
+ */
+gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
+                            void *context);
+
+#endif

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Handlers with state whose worker process dies: with checkpoints, state and replies are as if nothing had
+ * happened. One case a run, `test_state CASE`.
+ */
+#include "workers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What fragile_actor keeps, without any crash. */
+struct model {
+    uint64_t count, hash;
+};
+
+static void advance(struct model *model, uint64_t number)
+{
+    model->count++;
+    model->hash = mixed(model->hash + number);
+}
+
+static void send_one(gyre_queue *queue, uint32_t fault, uint32_t always, uint64_t number)
+{
+    crash_request request = {.fault = fault, .always = always, .number = number};
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+}
+
+static void receive_one(gyre_queue *queue, struct model *model, uint64_t number)
+{
+    crash_reply reply = {0};
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED);
+    advance(model, number);
+    require(reply.number == model->count && reply.check == model->hash);
+}
+
+static gyre_kernel_info info_of(gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(kernel, &info));
+    return info;
+}
+
+static void require_state(gyre_kernel *kernel, const struct model *model)
+{
+    crash_state state;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == model->count && state.hash == model->hash);
+    must(gyre_kernel_activate(kernel, soon()));
+}
+
+static gyre_runtime *open_with(const char *first, const char *second)
+{
+    const char *settings[] = {"kernel.default.checkpoints=true", "backend.cpu.worker_timeout_ms=500", first,
+                              second, NULL};
+    return open_isolated(settings);
+}
+
+/* Requests one after the other, some of which crash once. */
+static uint64_t stream_with_crashes(gyre_runtime *runtime, uint64_t count, uint64_t crash_every,
+                                    uint64_t window)
+{
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t sent = 0, received = 0; received < count;) {
+        for (; sent < count && sent - received < window; sent++)
+            send_one(queue, sent % crash_every == crash_every / 2 ? CRASH_SEGFAULT : CRASH_NOT, 0, sent);
+        receive_one(queue, &model, received++);
+        if (received % 50 == 0)
+            usleep(1000); /* the thread that takes checkpoints gets its turn */
+    }
+    require_state(kernel, &model);
+    gyre_kernel_info info = info_of(kernel);
+    require(info.restarts == count / crash_every && info.condemned == 0);
+    gyre_close(runtime);
+    return info.checkpoints;
+}
+
+static void state_survives_crashes(void)
+{
+    stream_with_crashes(open_with(NULL, NULL), 4000, 800, 1000);
+}
+
+static void state_survives_without_any_checkpoint_but_the_first(void)
+{
+    require(stream_with_crashes(open_with("kernel.default.checkpoint_ms=0", NULL), 5000, 1000, 700) == 0);
+}
+
+static void state_survives_with_a_checkpoint_for_every_message(void)
+{
+    require(stream_with_crashes(open_with("kernel.default.checkpoint_messages=1", NULL), 3000, 600, 100) > 0);
+}
+
+static void a_full_replay_log_forces_checkpoints(void)
+{
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", "kernel.default.replay_log=4096");
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 20000; i++) {
+        send_one(queue, i == 19000 ? CRASH_ABORT : CRASH_NOT, 0, i);
+        receive_one(queue, &model, i);
+    }
+    gyre_kernel_info info = info_of(kernel);
+    require(info.checkpoints >= 20000 / (1024 + 4096 / 24) && info.restarts == 1);
+    require(info.replayed <= 1024 + 4096 / 24);
+    require_state(kernel, &model);
+    gyre_close(runtime);
+}
+
+static void a_checkpoint_on_request_spares_the_replay(void)
+{
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 100; i++) {
+        send_one(queue, CRASH_NOT, 0, i);
+        receive_one(queue, &model, i);
+    }
+    must(gyre_kernel_checkpoint(kernel, soon()));
+    require(info_of(kernel).checkpoints == 1 && info_of(kernel).checkpoint_ns > 0);
+    send_one(queue, CRASH_TRAP, 0, 100);
+    receive_one(queue, &model, 100);
+    require(info_of(kernel).replayed == 0);
+    send_one(queue, CRASH_TRAP, 0, 101);
+    receive_one(queue, &model, 101);
+    require(info_of(kernel).replayed == 1 && info_of(kernel).restarts == 2);
+    gyre_close(runtime);
+}
+
+static void poison_leaves_no_trace_in_the_state(void)
+{
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_messages=50", NULL);
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 400; i++)
+        send_one(queue, i == 150 || i == 390 ? CRASH_SEGFAULT : CRASH_NOT, i != 390, i);
+    for (uint64_t i = 0; i < 400; i++) {
+        gyre_completion completion = {0};
+        crash_reply reply;
+        if (i == 150) {
+            must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+            require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -10);
+        } else {
+            receive_one(queue, &model, i);
+        }
+    }
+    require(info_of(kernel).condemned == 1);
+    require_state(kernel, &model);
+    gyre_close(runtime);
+}
+
+static void a_paused_kernel_comes_back_paused_with_its_state(void)
+{
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    struct model model = {0};
+    crash_state state;
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 300; i++) {
+        send_one(queue, CRASH_NOT, 0, i);
+        receive_one(queue, &model, i);
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    kill(worker_of(getpid()), SIGKILL);
+    for (uint64_t limit = soon();
+         info_of(kernel).restarts == 0 || info_of(kernel).health == GYRE_HEALTH_DEAD;)
+        require(gyre_now_ns() < limit);
+    require(info_of(kernel).state == GYRE_KERNEL_INACTIVE && info_of(kernel).replayed == 300);
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == model.count && state.hash == model.hash);
+    send_one(queue, CRASH_NOT, 0, 300);
+    usleep(20000);
+    require(info_of(kernel).queued == 1);
+    must(gyre_kernel_activate(kernel, soon()));
+    receive_one(queue, &model, 300);
+    gyre_close(runtime);
+}
+
+static void a_relaunched_kernel_begins_anew(void)
+{
+    gyre_runtime *runtime = open_with(NULL, NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (int round = 0; round < 3; round++) {
+        struct model model = {0};
+        for (uint64_t i = 0; i < 50; i++) {
+            send_one(queue, i == 30 ? CRASH_EXIT : CRASH_NOT, 0, 1000 * (uint64_t)round + i);
+            receive_one(queue, &model, 1000 * (uint64_t)round + i);
+        }
+        must(gyre_kernel_terminate(kernel, soon(), NULL));
+        must(gyre_kernel_relaunch(kernel));
+    }
+    gyre_close(runtime);
+}
+
+static void an_endless_loop_in_a_replay_is_ended(void)
+{
+    gyre_runtime *runtime =
+        open_with("kernel.default.handler_budget_ms=100", "kernel.default.checkpoint_ms=0");
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 600; i++)
+        send_one(queue, i == 500 ? CRASH_LOOP : CRASH_NOT, 0, i);
+    for (uint64_t i = 0; i < 600; i++)
+        receive_one(queue, &model, i);
+    for (int round = 0; round < 6; round++) { /* stopped at any moment, also in the midst of a replay */
+        kill(worker_of(getpid()), SIGKILL);
+        usleep((unsigned)round * 3000);
+        pid_t worker = worker_of(getpid());
+        if (worker)
+            kill(worker, SIGSTOP);
+        send_one(queue, CRASH_NOT, 0, 600 + (uint64_t)round);
+        receive_one(queue, &model, 600 + (uint64_t)round);
+    }
+    require_state(kernel, &model);
+    gyre_close(runtime);
+}
+
+static void an_actor_has_one_queue(void)
+{
+    gyre_runtime *runtime = open_with(NULL, NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = NULL;
+    require(gyre_queue_open(kernel, NULL, &queue) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "one queue"));
+    gyre_close(runtime);
+    runtime = open_isolated(NULL);
+    kernel = launch_fragile(runtime, "fragile_actor", 1);
+    must(gyre_queue_open(kernel, NULL, &queue));
+    require(gyre_kernel_checkpoint(kernel, soon()) == GYRE_INVALID);
+    gyre_close(runtime);
+}
+
+/* ---- device buffers ---- */
+
+enum { SUMS = 1000 };
+
+static gyre_kernel *launch_sums(gyre_runtime *runtime, uint32_t blocks, gyre_buffer **sums)
+{
+    gyre_kernel *kernel = NULL;
+    must(gyre_buffer_alloc(runtime, NULL, 0, SUMS * sizeof(uint64_t), sums));
+    gyre_binding_name binding = {"sums", *sums};
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = CRASH_KERNELS,
+                             .kernel = "fragile_sums",
+                             .blocks = blocks,
+                             .bindings = &binding,
+                             .binding_count = 1};
+    must(gyre_launch(runtime, &desc, &kernel));
+    return kernel;
+}
+
+static void require_sums(gyre_kernel *kernel, const gyre_buffer *sums, uint64_t numbers)
+{
+    static uint64_t found[SUMS], expected[SUMS];
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_buffer_download(sums, 0, found, sizeof found));
+    memset(expected, 0, sizeof expected);
+    for (uint64_t i = 0; i < numbers; i++)
+        expected[i % SUMS] += mixed(i);
+    require(memcmp(found, expected, sizeof found) == 0);
+    must(gyre_kernel_activate(kernel, soon()));
+}
+
+static void sums_over_queues(uint32_t blocks, const char *setting)
+{
+    gyre_buffer *sums = NULL;
+    gyre_runtime *runtime = open_with(setting, NULL);
+    gyre_kernel *kernel = launch_sums(runtime, blocks, &sums);
+    gyre_queue *queues[3] = {gyre_kernel_queue(kernel)};
+    must(gyre_queue_open(kernel, NULL, &queues[1]));
+    must(gyre_queue_open(kernel, NULL, &queues[2]));
+    for (uint64_t i = 0; i < 9000; i++) {
+        crash_reply reply;
+        send_one(queues[i % 3], i % 1500 == 700 ? CRASH_SEGFAULT : CRASH_NOT, 0, i);
+        if (i < 900)
+            continue; /* that many are under way */
+        must(gyre_receive(queues[i % 3], &reply, sizeof reply, NULL, soon()));
+        require(reply.number == i - 900 && reply.check == mixed(i - 900));
+    }
+    gyre_queue_close(queues[1]); /* some of its requests may not be handled: they are numbers of a third */
+    gyre_kernel_info info = info_of(kernel);
+    require(info.restarts >= 5 && info.condemned == 0);
+    gyre_close(runtime);
+}
+
+static void buffers_are_part_of_the_state(void)
+{
+    sums_over_queues(1, NULL);
+}
+
+static void buffers_survive_with_several_blocks(void)
+{
+    sums_over_queues(3, "kernel.default.checkpoint_ms=5");
+}
+
+static void buffers_are_right_to_the_last_byte(void)
+{
+    for (uint32_t blocks = 1; blocks <= 3; blocks += 2) {
+        gyre_buffer *sums = NULL;
+        gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=3", NULL);
+        gyre_kernel *kernel = launch_sums(runtime, blocks, &sums);
+        gyre_queue *queue = NULL;
+        must(gyre_queue_open(kernel, NULL, &queue));
+        for (uint64_t i = 0; i < 6000; i++) {
+            crash_reply reply;
+            gyre_queue *one = i % 2 ? queue : gyre_kernel_queue(kernel);
+            send_one(one, i % 997 == 500 ? CRASH_ABORT : CRASH_NOT, 0, 10000 * blocks + i);
+            if (i >= 600)
+                must(gyre_receive(one, &reply, sizeof reply, NULL, soon()));
+            if (i == 3333)
+                kill(worker_of(getpid()), SIGKILL);
+        }
+        for (uint64_t i = 6000; i < 6600; i++) {
+            crash_reply reply;
+            must(gyre_receive(i % 2 ? queue : gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, soon()));
+        }
+        gyre_queue_close(queue); /* what it did is in a checkpoint */
+        kill(worker_of(getpid()), SIGKILL);
+        static uint64_t found[SUMS], expected[SUMS];
+        memset(expected, 0, sizeof expected);
+        for (uint64_t i = 0; i < 6000; i++)
+            expected[(10000 * blocks + i) % SUMS] += mixed(10000 * blocks + i);
+        must(gyre_kernel_deactivate(kernel, soon()));
+        must(gyre_buffer_download(sums, 0, found, sizeof found));
+        require(memcmp(found, expected, sizeof found) == 0);
+        gyre_close(runtime);
+    }
+}
+
+static void buffers_that_are_no_state_are_as_the_program_gave_them(void)
+{
+    gyre_buffer *sums = NULL;
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_buffers=false", NULL);
+    gyre_kernel *kernel = launch_sums(runtime, 1, &sums);
+    crash_reply reply;
+    send_one(gyre_kernel_queue(kernel), CRASH_NOT, 0, 0);
+    must(gyre_receive(gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, soon()));
+    require_sums(kernel, sums, 1);
+    must(gyre_kernel_checkpoint(kernel, soon()));
+    kill(worker_of(getpid()), SIGKILL);
+    for (uint64_t limit = soon();
+         info_of(kernel).restarts == 0 || info_of(kernel).health == GYRE_HEALTH_DEAD;)
+        require(gyre_now_ns() < limit);
+    require_sums(kernel, sums, 0);
+    gyre_close(runtime);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"state_survives_crashes", state_survives_crashes},
+    {"state_survives_without_any_checkpoint_but_the_first",
+     state_survives_without_any_checkpoint_but_the_first},
+    {"state_survives_with_a_checkpoint_for_every_message",
+     state_survives_with_a_checkpoint_for_every_message},
+    {"a_full_replay_log_forces_checkpoints", a_full_replay_log_forces_checkpoints},
+    {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
+    {"poison_leaves_no_trace_in_the_state", poison_leaves_no_trace_in_the_state},
+    {"a_paused_kernel_comes_back_paused_with_its_state", a_paused_kernel_comes_back_paused_with_its_state},
+    {"a_relaunched_kernel_begins_anew", a_relaunched_kernel_begins_anew},
+    {"an_endless_loop_in_a_replay_is_ended", an_endless_loop_in_a_replay_is_ended},
+    {"an_actor_has_one_queue", an_actor_has_one_queue},
+    {"buffers_are_part_of_the_state", buffers_are_part_of_the_state},
+    {"buffers_survive_with_several_blocks", buffers_survive_with_several_blocks},
+    {"buffers_are_right_to_the_last_byte", buffers_are_right_to_the_last_byte},
+    {"buffers_that_are_no_state_are_as_the_program_gave_them",
+     buffers_that_are_no_state_are_as_the_program_gave_them},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0)
+            continue;
+        make_fault_folder();
+        cases[i].run();
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "usage: test_state CASE\n");
+    return 2;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The crash campaign for handlers with state: random requests to an actor while its worker process dies again
+ * and again. Every reply, and in the end the state, is what an undisturbed run gives.
+ *
+ *     test_state_campaign [SEED [FAULTS]]
+ *
+ * Everything that is chosen comes from the seed, which is printed; when a signal arrives is up to the
+ * machine.
+ */
+#include "workers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { WINDOW = 700, FAULTS_SHORT = 200, ONE_FAULT_IN = 90, POISON_IN = 25, KILL_IN = 10, LIVES = 4 };
+
+static struct {
+    uint64_t random, numbers, faults, signals, poison, replayed, checkpoints;
+    crash_request window[WINDOW];
+    uint64_t sent, received;
+    crash_state model;
+} campaign;
+
+/* xorshift64* */
+static uint64_t draw(uint64_t below)
+{
+    campaign.random ^= campaign.random >> 12;
+    campaign.random ^= campaign.random << 25;
+    campaign.random ^= campaign.random >> 27;
+    return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+}
+
+static crash_request choose_request(bool faults)
+{
+    static const uint32_t ways[] = {CRASH_SEGFAULT, CRASH_ABORT, CRASH_TRAP, CRASH_EXIT,
+                                    CRASH_DIVIDE,   CRASH_LOOP,  CRASH_STOP};
+    crash_request request = {.number = ++campaign.numbers};
+    if (!faults || draw(ONE_FAULT_IN) != 0)
+        return request;
+    request.fault = ways[draw(sizeof ways / sizeof ways[0])];
+    request.always = request.fault == CRASH_SEGFAULT && draw(POISON_IN) == 0;
+    campaign.poison += request.always;
+    campaign.faults++;
+    return request;
+}
+
+static void send_some(gyre_queue *queue, uint64_t count, bool faults)
+{
+    for (; count > 0 && campaign.sent - campaign.received < WINDOW; count--) {
+        crash_request request = choose_request(faults);
+        campaign.window[campaign.sent++ % WINDOW] = request;
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+}
+
+static void receive_some(gyre_queue *queue, uint64_t count)
+{
+    for (; count > 0 && campaign.received < campaign.sent; count--) {
+        crash_reply reply = {0};
+        gyre_completion completion;
+        const crash_request *request = &campaign.window[campaign.received % WINDOW];
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(60000)));
+        require(completion.index == campaign.received++);
+        require(completion.outcome == (request->always ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+        if (request->always)
+            continue;
+        campaign.model.count++;
+        campaign.model.hash = mixed(campaign.model.hash + request->number);
+        require(reply.number == campaign.model.count && reply.check == campaign.model.hash);
+    }
+}
+
+static void signal_worker(void)
+{
+    pid_t worker = worker_of(getpid());
+    if (worker == 0)
+        return; /* it is being replaced this very moment */
+    kill(worker, draw(4) == 0 ? SIGSTOP : SIGKILL);
+    campaign.faults++;
+    campaign.signals++;
+}
+
+static void require_state(gyre_kernel *kernel)
+{
+    crash_state state;
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == campaign.model.count && state.hash == campaign.model.hash);
+    must(gyre_kernel_info_get(kernel, &info));
+    campaign.replayed += info.replayed;
+    campaign.checkpoints += info.checkpoints;
+}
+
+static void one_life(uint64_t faults)
+{
+    static const char *const every[] = {"checkpoint_messages=1", "checkpoint_messages=100",
+                                        "checkpoint_messages=900", "checkpoint_ms=7"};
+    char messages[64];
+    snprintf(messages, sizeof messages, "kernel.default.%s", every[draw(sizeof every / sizeof every[0])]);
+    const char *settings[] = {"kernel.default.checkpoints=true",
+                              "kernel.default.handler_budget_ms=60",
+                              "backend.cpu.worker_timeout_ms=500",
+                              "kernel.default.replay_log=32768",
+                              "log_level=error",
+                              messages,
+                              NULL};
+    gyre_runtime *runtime = open_isolated(settings);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    campaign.sent = campaign.received = 0;
+    campaign.model = (crash_state){0};
+    while (campaign.faults < faults) {
+        send_some(queue, draw(150), true);
+        if (draw(KILL_IN) == 0)
+            signal_worker();
+        receive_some(queue, draw(160));
+    }
+    receive_some(queue, UINT64_MAX);
+    send_some(queue, 100, false);
+    receive_some(queue, UINT64_MAX);
+    require_state(kernel);
+    gyre_close(runtime);
+    require(worker_of(getpid()) == 0);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : gyre_now_ns();
+    uint64_t faults = argc > 2 ? strtoull(argv[2], NULL, 0) : FAULTS_SHORT;
+    uint64_t start = gyre_now_ns();
+    printf("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    make_fault_folder();
+    for (uint64_t part = 1; part <= LIVES; part++)
+        one_life(faults * part / LIVES);
+    printf("%llu requests, every reply and the state as without faults; %llu faults (%llu by signals, %llu "
+           "poison), "
+           "%llu checkpoints, %llu requests handled again, in %.1f s\n",
+           (unsigned long long)campaign.numbers, (unsigned long long)campaign.faults,
+           (unsigned long long)campaign.signals, (unsigned long long)campaign.poison,
+           (unsigned long long)campaign.checkpoints, (unsigned long long)campaign.replayed,
+           (double)(gyre_now_ns() - start) / 1e9);
+    return EXIT_SUCCESS;
+}
