@@ -18,6 +18,11 @@
     {                                                                                                        \
         BENCH_48, 1024, 1024, 256, 1                                                                         \
     }
+/* As many under way as the best batches of a device that is far away. */
+#define STREAM_48_DEEP                                                                                       \
+    {                                                                                                        \
+        BENCH_48, 16384, 16384, 1024, 1                                                                      \
+    }
 #define STREAM_1024                                                                                          \
     {                                                                                                        \
         BENCH_1024, 1024, 256, 32, 1                                                                         \
@@ -100,8 +105,10 @@ const bench_case bench_cases[] = {
      STREAM_48,
      NULL,
      {{"rate", "msg/s", true, 40e6, 0}, {"ratio", "x", true, 0.6, 0}}},
+    {"stream/48/deep", bench_run_stream, BETTER, STREAM_48_DEEP, NULL, {{0}}},
     {"stream/1024", bench_run_stream, BETTER, STREAM_1024, NULL, {{"ratio", "x", true, 0.75, 0}}},
     {"stream/4096", bench_run_stream, BETTER, {BENCH_4096, 512, 128, 16, 1}, NULL, {{0}}},
+    {"stream/4096/deep", bench_run_stream, BETTER, {BENCH_4096, 2048, 2048, 32, 1}, NULL, {{0}}},
     {"stream/65536", bench_run_stream, BETTER, STREAM_65536, NULL, {{"ratio", "x", true, 0.75, 0}}},
     {"burst/48", bench_run_burst, BURSTS, BURST(BENCH_48), NULL, {{0}}},
     {"burst/1024", bench_run_burst, BURSTS, BURST(BENCH_1024), NULL, {{0}}},

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a user would write today without Gyre: plain OpenCL, one in-order queue, the benchmark's handler (each
- * word * 3 + its place) over messages of 48 and 4096 bytes. Either a write, an enqueue and a read for each
- * message, or batches made by hand, two in flight, at the best batch size of a sweep. Every reply is checked.
+ * word * 3 + its place) over messages of 48 and 4096 bytes. Every reply is checked. The rows:
+ *
+ *   per_message           a write, an enqueue and a read for each message
+ *   hand_batched          batches made by hand, two in flight, at the best batch size of a sweep; messages
+ * are made and checked where they lie, as a client of gyre_reserve and gyre_peek does hand_batched/.../copied
+ * the same, with messages copied from and to the user's own structs, as a client of gyre_send_batch and
+ * gyre_receive_batch has them hand_batched/.../window  copied, and no more under way than `gyre bench` has in
+ * the stream of that size
+ *
  * Prints one JSON document; exits 77 where there is no device.
  *
  * usage: peer_opencl [PLATFORM] [SECONDS]      PLATFORM: a part of its name; SECONDS for each row
@@ -17,7 +24,20 @@
 #include <string.h>
 #include <time.h>
 
-enum { PLATFORMS_MAX = 16, NOT_HERE = 77, IN_FLIGHT = 2, BATCH_BYTES_MAX = 16 << 20, SAMPLES_MAX = 1 << 20 };
+enum {
+    PLATFORMS_MAX = 16,
+    NOT_HERE = 77,
+    IN_FLIGHT = 2,
+    BATCH_BYTES_MAX = 16 << 20,
+    BURST_BYTES = 65536, /* of the user's structs that are copied at once */
+    SAMPLES_MAX = 1 << 20
+};
+
+/* The sizes, and how many messages `gyre bench` has under way in stream/48 and stream/4096. */
+static const struct {
+    cl_uint words;
+    size_t window;
+} sizes[] = {{48 / sizeof(uint64_t), 1024}, {4096 / sizeof(uint64_t), 128}};
 
 static const char source[] =
     "__kernel void words(__global const ulong *in, __global ulong *out, uint words)\n"
@@ -41,6 +61,8 @@ struct peer {
     cl_command_queue queue;
     cl_kernel kernel;
     struct batch batches[IN_FLIGHT];
+    uint64_t *own; /* the user's structs, when messages are copied */
+    bool copied;
     char platform_name[256], device_name[256];
     double seconds;
 };
@@ -101,6 +123,9 @@ static void open_peer(struct peer *peer, const char *wanted)
     must(clBuildProgram(program, 1, &peer->device, "-cl-std=CL1.2", NULL, NULL), "clBuildProgram");
     peer->kernel = clCreateKernel(program, "words", &code);
     must(code, "clCreateKernel");
+    peer->own = aligned_alloc(4096, BURST_BYTES);
+    if (!peer->own)
+        must(CL_OUT_OF_HOST_MEMORY, "aligned_alloc");
     for (int i = 0; i < IN_FLIGHT; i++) {
         struct batch *batch = &peer->batches[i];
         batch->in = clCreateBuffer(peer->context, CL_MEM_READ_ONLY, BATCH_BYTES_MAX, NULL, &code);
@@ -128,13 +153,47 @@ static bool is_right(const uint64_t *reply, cl_uint words, uint64_t number)
     return wrong == 0;
 }
 
+/* The user's structs lie elsewhere in a program: the compiler may not merge the copy with what fills them. */
+__attribute__((noinline)) static void copy(void *to, const void *from, size_t bytes)
+{
+    memcpy(to, from, bytes);
+}
+
+/* Makes the batch's messages, in place or by way of the user's structs. */
+static void make(const struct peer *peer, struct batch *batch, cl_uint words, size_t count)
+{
+    const size_t burst = peer->copied ? BURST_BYTES / (words * sizeof(uint64_t)) : count;
+    for (size_t done = 0; done < count; done += burst) {
+        const size_t now = count - done < burst ? count - done : burst;
+        uint64_t *place = batch->requests + done * words, *made = peer->copied ? peer->own : place;
+        for (size_t i = 0; i < now; i++)
+            fill(made + i * words, words, batch->first + done + i);
+        if (peer->copied)
+            copy(place, made, now * words * sizeof(uint64_t));
+    }
+}
+
+static uint64_t count_wrong(const struct peer *peer, const struct batch *batch, cl_uint words, size_t count)
+{
+    const size_t burst = peer->copied ? BURST_BYTES / (words * sizeof(uint64_t)) : count;
+    uint64_t wrong = 0;
+    for (size_t done = 0; done < count; done += burst) {
+        const size_t now = count - done < burst ? count - done : burst;
+        const uint64_t *place = batch->replies + done * words, *got = peer->copied ? peer->own : place;
+        if (peer->copied)
+            copy(peer->own, place, now * words * sizeof(uint64_t));
+        for (size_t i = 0; i < now; i++)
+            wrong += !is_right(got + i * words, words, batch->first + done + i);
+    }
+    return wrong;
+}
+
 /* Fills and enqueues one batch: write, kernel, read; returns at once. */
 static void start(struct peer *peer, struct batch *batch, cl_uint words, size_t count, uint64_t first)
 {
     const size_t bytes = count * words * sizeof(uint64_t);
     batch->first = first;
-    for (size_t i = 0; i < count; i++)
-        fill(batch->requests + i * words, words, first + i);
+    make(peer, batch, words, count);
     must(clEnqueueWriteBuffer(peer->queue, batch->in, CL_FALSE, 0, bytes, batch->requests, 0, NULL, NULL),
          "clEnqueueWriteBuffer");
     must(clSetKernelArg(peer->kernel, 0, sizeof batch->in, &batch->in), "clSetKernelArg");
@@ -148,15 +207,14 @@ static void start(struct peer *peer, struct batch *batch, cl_uint words, size_t 
     must(clFlush(peer->queue), "clFlush");
 }
 
-static void finish(struct batch *batch, cl_uint words, size_t count, struct row *row)
+static void finish(const struct peer *peer, struct batch *batch, cl_uint words, size_t count, struct row *row)
 {
     if (!batch->done)
         return;
     must(clWaitForEvents(1, &batch->done), "clWaitForEvents");
     must(clReleaseEvent(batch->done), "clReleaseEvent");
     batch->done = NULL;
-    for (size_t i = 0; i < count; i++)
-        row->errors += !is_right(batch->replies + i * words, words, batch->first + i);
+    row->errors += count_wrong(peer, batch, words, count);
     row->messages += count;
 }
 
@@ -173,14 +231,14 @@ static struct row measure_per_message(struct peer *peer, cl_uint words)
     size_t taken = 0;
     for (int i = 0; i < 200; i++) { /* the first ones warm the queue up */
         start(peer, &peer->batches[0], words, 1, (uint64_t)i);
-        finish(&peer->batches[0], words, 1, &row);
+        finish(peer, &peer->batches[0], words, 1, &row);
     }
     row = (struct row){.errors = row.errors};
     const uint64_t begin = now_ns(), end = begin + (uint64_t)(peer->seconds * 1e9);
     while (taken < SAMPLES_MAX && now_ns() < end) {
         const uint64_t sent = now_ns();
         start(peer, &peer->batches[0], words, 1, taken);
-        finish(&peer->batches[0], words, 1, &row);
+        finish(peer, &peer->batches[0], words, 1, &row);
         samples[taken++] = now_ns() - sent;
     }
     row.rate = (double)row.messages * 1e9 / (double)(now_ns() - begin);
@@ -198,22 +256,23 @@ static struct row measure_batches(struct peer *peer, cl_uint words, size_t count
     const uint64_t begin = now_ns(), end = begin + (uint64_t)(seconds * 1e9);
     for (unsigned turn = 0; now_ns() < end; turn++) {
         struct batch *batch = &peer->batches[turn % IN_FLIGHT];
-        finish(batch, words, count, &row);
+        finish(peer, batch, words, count, &row);
         start(peer, batch, words, count, sent);
         sent += count;
     }
     for (int i = 0; i < IN_FLIGHT; i++)
-        finish(&peer->batches[i], words, count, &row);
+        finish(peer, &peer->batches[i], words, count, &row);
     row.rate = (double)row.messages * 1e9 / (double)(now_ns() - begin);
     return row;
 }
 
-static size_t best_batch(struct peer *peer, cl_uint words)
+/* The best batch of at most `most` messages. */
+static size_t best_batch(struct peer *peer, cl_uint words, size_t most)
 {
-    size_t best = 0;
+    size_t best = 16;
     double best_rate = 0;
-    for (size_t count = 16; count * words * sizeof(uint64_t) <= BATCH_BYTES_MAX; count *= 2) {
-        const double rate = measure_batches(peer, words, count, peer->seconds / 4).rate;
+    for (size_t count = 16; count <= most; count *= 2) {
+        const double rate = measure_batches(peer, words, count, peer->seconds / 8).rate;
         if (rate > best_rate) {
             best_rate = rate;
             best = count;
@@ -222,22 +281,44 @@ static size_t best_batch(struct peer *peer, cl_uint words)
     return best;
 }
 
-static void print_row(const struct peer *peer, const char *name, cl_uint words, size_t count,
-                      const struct row *row, const char *end)
+static void print_row(const struct peer *peer, const char *name, const char *variant, cl_uint words,
+                      size_t count, const struct row *row, const char *end)
 {
-    printf("    {\"case\": \"%s/%zu\", \"backend\": \"plain OpenCL\", \"device\": \"%s\", \"message_bytes\": "
-           "%zu,"
-           " \"batch\": %zu, \"messages\": %llu, \"errors\": %llu, \"msgs_per_s\": %.0f,"
-           " \"rtt_ns\": {\"p50\": %llu, \"p99\": %llu, \"max\": %llu}}%s\n",
-           name, words * sizeof(uint64_t), peer->device_name, words * sizeof(uint64_t), count,
+    printf("    {\"case\": \"%s/%zu%s\", \"backend\": \"plain OpenCL\", \"device\": \"%s\", "
+           "\"message_bytes\": %zu, \"batch\": %zu, \"messages\": %llu, \"errors\": %llu, "
+           "\"msgs_per_s\": %.0f, \"rtt_ns\": {\"p50\": %llu, \"p99\": %llu, \"max\": %llu}}%s\n",
+           name, words * sizeof(uint64_t), variant, peer->device_name, words * sizeof(uint64_t), count,
            (unsigned long long)row->messages, (unsigned long long)row->errors, row->rate,
            (unsigned long long)row->p50, (unsigned long long)row->p99, (unsigned long long)row->max, end);
 }
 
+/* The best batches of at most `most` messages; returns how many replies were wrong. */
+static uint64_t run_batches(struct peer *peer, const char *variant, cl_uint words, size_t most,
+                            const char *end)
+{
+    const size_t count = best_batch(peer, words, most);
+    const struct row row = measure_batches(peer, words, count, peer->seconds);
+    print_row(peer, "hand_batched", variant, words, count, &row, end);
+    return row.errors;
+}
+
+/* All rows of one size of messages; returns how many replies were wrong. */
+static uint64_t run_size(struct peer *peer, cl_uint words, size_t window, const char *end)
+{
+    const size_t most = BATCH_BYTES_MAX / (words * sizeof(uint64_t));
+    peer->copied = false;
+    const struct row row = measure_per_message(peer, words);
+    print_row(peer, "per_message", "", words, 1, &row, ",");
+    uint64_t errors = row.errors + run_batches(peer, "", words, most, ",");
+    peer->copied = true;
+    errors += run_batches(peer, "/copied", words, most, ",");
+    return errors + run_batches(peer, "/window", words, window / IN_FLIGHT, end);
+}
+
 int main(int argc, char **argv)
 {
-    static const cl_uint sizes[] = {48 / sizeof(uint64_t), 4096 / sizeof(uint64_t)};
     static struct peer peer;
+    const size_t count = sizeof sizes / sizeof sizes[0];
     uint64_t errors = 0;
     peer.seconds = argc > 2 ? atof(argv[2]) : 1.0;
     if (peer.seconds <= 0) {
@@ -248,16 +329,8 @@ int main(int argc, char **argv)
     open_peer(&peer, argc > 1 ? argv[1] : "");
     printf("{\"platform\": \"%s\", \"device\": \"%s\",\n  \"rows\": [\n", peer.platform_name,
            peer.device_name);
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct row row = measure_per_message(&peer, sizes[i]);
-        print_row(&peer, "per_message", sizes[i], 1, &row, ",");
-        errors += row.errors;
-        const size_t count = best_batch(&peer, sizes[i]);
-        row = measure_batches(&peer, sizes[i], count, peer.seconds);
-        print_row(&peer, "hand_batched", sizes[i], count, &row,
-                  i + 1 < sizeof sizes / sizeof sizes[0] ? "," : "");
-        errors += row.errors;
-    }
+    for (size_t i = 0; i < count; i++)
+        errors += run_size(&peer, sizes[i].words, sizes[i].window, i + 1 < count ? "," : "");
     printf("  ]}\n");
     return errors > 0;
 }
