@@ -55,12 +55,11 @@ struct gyre_device {
     uint32_t unit_count, group_max;
     bool direct;           /* it works in the queues' own memory */
     bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
+    void *anchor;          /* shared_addresses: a little of it that is always there */
     char options[256];     /* of every compile on this device, before the user's */
     /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
     uint64_t clock_ns, clock_ticks, clock_rate;
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. */
-    pthread_mutex_t named_lock;
-    struct gyre_memory *named; /* buffers that messages may name; under named_lock */
     pthread_mutex_t lost_lock;
     atomic_bool lost;
     char lost_text[256];
@@ -95,7 +94,6 @@ struct gyre_memory {
     struct gyre_device *device;
     cl_mem memory;
     void *address;
-    struct gyre_memory *next; /* of device->named, when there is an address */
 };
 
 /* ---- opencl_check.c ---- */
@@ -146,8 +144,12 @@ gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_m
 void opencl_memory_release(gyre_memory *memory);
 gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address);
-/** Tells the device that `kernel` may reach every buffer that messages name: before it runs. */
-gyre_status opencl_name_buffers(gyre_device *device, cl_kernel kernel);
+/**
+ * Tells the device which buffers messages to `kernel` may name from now on: those of the table, which has
+ * GYRE_HANDLES_MAX entries. One that is freed must leave the list before, or the driver looks at it.
+ */
+gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel,
+                                const gyre_control_handle *table);
 
 /* ---- opencl_launch.c ---- */
 

@@ -20,7 +20,8 @@ enum {
     GPU_LANES = 256,
     GPU_BLOCKS_PER_UNIT = 4,
     OWN_SHARED = 8256 + 64, /* gyre_block_shared of device.h, and its alignment */
-    CLOCK_BASELINE_NS = 2000000
+    CLOCK_BASELINE_NS = 2000000,
+    ANCHOR = 64
 };
 
 /* ---- what it says ---- */
@@ -265,7 +266,9 @@ static gyre_status open_device(gyre_device *device)
         status = choose_transfer(device);
     if (status != GYRE_OK)
         return status;
-    device->shared_addresses = !device->direct && has_shared_addresses(device);
+    if (!device->direct && has_shared_addresses(device))
+        device->anchor = device->cl->clSVMAlloc(device->context, CL_MEM_READ_WRITE, ANCHOR, 0);
+    device->shared_addresses = device->anchor != NULL;
     choose_options(device);
     name_architecture(device);
     measure_clock(device);
@@ -281,7 +284,6 @@ gyre_status opencl_device_open(const gyre_device_desc *desc, gyre_device **out)
     device->host = desc->host;
     device->ordinal = desc->ordinal;
     pthread_mutex_init(&device->lost_lock, NULL);
-    pthread_mutex_init(&device->named_lock, NULL);
     gyre_status status =
         opencl_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
     if (status == GYRE_OK)
@@ -298,13 +300,14 @@ void opencl_device_close(gyre_device *device)
 {
     if (!device)
         return;
+    if (device->anchor)
+        device->cl->clSVMFree(device->context, device->anchor);
     if (device->nudges)
         device->cl->clReleaseCommandQueue(device->nudges);
     if (device->service)
         device->cl->clReleaseCommandQueue(device->service);
     if (device->context)
         device->cl->clReleaseContext(device->context);
-    pthread_mutex_destroy(&device->named_lock);
     pthread_mutex_destroy(&device->lost_lock);
     free(device);
 }

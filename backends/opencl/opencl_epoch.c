@@ -201,7 +201,7 @@ static gyre_status copy_handles(gyre_resident *resident)
     if (!resident->handles || memcmp(resident->handles, table, size) == 0)
         return GYRE_OK;
     memcpy(resident->handles, table, size);
-    gyre_status status = opencl_name_buffers(device, resident->entry);
+    gyre_status status = opencl_name_buffers(device, resident->entry, resident->handles);
     if (status != GYRE_OK)
         return opencl_lose(device, CL_INVALID_VALUE, "clSetKernelExecInfo");
     cl_event event = NULL;

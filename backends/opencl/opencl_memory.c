@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory: queues are host memory that a direct device works in, and that others get copies of; buffers belong
- * to the device. Transfers go through the service queue and wait. The core calls one at a time, but for
- * named_lock: pumps read the list of buffers that messages name.
+ * to the device. Transfers go through the service queue and wait. No locks: the core calls one at a time.
  */
 #include "opencl_wait.h"
 
 #include <stdlib.h>
 
-enum { PAGE = 4096, NAMED_MAX = GYRE_HANDLES_MAX };
+enum { PAGE = 4096 };
 
 gyre_status opencl_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
                                gyre_queue_memory **out, uint64_t *device_address)
@@ -80,21 +79,6 @@ static gyre_status create_buffer(gyre_memory *memory, uint64_t byte_count)
     return opencl_check(device, code, "clCreateBuffer");
 }
 
-static void list_named(gyre_memory *memory, bool named)
-{
-    gyre_device *device = memory->device;
-    struct gyre_memory **link = &device->named;
-    if (!memory->address)
-        return;
-    pthread_mutex_lock(&device->named_lock);
-    while (!named && *link != memory)
-        link = &(*link)->next;
-    if (named)
-        memory->next = *link;
-    *link = named ? memory : memory->next;
-    pthread_mutex_unlock(&device->named_lock);
-}
-
 gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
 {
     *out = NULL;
@@ -113,7 +97,6 @@ gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_m
         free(memory);
         return status;
     }
-    list_named(memory, true);
     *out = memory;
     return GYRE_OK;
 }
@@ -122,7 +105,6 @@ void opencl_memory_release(gyre_memory *memory)
 {
     if (!memory)
         return;
-    list_named(memory, false);
     if (memory->memory)
         memory->device->cl->clReleaseMemObject(memory->memory);
     free_named(memory->device, memory->address);
@@ -141,18 +123,14 @@ gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address)
         memory->device->name);
 }
 
-gyre_status opencl_name_buffers(gyre_device *device, cl_kernel kernel)
+gyre_status opencl_name_buffers(const gyre_device *device, cl_kernel kernel, const gyre_control_handle *table)
 {
-    void *addresses[NAMED_MAX];
+    void *addresses[GYRE_HANDLES_MAX + 1];
     size_t count = 0;
-    if (!device->shared_addresses)
-        return GYRE_OK;
-    pthread_mutex_lock(&device->named_lock);
-    for (struct gyre_memory *at = device->named; at && count < NAMED_MAX; at = at->next)
-        addresses[count++] = at->address;
-    pthread_mutex_unlock(&device->named_lock);
-    if (count == 0)
-        return GYRE_OK;
+    addresses[count++] = device->anchor; /* a kernel keeps what it was told last, and takes no empty list */
+    for (size_t i = 0; i < GYRE_HANDLES_MAX; i++)
+        if (table[i].id)
+            addresses[count++] = (void *)(uintptr_t)table[i].address;
     return opencl_check(device,
                         device->cl->clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS,
                                                         count * sizeof addresses[0], addresses),
