@@ -116,6 +116,11 @@ static int print_list(const struct listing *listing)
         cli_table_add(table, cells);
     }
     int code = cli_table_print(table);
+    for (size_t i = 0; i < gyre_registry_count(listing->registry); i++) {
+        const struct gyre_candidate *candidate = gyre_registry_at(listing->registry, i);
+        if (candidate->notes[0])
+            printf("\n%s: %s\n", candidate->name, candidate->notes);
+    }
     printf("\n%s: %s\n", listing->choice ? "chosen" : "none chosen", listing->why);
     return code;
 }
@@ -131,10 +136,10 @@ static json_t *candidate_json(const struct gyre_candidate *candidate)
                   gyre_status_word(candidate->status), "reason", candidate->reason, "plugin",
                   candidate->plugin_name, "version", candidate->build, "abi", abi);
     json_t *verdict =
-        json_pack("{s:i, s:I, s:s, s:s, s:s, s:b, s:I}", "score", candidate->score, "device_count",
+        json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:b, s:I}", "score", candidate->score, "device_count",
                   (json_int_t)candidate->device_count, "vendor_library", candidate->vendor_library, "summary",
-                  candidate->summary, "fingerprint", candidate->fingerprint, "remembered",
-                  candidate->remembered, "probe_ns", (json_int_t)candidate->probe_ns);
+                  candidate->summary, "fingerprint", candidate->fingerprint, "notes", candidate->notes,
+                  "remembered", candidate->remembered, "probe_ns", (json_int_t)candidate->probe_ns);
     if (row)
         json_object_update_missing(row, verdict);
     json_decref(verdict);
@@ -229,6 +234,7 @@ static void tell_verdict(const struct gyre_candidate *candidate)
     tell("vendor library", candidate->vendor_library);
     tell("driver", candidate->fingerprint);
     tell("summary", candidate->summary);
+    tell("notes", candidate->notes);
 }
 
 static int print_story(const struct listing *listing, const struct gyre_candidate *candidate)

@@ -34,7 +34,7 @@ struct report {
 static void add(struct report *report, const char *file, const char *reason)
 {
     int length = snprintf(report->text + report->used, report->size - report->used, "%s%s: %s",
-                          report->used ? "; " : "", file, reason);
+                          report->used ? "; " : "dropped by the OpenCL loader: ", file, reason);
     if (length > 0)
         report->used += (size_t)length;
     if (report->used >= report->size)

@@ -30,7 +30,7 @@ void opencl_device_text(const struct opencl_loader *cl, cl_device_id device, cl_
                         size_t size);
 
 /**
- * The .icd files that the loader dropped without a word, "NAME.icd: reason; ...", cut; "" when there are
+ * The .icd files that the loader dropped without a word, each with the reason, cut; "" when there are
  * none. Loads the libraries that they name: for the probe, which runs in a process of its own.
  */
 void opencl_dropped_platforms(const gyre_host *host, char *text, size_t size);

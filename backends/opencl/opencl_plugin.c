@@ -27,15 +27,6 @@ __attribute__((format(printf, 2, 3))) static void say(gyre_probe_info *info, con
     va_end(arguments);
 }
 
-/* What was dropped first: it is what nobody else tells. */
-static void say_dropped(const gyre_host *host, gyre_probe_info *info)
-{
-    char dropped[512];
-    opencl_dropped_platforms(host, dropped, sizeof dropped);
-    if (dropped[0])
-        say(info, "dropped by the loader: %.150s; ", dropped);
-}
-
 static void say_device(gyre_probe_info *info, const gyre_device *device)
 {
     say(info, "%s%u: %s (%s), %u units", device->ordinal ? "; " : "", device->ordinal, device->name,
@@ -83,7 +74,7 @@ static gyre_status opencl_probe(const gyre_probe_desc *desc, gyre_probe_info *in
     if (status != GYRE_OK)
         return status;
     snprintf(info->library, sizeof info->library, "%s", cl->path);
-    say_dropped(desc->host, info);
+    opencl_dropped_platforms(desc->host, info->notes, sizeof info->notes);
     status = opencl_places_find(desc->host, cl, &settings, &places);
     return status == GYRE_OK ? probe_devices(desc, cl, &places, info) : status;
 }

@@ -49,6 +49,7 @@ static void take_info(const gyre_probe_info *info, struct gyre_verdict *verdict)
     snprintf(verdict->summary, sizeof verdict->summary, "%.*s", (int)sizeof info->summary, info->summary);
     snprintf(verdict->fingerprint, sizeof verdict->fingerprint, "%.*s", (int)sizeof info->fingerprint,
              info->fingerprint);
+    snprintf(verdict->notes, sizeof verdict->notes, "%.*s", (int)sizeof info->notes, info->notes);
     snprintf(verdict->watch, sizeof verdict->watch, "%.*s", (int)sizeof info->watch, info->watch);
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/registry/manifest.h"
+#include "core/registry/held.h"
 #include "core/registry/memory.h"
 #include "core/registry/probe.h"
 
@@ -77,8 +78,11 @@ static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
     const struct gyre_manifest *manifest = entry->manifest;
     bool remembers = gyre_config_bool(config, GYRE_SECTION_GYRE, NULL, "remember_probes");
     const char *folder = remembers ? gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "cache_dir") : "";
-    bool remembered = !entry->run_again && gyre_memory_recall(folder, manifest->library, manifest->parameters,
-                                                              manifest->parameter_count, &entry->verdict);
+    bool remembered =
+        !entry->run_again && (gyre_held_find(manifest->library, manifest->parameters,
+                                             manifest->parameter_count, &entry->verdict) ||
+                              gyre_memory_recall(folder, manifest->library, manifest->parameters,
+                                                 manifest->parameter_count, &entry->verdict));
     if (!remembered &&
         gyre_probe_run(manifest->library, manifest->parameters, manifest->parameter_count,
                        gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "probe_timeout_ms"), &entry->verdict))
@@ -245,6 +249,14 @@ gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *nam
     return choose_named(registry, name_or_auto, out, &sentence);
 }
 
+void gyre_registry_hold(struct gyre_registry *registry, const struct gyre_candidate *candidate)
+{
+    for (size_t i = 0; i < registry->count; i++)
+        if (&registry->entries[i].candidate == candidate)
+            gyre_held_add(candidate->library, candidate->parameters, candidate->parameter_count,
+                          &registry->entries[i].verdict);
+}
+
 /* ---- the list ---- */
 
 static void present(struct entry *entry, struct gyre_manifest *manifest)
@@ -266,6 +278,7 @@ static void present(struct entry *entry, struct gyre_manifest *manifest)
         .vendor_library = entry->verdict.vendor_library,
         .summary = entry->verdict.summary,
         .fingerprint = entry->verdict.fingerprint,
+        .notes = entry->verdict.notes,
     };
 }
 

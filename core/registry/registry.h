@@ -33,7 +33,7 @@ struct gyre_candidate {
 
     /* The verdict; right after gyre_registry_judge or gyre_registry_choose. */
     bool judged;
-    bool remembered;               /* it came from the disk: the plugin was not run */
+    bool remembered;               /* it came from the disk, or is held: the plugin was not run */
     gyre_status status;            /* OK: it can start here */
     const char *reason;            /* when it cannot: one sentence */
     uint16_t abi_major, abi_minor; /* 0.0 when unknown */
@@ -44,6 +44,7 @@ struct gyre_candidate {
     const char *vendor_library; /* the vendor's library in use and its version; may be "" */
     const char *summary;        /* one line for people */
     const char *fingerprint;    /* the plugin's word for the driver's identity */
+    const char *notes;          /* what else it found, sentences separated by "; "; may be "" */
     uint64_t probe_ns;          /* how long the probe took, when it ran */
 };
 
@@ -69,6 +70,12 @@ gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index);
 
 /** Makes the next judgement of a candidate run the plugin, whatever is remembered. */
 void gyre_registry_forget(struct gyre_registry *registry, size_t index);
+
+/**
+ * A device of the candidate, which is of this registry, was opened in this process: the verdict stays until
+ * the process ends, for all registries (core/registry/held.h).
+ */
+void gyre_registry_hold(struct gyre_registry *registry, const struct gyre_candidate *candidate);
 
 /**
  * Chooses by name, or the best for "auto" (also NULL): highest score + priority among those that can start;

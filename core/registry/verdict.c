@@ -29,7 +29,7 @@ struct field {
 static const struct field fields[] = {
     NUMBER(status),    TEXT(reason),  NUMBER(abi_major),    NUMBER(abi_minor),    TEXT(plugin_name),
     TEXT(build),       NUMBER(score), NUMBER(device_count), TEXT(vendor_library), TEXT(summary),
-    TEXT(fingerprint), TEXT(watch),   NUMBER(probe_ns),     NUMBER(expires),
+    TEXT(fingerprint), TEXT(watch),   TEXT(notes),          NUMBER(probe_ns),     NUMBER(expires),
 };
 #undef NUMBER
 #undef TEXT

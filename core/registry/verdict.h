@@ -21,7 +21,7 @@ struct gyre_verdict {
     int64_t abi_major, abi_minor;
     char plugin_name[32], build[128];
     int64_t score, device_count;
-    char vendor_library[256], summary[256], fingerprint[128], watch[512];
+    char vendor_library[256], summary[256], fingerprint[128], watch[512], notes[2048];
     int64_t probe_ns; /* how long the probe took */
     int64_t expires;  /* seconds since 1970 after which it must not be remembered; 0: never */
 };

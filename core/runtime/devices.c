@@ -33,6 +33,8 @@ static gyre_status open_device(gyre_runtime *runtime, const struct gyre_candidat
     *out = device->dispatch;
     if (gyre_dispatch_isolated(device->dispatch))
         gyre_recovery_watch(device);
+    else
+        gyre_registry_hold(runtime->registry, candidate);
     return GYRE_OK;
 }
 

@@ -111,6 +111,11 @@ typedef struct gyre_probe_info {
      * forgotten when one of them changes, and after every boot.
      */
     char watch[512];
+    /*
+     * What people should know beside the verdict, sentences separated by "; ": what was passed over, and why.
+     * `gyre backends` shows it.
+     */
+    char notes[2048];
 } gyre_probe_info;
 
 typedef struct gyre_device_desc {

@@ -27,7 +27,10 @@ run backends --why opencl
 exits 0
 prints "verdict        can start"
 prints "device         0: "
-prints "broken.icd: there is no file '$folder/nowhere.so'"
+prints "dropped by the OpenCL loader: broken.icd: there is no file '$folder/nowhere.so'; empty.icd: its first line"
+run backends
+prints "opencl: dropped by the OpenCL loader: broken.icd: there is no file '$folder/nowhere.so'; empty.icd: its first line"
+prints "other.icd: its library is no OpenCL platform"
 run backends --why opencl --json
 prints "empty.icd: its first line names no library"
 rm "$vendors/broken.icd" "$vendors/empty.icd"

@@ -280,6 +280,24 @@ START_TEST(verdict_is_forgotten_when_what_it_watches_changes)
 }
 END_TEST
 
+/* A driver that this process uses is not asked again by a child, which might see it otherwise. */
+START_TEST(verdict_of_a_backend_in_use_is_held)
+{
+    set_moody("m", "works");
+    set("remember_probes=false");
+    set("backend.m.watches=$GYRE_TEST_DRIVER");
+    gyre_registry_hold(fixture.registry, judge("m"));
+    setenv("GYRE_TEST_DRIVER", "3", 1);
+    ck_assert(judge("m")->remembered);
+    ck_assert_str_eq(judge("m")->fingerprint, "moody 1.2.3");
+    ck_assert_int_eq(probes("m"), 1);
+    gyre_registry_forget(fixture.registry, 0);
+    ck_assert_int_eq(gyre_registry_judge(fixture.registry, 0), GYRE_OK);
+    ck_assert_int_eq(probes("m"), 2);
+    unsetenv("GYRE_TEST_DRIVER");
+}
+END_TEST
+
 START_TEST(forgetting_probes_again)
 {
     set_moody("m", "works");
@@ -517,6 +535,7 @@ int main(void)
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);
     tcase_add_test(tcase, verdict_is_forgotten_when_the_plugin_changes);
     tcase_add_test(tcase, verdict_is_forgotten_when_what_it_watches_changes);
+    tcase_add_test(tcase, verdict_of_a_backend_in_use_is_held);
     tcase_add_test(tcase, forgetting_probes_again);
     tcase_add_test(tcase, switched_off_memory_remembers_nothing);
     tcase_add_test(tcase, damaged_memory_is_rebuilt);
