@@ -10,7 +10,7 @@
 
 #include "core/base/error.h"
 
-enum { ROUNDS = 7 };
+enum { ROUNDS = 15 };
 
 struct round_samples {
     bench_sample line[ROUNDS], floor[ROUNDS], value[ROUNDS];
