@@ -67,7 +67,7 @@ static int allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t devi
                     gyre_buffer **out)
 {
     gyre_status status = gyre_buffer_alloc(runtime, cli->backend, device, size, out);
-    return cli_fail_unless_device(cli, runtime, device, status);
+    return cli_fail_unless_device(runtime, status);
 }
 
 static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *path,

@@ -136,11 +136,10 @@ int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute
  */
 gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
 /**
- * As cli_fail_unless_ok, for calls that open a device on the way: CLI_UNAVAILABLE when the device that
- * --backend, the configuration and `ordinal` mean cannot be opened, whatever the status calls that.
+ * As cli_fail_unless_ok, for calls that open a device on the way: CLI_UNAVAILABLE when the device that was
+ * asked for, by --backend or by the configuration, could not be opened, whatever the status calls that.
  */
-int cli_fail_unless_device(const cli_context *cli, gyre_runtime *runtime, uint32_t ordinal,
-                           gyre_status status);
+int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status);
 /** A gyre_open_desc.log that prints on stderr. Threads: any. */
 void cli_log(void *context, int level, const char *text);
 

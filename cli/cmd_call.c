@@ -102,7 +102,7 @@ static gyre_status launch(call_run *call, bool inactive)
 /* The exit code of a launch, which has said why. */
 static int told(const call_run *call, gyre_status status)
 {
-    return cli_fail_unless_device(call->cli, call->runtime, (uint32_t)call->device, status);
+    return cli_fail_unless_device(call->runtime, status);
 }
 
 /* The text of --state: the option's own, or a file's. Owner: the caller, free(). */

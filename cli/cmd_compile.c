@@ -274,8 +274,7 @@ static int open_and_compile(const cli_context *cli, uint32_t ordinal, const char
     struct gyre_dispatch *device;
     int code = cli_fail_unless_ok(cli_open(cli, &runtime));
     if (code == CLI_OK)
-        code = cli_fail_unless_device(cli, runtime, ordinal,
-                                      gyre_runtime_device(runtime, cli->backend, ordinal, &device));
+        code = cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, ordinal, &device));
     if (code == CLI_OK)
         code = check_architecture(device, architecture);
     if (code == CLI_OK)

@@ -26,12 +26,8 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
                      out);
 }
 
-int cli_fail_unless_device(const cli_context *cli, gyre_runtime *runtime, uint32_t ordinal,
-                           gyre_status status)
+int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status)
 {
-    struct gyre_dispatch *device;
     int code = cli_fail_unless_ok(status);
-    if (code == CLI_FAILED && gyre_runtime_device(runtime, cli->backend, ordinal, &device) != GYRE_OK)
-        return CLI_UNAVAILABLE;
-    return code;
+    return code == CLI_FAILED && gyre_runtime_device_failed(runtime) ? CLI_UNAVAILABLE : code;
 }

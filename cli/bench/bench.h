@@ -105,6 +105,8 @@ gyre_status bench_runtime_open(const bench_case *self, const bench_options *opti
 /** "words_48": also the name that [kernel.NAME] and [queue.NAME] configure it by. */
 const char *bench_kernel_name(enum bench_kind kind);
 gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out);
+/** A backend that does not exist is to the command a device that is not there: UNAVAILABLE for NOT_FOUND. */
+gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status);
 void bench_note_kernel(const gyre_kernel *kernel, bench_row *row);
 
 /** A failure, kept while cleaning up, which may fail, or succeed, in its turn. */

@@ -79,7 +79,9 @@ static gyre_status launch(struct recovery *recovery, bench_row *row)
         status = gyre_launch(recovery->runtime, &desc, &recovery->kernel);
     if (status == GYRE_OK)
         bench_note_kernel(recovery->kernel, row);
-    return status == GYRE_OK ? call(recovery, BENCH_FAULT_NONE, &completion, &errors) : status;
+    if (status != GYRE_OK)
+        return bench_device_status(recovery->runtime, status);
+    return call(recovery, BENCH_FAULT_NONE, &completion, &errors);
 }
 
 static gyre_status run(const bench_case *self, const bench_options *options, uint32_t what, bench_row *row)

@@ -108,7 +108,8 @@ static gyre_status run_child(const bench_options *options, char *output, size_t 
                                            .errors_size = sizeof said};
     gyre_status status = gyre_process_run(&desc, &end);
     if (status == GYRE_OK && (end.exit_code || end.signal))
-        status = gyre_error_set(GYRE_FAILED, "a fresh process for the case 'memory' failed: %.300s", said);
+        status = gyre_error_set(end.exit_code == CLI_UNAVAILABLE ? GYRE_UNAVAILABLE : GYRE_FAILED,
+                                "a fresh process for the case 'memory' failed: %.300s", said);
     return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/places.h"
+#include "core/runtime/runtime.h"
 
 enum { SETTINGS_MAX = 64 };
 
@@ -62,6 +63,11 @@ const char *bench_kernel_name(enum bench_kind kind)
     return names[kind];
 }
 
+gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status)
+{
+    return status == GYRE_NOT_FOUND && gyre_runtime_device_failed(runtime) ? GYRE_UNAVAILABLE : status;
+}
+
 gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out)
 {
     char path[PATH_MAX];
@@ -70,7 +76,7 @@ gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kerne
     if (status != GYRE_OK)
         return status;
     gyre_launch_desc desc = {.size = sizeof desc, .source = path, .kernel = bench_kernel_name(kind)};
-    return gyre_launch(runtime, &desc, out);
+    return bench_device_status(runtime, gyre_launch(runtime, &desc, out));
 }
 
 /* The kernel's own queue, unless the case wants another capacity. */

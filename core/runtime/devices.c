@@ -56,8 +56,17 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
         gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", why);
         status = open_device(runtime, candidate, ordinal, out);
     }
+    runtime->device_failed = status != GYRE_OK;
     pthread_mutex_unlock(&runtime->lock);
     return status;
+}
+
+bool gyre_runtime_device_failed(gyre_runtime *runtime)
+{
+    pthread_mutex_lock(&runtime->lock);
+    bool failed = runtime->device_failed;
+    pthread_mutex_unlock(&runtime->lock);
+    return failed;
 }
 
 gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend, gyre_backend_choice *out)

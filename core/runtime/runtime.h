@@ -58,6 +58,7 @@ struct gyre_runtime {
     pthread_mutex_t lock;
     struct gyre_open_device *devices;
     struct gyre_kernel *kernels; /* in order of launch */
+    bool device_failed;          /* the last device that was asked for could not be opened */
     struct gyre_buffer *buffers;
 };
 
@@ -147,6 +148,8 @@ gyre_status gyre_runtime_check_own(const gyre_runtime *runtime, const char *call
  */
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out);
+/** The last call of it found no such backend or device, or one that cannot start: what a launch failed for. */
+bool gyre_runtime_device_failed(gyre_runtime *runtime);
 void gyre_runtime_close_devices(gyre_runtime *runtime);
 
 /* control.c: the control region and its word. Under kernel->lock, unless it says otherwise. */

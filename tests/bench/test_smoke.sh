@@ -27,6 +27,13 @@ for seconds in 0 -1 nan 1e9 '' 1x; do
     run bench --seconds="$seconds" --case floor/line
     refuses 2 "--seconds: expected a number from 0.01 to 3600, found '$seconds' ('gyre help bench' shows how)"
 done
+for case in call/48 launch buffer/alloc recover/fault memory; do
+    run bench --seconds 0.05 --case "$case" --backend nowhere
+    exits 3
+    says "there is no backend 'nowhere'"
+done
+run bench --seconds 0.05 --case call/48 --set kernel.words_48.backend=nowhere
+exits 3
 TMPDIR="$folder/missing" run bench --case compile_cold --seconds 0.05
 exits 1
 says "no temporary folder can be made in '$folder/missing' (No such file or directory): TMPDIR may name another"

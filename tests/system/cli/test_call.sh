@@ -241,7 +241,7 @@ exits 0
 prints 42
 printf '[kernel.answer]\nbackend = nowhere\n[kernel.default]\noptions = -DANSWER=1\n' >"$folder/answer.ini"
 run call --config "$folder/answer.ini" "$folder/other.gyre.c" 1 <"$nothing"
-exits 1
+exits 3
 says "there is no backend 'nowhere'"
 printf '[kernel.default]\nactive = false\n' >"$folder/inactive.ini"
 run call --config "$folder/inactive.ini" --backend "$backend" "$kinds:outcomes" '{"value":1}' <"$nothing"
