@@ -43,9 +43,15 @@ const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size)
     return label_of(queue->name, text, size);
 }
 
-gyre_status gyre_queue_tell_disowned(const gyre_queue *queue)
+gyre_status gyre_queue_tell_refused(const gyre_queue *queue)
 {
     char label[LABEL_SIZE];
+    if (queue->state.misused)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "two threads used one side of %s at the same time, and it is configured with "
+            "threads = one: configure threads = many, or give each thread a queue of its own",
+            gyre_queue_label(queue, label, sizeof label));
     return gyre_error_set(GYRE_CLOSED, "%s belongs to the process that forked this one; open a runtime here",
                           gyre_queue_label(queue, label, sizeof label));
 }
@@ -225,6 +231,12 @@ void gyre_queue_close_sends(gyre_queue *queue)
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
 }
 
+void gyre_queue_misuse(gyre_queue *queue)
+{
+    __atomic_store_n(&queue->state.misused, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&queue->state.closed, 1, __ATOMIC_RELEASE);
+}
+
 void gyre_queue_disown(gyre_queue *queue)
 {
     queue->many_threads = false; /* a thread that is not here may hold the locks */
@@ -240,6 +252,7 @@ void gyre_queue_abandon(gyre_queue *queue)
 
 void gyre_queue_reopen(gyre_queue *queue)
 {
+    __atomic_store_n(&queue->state.misused, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
 }
 

@@ -5,7 +5,8 @@
  *
  * Producers share `producer.lock`, consumers share `consumer.lock`; neither is held across a wait or while
  * user code runs (a reservation or a peek is a flag, not a lock). When a thread takes both, the consumer's
- * comes second. With threads = one in the configuration both are skipped.
+ * comes second. With threads = one in the configuration both are skipped, and in builds with GYRE_CHECKED
+ * (Debug, AddressSanitizer) a second thread that breaks this promise is noticed: see gyre_side_enter.
  *
  * The indices `sent` and `received` belong to the client alone; the device sees only slots. A call (request
  * and reply in one) marks its slot, so that receivers leave its reply to it: see queue_call.c.
@@ -92,6 +93,7 @@ struct gyre_queue {
 
     struct {
         _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        uint8_t busy; /* GYRE_CHECKED: somebody is inside without a lock */
         bool reserving;
         uint64_t reserved;      /* slots granted by the open reservation */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
@@ -102,6 +104,7 @@ struct gyre_queue {
 
     struct {
         _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        uint8_t busy; /* as the producer's */
         bool peeking;
         uint64_t peeked;   /* views of the open peek */
         uint64_t received; /* next index to receive; released after its slot was read */
@@ -117,6 +120,7 @@ struct gyre_queue {
         uint32_t credit_waiters; /* threads about to sleep or asleep on it */
         uint32_t inside;         /* threads that wait or waited in their call; destroy waits for them */
         uint32_t disowned;       /* in a forked child: closed, because it is its parent's */
+        uint32_t misused;        /* closed, because two threads used it at once with threads = one */
     } state;
 
     struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */
@@ -124,8 +128,14 @@ struct gyre_queue {
 
 /** In a forked child: closes this process's copy and touches nothing that its parent sees. */
 void gyre_queue_disown(gyre_queue *queue);
-/** CLOSED, and why, for a queue that was disowned. */
-gyre_status gyre_queue_tell_disowned(const gyre_queue *queue);
+/** Two threads were in one side of a queue that has no locks: closes it, since what it holds may be wrong. */
+void gyre_queue_misuse(gyre_queue *queue);
+/** It was disowned or misused: gyre_queue_tell_refused says so, CLOSED or INVALID. */
+static inline bool gyre_queue_refused(const gyre_queue *queue)
+{
+    return queue->state.disowned || __atomic_load_n(&queue->state.misused, __ATOMIC_ACQUIRE);
+}
+gyre_status gyre_queue_tell_refused(const gyre_queue *queue);
 
 /** Bytes from slot to slot for messages of at most `payload` bytes. */
 uint32_t gyre_slot_stride(uint32_t payload);
@@ -217,22 +227,58 @@ static inline bool gyre_queue_lost(const gyre_queue *queue)
     return !queue->device_returns && __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* A side without a lock. Seq_cst: of two that are inside at once, one sees the other. */
+static inline void gyre_side_enter(gyre_queue *queue, uint8_t *busy)
+{
+#ifdef GYRE_CHECKED
+    if (__atomic_exchange_n(busy, 1, __ATOMIC_SEQ_CST))
+        gyre_queue_misuse(queue);
+#else
+    (void)queue;
+    (void)busy;
+#endif
+}
+
+static inline void gyre_side_leave(uint8_t *busy)
+{
+#ifdef GYRE_CHECKED
+    __atomic_store_n(busy, 0, __ATOMIC_SEQ_CST);
+#else
+    (void)busy;
+#endif
+}
+
 static inline void gyre_producer_take(gyre_queue *queue)
 {
     if (queue->many_threads)
         gyre_lock_take(&queue->producer.lock);
+    else
+        gyre_side_enter(queue, &queue->producer.busy);
 }
 
 static inline void gyre_producer_give(gyre_queue *queue)
 {
     if (queue->many_threads)
         gyre_lock_give(&queue->producer.lock);
+    else
+        gyre_side_leave(&queue->producer.busy);
 }
 
 static inline void gyre_consumer_take(gyre_queue *queue)
 {
     if (queue->many_threads)
         gyre_lock_take(&queue->consumer.lock);
+    else
+        gyre_side_enter(queue, &queue->consumer.busy);
+}
+
+/** False: somebody else is inside. */
+static inline bool gyre_consumer_try(gyre_queue *queue)
+{
+    if (queue->many_threads)
+        return gyre_lock_try(&queue->consumer.lock);
+    gyre_side_enter(queue, &queue->consumer.busy);
+    return true;
 }
 
 /** Before a call waits: from now until gyre_queue_leave the queue cannot be freed under it. */

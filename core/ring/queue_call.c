@@ -13,11 +13,6 @@
 
 #include "core/base/error.h"
 
-static bool try_consumer(gyre_queue *queue)
-{
-    return !queue->many_threads || gyre_lock_try(&queue->consumer.lock);
-}
-
 /*
  * Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. With the lock
  * the mark is one more word that it protects. Without it the mark has to be seen by its holder, who looks
@@ -25,13 +20,13 @@ static bool try_consumer(gyre_queue *queue)
  */
 static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 {
-    if (try_consumer(queue)) {
+    if (gyre_consumer_try(queue)) {
         gyre_mark_set_locked(queue, index, mark);
         gyre_consumer_give(queue);
         return;
     }
     gyre_mark_set(queue, index, mark);
-    if (try_consumer(queue))
+    if (gyre_consumer_try(queue))
         gyre_consumer_give(queue);
     else
         gyre_queue_ring_credit(queue);
@@ -58,8 +53,8 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
             gyre_queue_ring_doorbell(queue, 1);
             return GYRE_OK;
         }
-        if (is_closed && queue->state.disowned)
-            return gyre_queue_tell_disowned(queue);
+        if (is_closed && gyre_queue_refused(queue))
+            return gyre_queue_tell_refused(queue);
         if (is_closed)
             return gyre_error_set(GYRE_CLOSED,
                                   "the kernel of this queue was terminated; relaunch it to call again");

@@ -75,8 +75,10 @@ void gyre_consumer_give(gyre_queue *queue)
         step_over_finished_calls(queue);
         if (queue->watch)
             gyre_queue_watch_settle(queue);
-        if (!queue->many_threads)
+        if (!queue->many_threads) {
+            gyre_side_leave(&queue->consumer.busy);
             break;
+        }
         gyre_lock_give(&queue->consumer.lock);
         /* A caller that finished meanwhile found the lock taken and left its slot to us: see lock.h. */
         if (!call_finished(queue, gyre_received(queue)) || !gyre_lock_try(&queue->consumer.lock))

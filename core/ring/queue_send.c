@@ -203,8 +203,8 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
 static gyre_status closed(const gyre_queue *queue)
 {
     char label[96];
-    if (queue->state.disowned)
-        return gyre_queue_tell_disowned(queue);
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
     return gyre_error_set(GYRE_CLOSED,
                           "%s is closed: its kernel was terminated; relaunch the kernel to send again",
                           gyre_queue_label(queue, label, sizeof label));

@@ -65,8 +65,8 @@ static gyre_status give_up(const gyre_queue *queue, gyre_status status)
         return gyre_error_set(status, "the deadline passed while waiting for %s", label);
     if (status == GYRE_LOST)
         return gyre_error_set(status, "the device behind %s died", label);
-    if (queue->state.disowned)
-        return gyre_queue_tell_disowned(queue);
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
     return gyre_error_set(status, "%s is closed and nothing is under way", label);
 }
 

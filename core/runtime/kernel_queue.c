@@ -38,6 +38,10 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
         .control = kernel->control,
     };
+    /* with drop_oldest a sender receives what it drops, and whoever replaces a worker closes and opens sends
+     */
+    if (options.policy == GYRE_FULL_DROP_OLDEST || options.device_returns)
+        options.many_threads = true;
     return options;
 }
 

@@ -18,7 +18,9 @@
  *
  * A queue that is configured with `threads = one` has no locks: then one thread at a time sends, one
  * receives, and no other thread may end the kernel or the queue meanwhile (gyre_kernel_terminate, _relaunch,
- * _release, gyre_queue_close, gyre_close): a message that is being sent at that moment would be lost.
+ * _release, gyre_queue_close, gyre_close): a message that is being sent at that moment would be lost. Debug
+ * builds of Gyre (CMAKE_BUILD_TYPE=Debug, the asan preset) notice two threads at once in one side of such a
+ * queue and close it: its calls then return INVALID and say why.
  *
  * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which
  * come from the configuration. Stability: source-compatible within a major version.

@@ -2,6 +2,7 @@
 /* Several threads on one queue: nothing lost, nothing twice, every caller its own reply, and ends that wake
  * sleepers. */
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ring_device.h"
@@ -185,6 +186,77 @@ START_TEST(destroying_lets_callers_return_first)
 }
 END_TEST
 
+#ifdef GYRE_CHECKED
+enum { TEXT_SIZE = 1024 };
+
+static void *receive_numbers(void *argument)
+{
+    for (uint64_t i = 0, reply; i < EACH; i++) {
+        ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_uint_eq(reply, i + 1);
+    }
+    return argument;
+}
+
+static void *send_one(void *argument)
+{
+    uint64_t request = 1;
+    gyre_status status = gyre_send(device.queue, &request, 8, NULL, GYRE_NO_WAIT);
+    snprintf(argument, TEXT_SIZE, "%s", gyre_error_text());
+    return (void *)(uintptr_t)status;
+}
+
+static void *receive_one(void *argument)
+{
+    uint64_t reply;
+    gyre_status status = gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(5000));
+    snprintf(argument, TEXT_SIZE, "%s", gyre_error_text());
+    return (void *)(uintptr_t)status;
+}
+
+/* This thread stands still inside; another one comes. */
+static void expect_refusal(void *(*intrude)(void *))
+{
+    pthread_t intruder;
+    void *result;
+    char text[TEXT_SIZE];
+    pthread_create(&intruder, NULL, intrude, text);
+    pthread_join(intruder, &result);
+    ck_assert_int_eq((int)(uintptr_t)result, GYRE_INVALID);
+    ck_assert_msg(strstr(text, "two threads used one side of queue 'test' at the same time"), "%s", text);
+}
+
+START_TEST(two_threads_in_a_queue_of_one_are_told)
+{
+    struct gyre_queue_options options = ring_options();
+    options.many_threads = false;
+    ring_device_start(&device, options, 1);
+    gyre_producer_take(device.queue);
+    expect_refusal(send_one);
+    ring_device_finish(&device);
+    ring_device_start(&device, options, 1);
+    gyre_consumer_take(device.queue);
+    expect_refusal(receive_one);
+    ring_device_finish(&device);
+}
+END_TEST
+
+START_TEST(a_sender_and_a_receiver_share_a_queue_of_one)
+{
+    pthread_t receiver;
+    struct gyre_queue_options options = ring_options();
+    options.many_threads = false;
+    ring_device_start(&device, options, 1);
+    pthread_create(&receiver, NULL, receive_numbers, NULL);
+    for (uint64_t i = 0; i < EACH; i++)
+        ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+    pthread_join(receiver, NULL);
+    ck_assert(!gyre_queue_refused(device.queue));
+    ring_device_finish(&device);
+}
+END_TEST
+#endif
+
 TCase *ring_thread_cases(void)
 {
     TCase *tcase = tcase_create("threads");
@@ -194,5 +266,9 @@ TCase *ring_thread_cases(void)
     tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
     tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
     tcase_add_test(tcase, destroying_lets_callers_return_first);
+#ifdef GYRE_CHECKED
+    tcase_add_test(tcase, two_threads_in_a_queue_of_one_are_told);
+    tcase_add_test(tcase, a_sender_and_a_receiver_share_a_queue_of_one);
+#endif
     return tcase;
 }
