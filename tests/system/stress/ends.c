@@ -83,7 +83,9 @@ static void terminates_in_traffic(struct stress *stress)
 {
     gyre_kernel *kernel = launch(stress->runtime, "stamper", 2);
     gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 64});
-    for (uint64_t round = scaled(stress, 150, 10000); round > 0; round--) {
+    const uint64_t rounds = scaled(stress, 150, 10000);
+    uint64_t left_over = 0;
+    for (uint64_t round = rounds; round > 0; round--) {
         struct traffic traffic;
         uint64_t unhandled = 0, drain = round % 3 ? GYRE_NO_WAIT : far_off();
         begin_traffic(&traffic, queue);
@@ -94,9 +96,13 @@ static void terminates_in_traffic(struct stress *stress)
         require(drain == GYRE_NO_WAIT || unhandled == 0);
         require(traffic.sent == traffic.replied + traffic.unhandled);
         must(gyre_kernel_relaunch(kernel));
+        left_over += unhandled;
     }
     gyre_queue_stats stats = stats_of(queue);
     require(stats.sent == stats.received && stats.sent > 0);
+    note(stress, "relaunches", (double)rounds);
+    note(stress, "messages", (double)stats.sent);
+    note(stress, "unhandled", (double)left_over);
 }
 
 static void drops_in_traffic(struct stress *stress)

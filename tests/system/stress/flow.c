@@ -19,6 +19,7 @@ static void one_stream(struct stress *stress)
     stream(queue, 1, 0, count);
     gyre_queue_stats stats = stats_of(queue);
     require(stats.sent == count && stats.received == count && handles(kernel, count));
+    note(stress, "messages", (double)count);
 }
 
 /* ---- several threads on one queue ---- */

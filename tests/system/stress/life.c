@@ -155,7 +155,9 @@ static void neighbours_under_load(struct stress *stress)
     gyre_buffer *buffer = NULL;
     struct load load;
     begin_load(&load, gyre_kernel_queue(kernel));
-    for (uint64_t i = scaled(stress, 30, 1000); i > 0; i--) {
+    uint64_t rounds = scaled(stress, 30, 1000);
+    note(stress, "launches", (double)rounds);
+    for (uint64_t i = rounds; i > 0; i--) {
         gyre_kernel *other = NULL;
         gyre_launch_desc desc = {
             .size = sizeof desc, .source = stress_kernels(), .kernel = "stamper", .name = "neighbour"};
@@ -170,8 +172,9 @@ static void neighbours_under_load(struct stress *stress)
     end_load(&load);
     gyre_kernel_info info = info_of(kernel);
     require(info.absences == 0 || info.longest_absence_ns > 0);
-    printf("  absences %llu, longest %.3f ms\n", (unsigned long long)info.absences,
-           (double)info.longest_absence_ns / 1e6);
+    note(stress, "messages", (double)load.streamed);
+    note(stress, "absences", (double)info.absences);
+    note(stress, "longest_absence_ns", (double)info.longest_absence_ns);
 }
 
 const struct stress_mode life_modes[] = {

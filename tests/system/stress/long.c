@@ -67,12 +67,12 @@ static void four_producers(struct stress *stress)
 {
     gyre_kernel *kernel = launch(stress->runtime, "stamper", PRODUCERS);
     struct producer producers[PRODUCERS];
-    uint64_t each = scaled(stress, 300000, 250000000), start = gyre_now_ns();
+    uint64_t each = scaled(stress, 1200000, 1000000000) / PRODUCERS, start = gyre_now_ns();
     start_producers(producers, kernel, stream_small, each, 0);
     join_producers(producers);
     require(streamed_by(producers) == PRODUCERS * each && handles(kernel, PRODUCERS * each));
-    printf("  %llu messages, %.1f M a second\n", (unsigned long long)(PRODUCERS * each),
-           (double)(PRODUCERS * each) * 1e3 / (double)(gyre_now_ns() - start));
+    note(stress, "messages", (double)(PRODUCERS * each));
+    note(stress, "messages_per_s", (double)(PRODUCERS * each) * 1e9 / (double)(gyre_now_ns() - start));
 }
 
 /* ---- many large messages ---- */
@@ -117,14 +117,15 @@ static void *stream_large(void *argument)
 
 static void large_messages(struct stress *stress)
 {
-    gyre_kernel *kernel = launch(stress->runtime, "blocks_of_8192", PRODUCERS);
+    gyre_kernel *kernel = launch(stress->runtime, "pages", PRODUCERS);
     struct producer producers[PRODUCERS];
-    uint64_t each = scaled(stress, 400, 250000), start = gyre_now_ns();
+    uint64_t each = scaled(stress, 1600, 1000000) / PRODUCERS, start = gyre_now_ns();
     start_producers(producers, kernel, stream_large, each, 0);
     join_producers(producers);
     require(handles(kernel, PRODUCERS * each));
-    printf("  %llu messages of 65536 bytes, %.2f GB/s each way\n", (unsigned long long)(PRODUCERS * each),
-           (double)(PRODUCERS * each * WORDS * 8) / (double)(gyre_now_ns() - start));
+    note(stress, "messages", (double)(PRODUCERS * each));
+    note(stress, "bytes_per_s_each_way",
+         (double)(PRODUCERS * each * WORDS * 8) * 1e9 / (double)(gyre_now_ns() - start));
 }
 
 /* ---- a long time ---- */
@@ -159,8 +160,11 @@ static void visit(gyre_runtime *runtime, uint64_t round)
     gyre_kernel_release(kernel);
 }
 
-static void tell(uint64_t start_ns, uint64_t messages, const struct memory *memory)
+static void tell(const struct stress *stress, uint64_t start_ns, uint64_t messages,
+                 const struct memory *memory)
 {
+    if (stress->json)
+        return;
     const double seconds = (double)(gyre_now_ns() - start_ns) / 1e9;
     printf("  after %5.1f s: %.3g messages, %.1f M a second, host %.1f MiB, device %.1f MiB\n", seconds,
            (double)messages, (double)messages / seconds / 1e6, (double)memory->host_kib / 1024,
@@ -174,7 +178,7 @@ static void flat_memory(struct stress *stress)
     enum { LOOKS = 20, WARM_UP = 2 };
     gyre_kernel *kernel = launch(stress->runtime, "stamper", PRODUCERS);
     struct producer producers[PRODUCERS];
-    struct memory first = {0, 0};
+    struct memory first = {0, 0}, now = {0, 0};
     const uint64_t seconds = stress->seconds ? stress->seconds : scaled(stress, 8, 540);
     mallopt(M_MMAP_THRESHOLD,
             128 * 1024); /* a buffer that was freed leaves no hole in the heap that looks grown */
@@ -184,8 +188,8 @@ static void flat_memory(struct stress *stress)
         while (gyre_now_ns() < start + length * (round + 1) / (LOOKS + 1))
             sleep_ms(10);
         visit(stress->runtime, round);
-        struct memory now = look();
-        tell(start, streamed_by(producers), &now);
+        now = look();
+        tell(stress, start, streamed_by(producers), &now);
         if (round == WARM_UP)
             first = now;
         else if (round > WARM_UP)
@@ -193,6 +197,12 @@ static void flat_memory(struct stress *stress)
     }
     join_producers(producers);
     require(handles(kernel, streamed_by(producers)));
+    note(stress, "messages", (double)streamed_by(producers));
+    note(stress, "load_seconds", (double)seconds);
+    note(stress, "host_kib_first", (double)first.host_kib);
+    note(stress, "host_kib_last", (double)now.host_kib);
+    note(stress, "device_kib_first", (double)first.device_kib);
+    note(stress, "device_kib_last", (double)now.device_kib);
 }
 
 const struct stress_mode long_modes[] = {

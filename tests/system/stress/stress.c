@@ -153,20 +153,43 @@ static int list_modes(void)
 
 static int usage(void)
 {
-    fprintf(
-        stderr,
-        "usage: gyre_stress [--short | --long] [--seconds N] [--set KEY=VALUE]... [MODE...]; --list for the "
-        "modes\n");
+    fprintf(stderr,
+            "usage: gyre_stress [--short | --long] [--seconds N] [--count N] [--json] [--set KEY=VALUE]... "
+            "[MODE...]; --list for the modes\n");
     return 2;
+}
+
+void note(struct stress *stress, const char *name, double value)
+{
+    require(stress->fact_count < STRESS_FACTS_MAX);
+    stress->facts[stress->fact_count++] = (struct stress_fact){name, value};
+}
+
+static void print_text(const struct stress *stress, const char *name, double seconds)
+{
+    printf("%-12s %6.2f s  ok", name, seconds);
+    for (int i = 0; i < stress->fact_count; i++)
+        printf("%s %s %.7g", i ? "," : " ", stress->facts[i].name, stress->facts[i].value);
+    printf("\n");
+}
+
+/* A document a line: a mode that fails takes no other one's with it. */
+static void print_json(const struct stress *stress, const char *name, double seconds)
+{
+    printf("{\"mode\": \"%s\", \"ok\": true, \"seconds\": %.3f", name, seconds);
+    for (int i = 0; i < stress->fact_count; i++)
+        printf(", \"%s\": %.10g", stress->facts[i].name, stress->facts[i].value);
+    printf("}\n");
 }
 
 static void run_mode(struct stress *stress, const struct stress_mode *mode)
 {
     uint64_t start = gyre_now_ns();
+    stress->fact_count = 0;
     stress->runtime = open_runtime(stress, NULL);
     mode->run(stress);
     gyre_close(stress->runtime);
-    printf("%-12s %6.2f s  ok\n", mode->name, (double)(gyre_now_ns() - start) / 1e9);
+    (stress->json ? print_json : print_text)(stress, mode->name, (double)(gyre_now_ns() - start) / 1e9);
     fflush(stdout);
 }
 
@@ -195,6 +218,10 @@ int main(int argc, char **argv)
             stress.is_long = argv[next][2] == 'l';
         else if (!strcmp(argv[next], "--seconds") && next + 1 < argc && atoi(argv[next + 1]) > 0)
             stress.seconds = (uint64_t)atoi(argv[++next]);
+        else if (!strcmp(argv[next], "--count") && next + 1 < argc && atoll(argv[next + 1]) > 0)
+            stress.count = (uint64_t)atoll(argv[++next]);
+        else if (!strcmp(argv[next], "--json"))
+            stress.json = true;
         else if (!strcmp(argv[next], "--set") && next + 1 < argc && count < SETTINGS_MAX)
             settings[count++] = argv[++next];
         else

@@ -25,6 +25,14 @@ BLOCK_KERNEL(blocks_of_7, block_7, 7)
 BLOCK_KERNEL(blocks_of_128, block_128, 128)
 BLOCK_KERNEL(blocks_of_8192, block_8192, 8192)
 
+/* All lanes of a block work on one message. */
+GYRE_BLOCK_KERNEL(pages, block_8192, block_8192, gyre_none)
+{
+    for (u32 i = gyre_lane(gyre); i < 8192; i += gyre_lane_count(gyre))
+        reply->w[i] = request->w[i] * 3 + i;
+    return GYRE_REPLY;
+}
+
 #define ENDLESS_BUFFERS(IN, INOUT) INOUT(u64, turns)
 GYRE_BUFFERS(endless_buffers, ENDLESS_BUFFERS)
 

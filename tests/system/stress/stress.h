@@ -12,11 +12,22 @@
 
 #include "messages.h"
 
+enum { STRESS_FACTS_MAX = 8 };
+
+struct stress_fact {
+    const char *name;
+    double value;
+};
+
 struct stress {
     gyre_runtime *runtime;
     const char *const *settings; /* of the command line, NULL-terminated */
     bool is_long;
     uint64_t seconds; /* of modes that run for a time; 0: their own */
+    uint64_t count;   /* of what a mode counts (rounds, messages); 0: its own */
+    bool json;
+    struct stress_fact facts[STRESS_FACTS_MAX]; /* what the mode found */
+    int fact_count;
 };
 
 struct stress_mode {
@@ -35,8 +46,13 @@ _Noreturn void require_(const char *what, const char *file, int line);
 /** `small` in a short run, `large` in a long one. Sanitizers take many times as long for a message. */
 static inline uint64_t scaled(const struct stress *stress, uint64_t small, uint64_t large)
 {
+    if (stress->count)
+        return stress->count;
     return stress->is_long ? large : small / STRESS_SHORTENED;
 }
+
+/** Keeps a figure for the line that the mode ends with, or for the JSON document. */
+void note(struct stress *stress, const char *name, double value);
 
 /** Far off: what does not happen until then hangs. */
 uint64_t far_off(void);
