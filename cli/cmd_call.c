@@ -207,6 +207,16 @@ static void print_absences(const call_run *call)
             info.absences, (double)info.longest_absence_ns / 1e6);
 }
 
+/* How long it was there each time, once it is gone: by the device's own events, where it has them. */
+static void print_stays(const call_run *call)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    if (gyre_kernel_info_get(call->kernel, &info) != GYRE_OK || !info.stays)
+        return;
+    fprintf(stderr, "gyre: it was on its device for %.3f ms in %" PRIu64 " stays, the longest of %.3f ms\n",
+            (double)info.stayed_ns / 1e6, info.stays, (double)info.longest_stay_ns / 1e6);
+}
+
 /* Somebody who types wants to know what: all fields, zero. */
 static void explain_typing(const gyre_layout *request)
 {
@@ -327,6 +337,8 @@ static int run_opened(call_run *call)
         return code;
     code = stream(call);
     int saved = save_outputs(call);
+    if (gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
+        print_stays(call);
     return code == CLI_OK ? saved : code;
 }
 

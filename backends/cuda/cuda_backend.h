@@ -99,6 +99,11 @@ gyre_status cuda_enter(gyre_device *device);
  * this backend
  */
 gyre_status cuda_check(gyre_device *device, CUresult result, const char *call);
+/**
+ * As cuda_check for what a kernel ended with: whatever failure that is, also one that is not known yet, the
+ * device is lost.
+ */
+gyre_status cuda_check_end(gyre_device *device, CUresult result, const char *call);
 /** As cuda_check without a device: before there is one. */
 gyre_status cuda_check_host(const gyre_host *host, const struct cuda_driver *driver, CUresult result,
                             const char *call);

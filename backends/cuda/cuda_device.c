@@ -6,6 +6,7 @@
  */
 #include "cuda_backend.h"
 #include "cuda_device.h"
+#include "cuda_failure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,9 +231,10 @@ static gyre_status open_compile_only(gyre_device *device)
 
 static gyre_status open_context(gyre_device *device)
 {
-    gyre_status status =
-        cuda_check(device, device->driver->cuDevicePrimaryCtxRetain(&device->context, device->handle),
-                   "cuDevicePrimaryCtxRetain");
+    CUresult result;
+    /* in the compute mode 'exclusive' another process may be on its way out */
+    CUDA_PATIENTLY(result, device->driver->cuDevicePrimaryCtxRetain(&device->context, device->handle))
+    gyre_status status = cuda_check(device, result, "cuDevicePrimaryCtxRetain");
     if (status != GYRE_OK)
         device->context = NULL;
     if (status == GYRE_OK)

@@ -4,6 +4,7 @@
  * are constant. Must not keep a failure: what is missing now may be installed later.
  */
 #include "cuda_backend.h"
+#include "cuda_failure.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -64,7 +65,8 @@ static void tell_path(void *library, const char *symbol, char *path, size_t size
 
 static gyre_status start_driver(const gyre_host *host)
 {
-    CUresult result = driver.cuInit(0);
+    CUresult result;
+    CUDA_PATIENTLY(result, driver.cuInit(0)) /* a system that boots is not ready at once */
     if (result == CUDA_SUCCESS)
         result = driver.cuDriverGetVersion(&driver.version);
     if (result == CUDA_SUCCESS)

@@ -79,6 +79,8 @@ CUresult cuFuncLoad(CUfunction function); /* older headers have only the drivers
     NEEDED(cuMemGetInfo)                                                                                     \
     OPTIONAL(cuDeviceGetUuid)                                                                                \
     OPTIONAL(cuEventElapsedTime)                                                                             \
+    OPTIONAL(cuMemPoolGetAttribute)                                                                          \
+    OPTIONAL(cuMemPoolTrimTo)                                                                                \
     OPTIONAL(cuPointerGetAttribute)                                                                          \
     OPTIONAL(cuFuncLoad)
 

@@ -6,6 +6,7 @@
  *
  * Locks: residents->lock while the list of residents changes and while one is started.
  */
+#include "cuda_failure.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
 
@@ -83,9 +84,9 @@ static gyre_status make_memory(gyre_resident *resident)
     size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
     resident->stage_offset = align_up(resident->log_offset + log_size, 256);
     resident->memory_size = resident->stage_offset + (size_t)resident->blocks * GYRE_CUDA_STAGE_SIZE;
-    gyre_status status =
-        cuda_check(device, driver->cuMemAllocAsync(&resident->memory, resident->memory_size, service),
-                   "cuMemAllocAsync");
+    CUresult result;
+    CUDA_PATIENTLY(result, driver->cuMemAllocAsync(&resident->memory, resident->memory_size, service))
+    gyre_status status = cuda_check(device, result, "cuMemAllocAsync");
     if (status != GYRE_OK)
         return status;
     status = cuda_check(device, driver->cuMemsetD8Async(resident->memory, 0, resident->stage_offset, service),
@@ -102,11 +103,7 @@ static gyre_status make_memory(gyre_resident *resident)
 static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc *desc, CUdeviceptr *address)
 {
     gyre_device *device = resident->device;
-    gyre_status status = cuda_check(
-        device,
-        device->driver->cuMemHostRegister(desc->control, desc->control_size,
-                                          CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE),
-        "cuMemHostRegister");
+    gyre_status status = cuda_host_register(device, desc->control, desc->control_size);
     if (status != GYRE_OK)
         return status;
     resident->control_registered = true;
@@ -170,9 +167,13 @@ static gyre_status prepare(gyre_resident *resident, gyre_module *module, const g
         status = make_memory(resident);
     if (status == GYRE_OK)
         status = map_control(resident, desc, &control);
+    if (status == GYRE_OK) {
+        CUresult result;
+        CUDA_PATIENTLY(result, device->driver->cuStreamCreate(&resident->stream, CU_STREAM_NON_BLOCKING))
+        status = cuda_check(device, result, "cuStreamCreate");
+    }
     if (status == GYRE_OK)
-        status = cuda_check(device, device->driver->cuStreamCreate(&resident->stream, CU_STREAM_NON_BLOCKING),
-                            "cuStreamCreate");
+        status = cuda_stays_prepare(resident);
     if (status == GYRE_OK)
         status = take_line(resident);
     if (status == GYRE_OK)
@@ -194,6 +195,7 @@ static void free_resident(gyre_resident *resident)
         if (resident->memory)
             cuda_check(device, driver->cuMemFreeAsync(resident->memory, device->residents->service),
                        "cuMemFreeAsync");
+        cuda_stays_finish(resident);
         if (resident->stream)
             driver->cuStreamDestroy(resident->stream);
         cuda_work_end(device, quiet);
@@ -208,12 +210,9 @@ static void free_resident(gyre_resident *resident)
     free(resident);
 }
 
-gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+static gyre_status launch_once(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
 {
     gyre_device *device = module->device;
-    *out = NULL;
-    if (!device->driver)
-        return cuda_compile_only(device, "launching a kernel");
     gyre_resident *resident = calloc(1, sizeof *resident);
     if (!resident)
         return device->host->error(GYRE_EXHAUSTED, "no memory to launch a kernel");
@@ -246,6 +245,18 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     }
     *out = resident;
     return GYRE_OK;
+}
+
+gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+{
+    gyre_device *device = module->device;
+    *out = NULL;
+    if (!device->driver)
+        return cuda_compile_only(device, "launching a kernel");
+    gyre_status status = launch_once(module, desc, out);
+    if (status == GYRE_EXHAUSTED && cuda_reclaim(device))
+        status = launch_once(module, desc, out);
+    return status;
 }
 
 gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)

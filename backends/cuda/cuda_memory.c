@@ -3,9 +3,13 @@
  * Memory: queues are host memory that the device sees, buffers are device memory from the stream-ordered
  * pool.
  *
+ * Memory that was freed stays with the pool, since giving it back would wait for resident kernels; where an
+ * allocation fails for want of memory it is given back after all, in a quiet moment, and tried once more.
+ *
  * Registering and allocating do not wait for resident kernels. Unregistering does, so it happens while they
  * have left (cuda_quiet_begin). Everything runs in the service stream, which never holds a kernel.
  */
+#include "cuda_failure.h"
 #include "cuda_resident.h"
 
 #include <stdlib.h>
@@ -20,6 +24,44 @@ struct gyre_memory {
     CUdeviceptr address;
 };
 
+gyre_status cuda_host_register(gyre_device *device, void *address, size_t size)
+{
+    CUresult result;
+    CUDA_PATIENTLY(result, device->driver->cuMemHostRegister(
+                               address, size, CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE))
+    return cuda_check(device, result, "cuMemHostRegister");
+}
+
+/* What may be registered. */
+static void release_queue(gyre_queue_memory *memory)
+{
+    gyre_device *device = memory->device;
+    if (memory->address && cuda_quiet_begin(device) == GYRE_OK) {
+        cuda_check(device, device->driver->cuMemHostUnregister(memory->address), "cuMemHostUnregister");
+        cuda_quiet_end(device);
+    }
+    free(memory);
+}
+
+/* memory->address tells whether it was registered. */
+static gyre_status map_queue(gyre_queue_memory *memory, const gyre_queue_memory_desc *desc,
+                             CUdeviceptr *address)
+{
+    gyre_device *device = memory->device;
+    bool quiet = false;
+    gyre_status status = cuda_work_begin(device, &quiet);
+    if (status != GYRE_OK)
+        return status;
+    status = cuda_host_register(device, desc->address, desc->region_size);
+    if (status == GYRE_OK) {
+        memory->address = desc->address;
+        status = cuda_check(device, device->driver->cuMemHostGetDevicePointer(address, desc->address, 0),
+                            "cuMemHostGetDevicePointer");
+    }
+    cuda_work_end(device, quiet);
+    return status;
+}
+
 gyre_status cuda_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
                              uint64_t *device_address)
 {
@@ -28,27 +70,12 @@ gyre_status cuda_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *
     gyre_queue_memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a queue");
-    bool quiet = false;
-    gyre_status status = cuda_work_begin(device, &quiet);
-    if (status != GYRE_OK) {
-        free(memory);
-        return status;
-    }
-    status = cuda_check(
-        device,
-        device->driver->cuMemHostRegister(desc->address, desc->region_size,
-                                          CU_MEMHOSTREGISTER_DEVICEMAP | CU_MEMHOSTREGISTER_PORTABLE),
-        "cuMemHostRegister");
-    if (status == GYRE_OK)
-        status = cuda_check(device, device->driver->cuMemHostGetDevicePointer(&address, desc->address, 0),
-                            "cuMemHostGetDevicePointer");
-    cuda_work_end(device, quiet);
-    if (status != GYRE_OK) {
-        free(memory);
-        return status;
-    }
     memory->device = device;
-    memory->address = desc->address;
+    gyre_status status = map_queue(memory, desc, &address);
+    if (status != GYRE_OK) {
+        release_queue(memory);
+        return status;
+    }
     *device_address = address;
     *out = memory;
     return GYRE_OK;
@@ -56,14 +83,57 @@ gyre_status cuda_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *
 
 void cuda_queue_release(gyre_queue_memory *memory)
 {
-    if (!memory)
-        return;
+    if (memory)
+        release_queue(memory);
+}
+
+/* What the pool of freed memory keeps beyond what is in use; 0 from drivers that do not tell. */
+static uint64_t kept_by_pool(const gyre_device *device, CUmemoryPool pool)
+{
+    const struct cuda_driver *driver = device->driver;
+    cuuint64_t reserved = 0, used = 0;
+    if (!driver->cuMemPoolGetAttribute || !driver->cuMemPoolTrimTo ||
+        driver->cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved) !=
+            CUDA_SUCCESS ||
+        driver->cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used) != CUDA_SUCCESS)
+        return 0;
+    return reserved > used ? reserved - used : 0;
+}
+
+bool cuda_reclaim(gyre_device *device)
+{
+    const struct cuda_driver *driver = device->driver;
+    CUmemoryPool pool;
+    if (cuda_enter(device) != GYRE_OK ||
+        driver->cuDeviceGetDefaultMemPool(&pool, device->handle) != CUDA_SUCCESS)
+        return false;
+    const uint64_t kept = kept_by_pool(device, pool);
+    if (kept == 0 || cuda_quiet_begin(device) != GYRE_OK)
+        return false;
+    driver->cuStreamSynchronize(device->residents->service);
+    driver->cuMemPoolTrimTo(pool, 0); /* what came of it is looked at */
+    const bool less = kept_by_pool(device, pool) < kept;
+    return cuda_quiet_end(device) == GYRE_OK && less;
+}
+
+static gyre_status try_alloc(gyre_memory *memory, uint64_t byte_count)
+{
     gyre_device *device = memory->device;
-    if (cuda_quiet_begin(device) == GYRE_OK) {
-        cuda_check(device, device->driver->cuMemHostUnregister(memory->address), "cuMemHostUnregister");
-        cuda_quiet_end(device);
+    bool quiet = false;
+    CUresult result;
+    gyre_status status = cuda_work_begin(device, &quiet);
+    if (status != GYRE_OK)
+        return status;
+    CUstream service = device->residents->service;
+    CUDA_PATIENTLY(result, device->driver->cuMemAllocAsync(&memory->address, byte_count, service))
+    status = cuda_check(device, result, "cuMemAllocAsync");
+    if (status == GYRE_OK) {
+        status = cuda_check(device, device->driver->cuStreamSynchronize(service), "cuStreamSynchronize");
+        if (status != GYRE_OK)
+            device->driver->cuMemFreeAsync(memory->address, service);
     }
-    free(memory);
+    cuda_work_end(device, quiet);
+    return status;
 }
 
 gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
@@ -72,19 +142,10 @@ gyre_status cuda_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_mem
     gyre_memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer's handle");
-    bool quiet = false;
-    gyre_status status = cuda_work_begin(device, &quiet);
-    if (status != GYRE_OK) {
-        free(memory);
-        return status;
-    }
     memory->device = device;
-    CUstream service = device->residents->service;
-    status = cuda_check(device, device->driver->cuMemAllocAsync(&memory->address, byte_count, service),
-                        "cuMemAllocAsync");
-    if (status == GYRE_OK)
-        status = cuda_check(device, device->driver->cuStreamSynchronize(service), "cuStreamSynchronize");
-    cuda_work_end(device, quiet);
+    gyre_status status = try_alloc(memory, byte_count);
+    if (status == GYRE_EXHAUSTED && cuda_reclaim(device))
+        status = try_alloc(memory, byte_count);
     if (status != GYRE_OK) {
         free(memory);
         return status;

@@ -6,6 +6,7 @@
  */
 #include "cuda_artifact.h"
 #include "cuda_backend.h"
+#include "cuda_failure.h"
 #include "cuda_ranges.h"
 #include "cuda_records.h"
 
@@ -65,8 +66,9 @@ static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel)
 static gyre_status load_image(gyre_module *module, const void *image)
 {
     gyre_device *device = module->device;
-    gyre_status status =
-        cuda_check(device, device->driver->cuModuleLoadData(&module->handle, image), "cuModuleLoadData");
+    CUresult result;
+    CUDA_PATIENTLY(result, device->driver->cuModuleLoadData(&module->handle, image))
+    gyre_status status = cuda_check(device, result, "cuModuleLoadData");
     if (status != GYRE_OK)
         module->handle = NULL;
     for (uint32_t i = 0; i < module->kernel_count && status == GYRE_OK; i++)

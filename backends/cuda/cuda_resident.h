@@ -49,6 +49,7 @@ struct gyre_resident {
     uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
     uint64_t residency_ns;           /* how long it stays at most; 0: unbounded */
     uint64_t stay_range;             /* of a profiler; from its start to its leave */
+    CUevent arrived, gone;           /* around a stay; NULL unless stays are measured */
     char label[96];                  /* ... and its name */
     struct cuda_launcher *launcher;  /* launches it in a thread of its own; NULL: it never needed one */
 
@@ -87,6 +88,27 @@ gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns);
 /** Ends the thread; its kernel has left. Accepts a resident without one. */
 void cuda_launcher_destroy(gyre_resident *resident);
 
+/* ---- cuda_stays.c ---- */
+
+/** Makes the events of a kernel whose stays are to be measured. Context current. */
+gyre_status cuda_stays_prepare(gyre_resident *resident);
+/** Before and behind the launch, in its stream. */
+void cuda_stay_begins(gyre_resident *resident);
+void cuda_stay_ends(gyre_resident *resident);
+/** Counts a stay whose end was seen. Under residents->lock, context current. */
+void cuda_stay_count(gyre_resident *resident);
+/** Accepts a resident without events. Context current. */
+void cuda_stays_finish(gyre_resident *resident);
+
+/* ---- cuda_memory.c ---- */
+
+/** Registers host memory that the device is to see. Context current. */
+gyre_status cuda_host_register(gyre_device *device, void *address, size_t size);
+/**
+ * Gives freed memory that the pool keeps back to the device, while kernels are away: true when it was more
+ * than none, so that what failed for want of memory may be tried once more. residents->lock is not held.
+ */
+bool cuda_reclaim(gyre_device *device);
 /** Where a buffer lies on the device. */
 uint64_t cuda_memory_place(const gyre_memory *memory);
 

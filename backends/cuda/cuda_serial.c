@@ -9,6 +9,7 @@
  *
  * Lock: a launcher's own, innermost, not held during the launch. The thread calls nothing else of the driver.
  */
+#include "cuda_failure.h"
 #include "cuda_resident.h"
 
 #include <stdlib.h>
@@ -44,8 +45,13 @@ CUresult cuda_serial_launch(gyre_resident *resident)
                                               resident->blocks * sizeof(gyre_u64), resident->stream);
     if (result != CUDA_SUCCESS)
         return result;
-    return driver->cuLaunchCooperativeKernel(resident->function, resident->blocks, 1, 1, resident->threads, 1,
-                                             1, resident->shared_size, resident->stream, parameters);
+    cuda_stay_begins(resident);
+    CUDA_PATIENTLY(result, driver->cuLaunchCooperativeKernel(resident->function, resident->blocks, 1, 1,
+                                                             resident->threads, 1, 1, resident->shared_size,
+                                                             resident->stream, parameters))
+    if (result == CUDA_SUCCESS)
+        cuda_stay_ends(resident);
+    return result;
 }
 
 /* ---- the thread ---- */

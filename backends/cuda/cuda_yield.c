@@ -6,6 +6,7 @@
  *
  * Locks: residents->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it.
  */
+#include "cuda_failure.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
 
@@ -103,7 +104,9 @@ static void note_absence(gyre_resident *resident)
 gyre_status cuda_resident_start(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
-    gyre_status status;
+    gyre_status status = cuda_lost(device);
+    if (status != GYRE_OK)
+        return status;
     cuda_resident_order(resident, false);
     if (device->residents->serial)
         status = cuda_launcher_start(resident);
@@ -138,12 +141,16 @@ static gyre_status look(gyre_resident *resident)
         status = cuda_launcher_await(resident, 0);
     } else {
         CUresult result = device->driver->cuStreamQuery(resident->stream);
-        status = result == CUDA_ERROR_NOT_READY ? GYRE_AGAIN : cuda_check(device, result, "cuStreamQuery");
+        status = cuda_class_of(result) == CUDA_CLASS_TRANSIENT
+                     ? GYRE_AGAIN
+                     : cuda_check_end(device, result, "cuStreamQuery");
     }
     if (status == GYRE_AGAIN)
         return GYRE_AGAIN;
     if (status != GYRE_OK)
         tell_lost(resident);
+    else
+        cuda_stay_count(resident);
     resident->on_device = false;
     cuda_range_close(resident->stay_range);
     return status;

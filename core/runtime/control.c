@@ -25,6 +25,7 @@ gyre_status gyre_control_create(gyre_kernel *kernel)
         return status;
     kernel->control = kernel->region.address;
     kernel->control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
+    kernel->control->absences.timed = gyre_kernel_setting(kernel, "timing") != 0;
     return GYRE_OK;
 }
 
@@ -39,6 +40,9 @@ void gyre_control_reset(gyre_kernel *kernel)
     __atomic_store_n(&kernel->control->absences.count, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&kernel->control->absences.total_ns, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&kernel->control->absences.longest_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.stays, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.stayed_ns, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&kernel->control->absences.longest_stay_ns, 0, __ATOMIC_RELAXED);
     for (uint32_t i = 0; i < kernel->blocks; i++) {
         __atomic_store_n(&blocks[i].acknowledged, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);

@@ -124,6 +124,9 @@ static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
     info->absences = __atomic_load_n(&absences->count, __ATOMIC_RELAXED);
     info->absent_ns = __atomic_load_n(&absences->total_ns, __ATOMIC_RELAXED);
     info->longest_absence_ns = __atomic_load_n(&absences->longest_ns, __ATOMIC_RELAXED);
+    info->stays = __atomic_load_n(&absences->stays, __ATOMIC_RELAXED);
+    info->stayed_ns = __atomic_load_n(&absences->stayed_ns, __ATOMIC_RELAXED);
+    info->longest_stay_ns = __atomic_load_n(&absences->longest_stay_ns, __ATOMIC_RELAXED);
 }
 
 static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)

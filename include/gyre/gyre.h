@@ -231,6 +231,9 @@ typedef struct gyre_kernel_info {
      * last and the longest; and requests that were handled once more after a crash (`handled` counts them).
      */
     uint64_t checkpoints, checkpoint_ns, longest_checkpoint_ns, replayed;
+    /* With the kernel's setting `timing`: how often it was on its device and left it again, and for how long,
+     * by events of the device before and behind each stay; 0 where a backend has none. */
+    uint64_t stays, stayed_ns, longest_stay_ns;
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);

@@ -221,7 +221,12 @@ typedef struct gyre_control_block {
 typedef struct gyre_control_absences {
     gyre_u64 count;
     gyre_u64 total_ns, longest_ns;
-    gyre_u64 reserved[5];
+    /* Stays that ended, by the device's own events around them; 0 unless `timed`, and where there are none.
+     */
+    gyre_u64 stays;
+    gyre_u64 stayed_ns, longest_stay_ns;
+    gyre_u64 timed; /* constant, the core's: 1: stays are to be measured */
+    gyre_u64 reserved;
 } gyre_control_absences;
 
 typedef struct gyre_control_region {

@@ -132,10 +132,30 @@ static void what_cannot_be_told_is_said(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* A device that has no events of its own says nothing; what one says fits into the time that passed. */
+static void stays_fit_into_the_time_that_passed(struct conformance *test)
+{
+    const uint64_t begun = gyre_now_ns();
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    require(call_word(gyre_kernel_queue(kernel), 4) == 12);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    gyre_kernel_info info = info_of(kernel);
+    require(info.stays == 0 && info.stayed_ns == 0); /* nobody asked */
+    gyre_runtime *runtime = open_timed(test, NULL);
+    kernel = launch_timed(runtime, "words.gyre.c", "words_of_1");
+    require(call_word(gyre_kernel_queue(kernel), 5) == 15);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    info = info_of(kernel);
+    require(info.stays <= info.absences + 1 && (info.stays == 0) == (info.stayed_ns == 0));
+    require(info.longest_stay_ns <= info.stayed_ns && info.stayed_ns < gyre_now_ns() - begun);
+    gyre_close(runtime);
+}
+
 const struct conformance_case timing_cases[] = {
     {"every_form_of_kernel_is_timed", every_form_of_kernel_is_timed},
     {"a_slow_handler_shows_as_such", a_slow_handler_shows_as_such},
     {"streams_are_timed_message_by_message", streams_are_timed_message_by_message},
     {"what_cannot_be_told_is_said", what_cannot_be_told_is_said},
+    {"stays_fit_into_the_time_that_passed", stays_fit_into_the_time_that_passed},
     {NULL, NULL},
 };

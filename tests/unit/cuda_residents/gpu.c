@@ -4,18 +4,23 @@
  * that waits longer than WAIT_LIMIT_S for it ends the test: on a GPU it would hang.
  */
 #include "gpu.h"
+#include "cuda_failure.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "gyre/waiting.h"
 #include "unit/unit.h"
 
 enum { WAIT_LIMIT_S = 5, TURN_NS = 50000 };
 
 bool gpu_blocks;
 uint32_t gpu_present, gpu_most;
+size_t gpu_memory = SIZE_MAX / 2;
 static size_t largest_copy;
+static size_t pool_reserved, pool_kept; /* bytes; kept: freed and not given back */
 
 static pthread_mutex_t driver_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local CUcontext current;
@@ -26,6 +31,13 @@ struct CUstream_st {
     uint32_t busy; /* atomic */
     uint32_t blocks;
     gyre_resident_arguments arguments;
+    uint64_t left_ns; /* when its last kernel did */
+};
+
+/* Passed at `passed_ns`, or, recorded behind a kernel, when that left. */
+struct CUevent_st {
+    CUstream behind;
+    uint64_t passed_ns;
 };
 
 static void enter(void)
@@ -43,6 +55,60 @@ static CUresult leave(void)
 {
     pthread_mutex_unlock(&driver_lock);
     return CUDA_SUCCESS;
+}
+
+/* ---- failures ---- */
+
+static struct {
+    uint32_t calls;        /* since gpu_fail; atomic */
+    uint32_t first, times; /* which of them fail */
+    CUresult answer;
+    const char *name; /* of the first one that did */
+} faults;
+static CUresult query_fault; /* atomic: of the next cuStreamQuery */
+static uint32_t dead;        /* atomic: a fatal answer was given */
+
+void gpu_fail(uint32_t first, CUresult answer, uint32_t times)
+{
+    enter();
+    faults.calls = 0;
+    faults.first = first;
+    faults.times = times;
+    faults.answer = answer;
+    faults.name = NULL;
+    __atomic_store_n(&dead, 0, __ATOMIC_RELEASE);
+    pool_reserved = pool_kept = 0;
+    leave();
+}
+
+void gpu_fail_query(CUresult answer)
+{
+    __atomic_store_n(&query_fault, answer, __ATOMIC_RELEASE);
+}
+
+uint32_t gpu_calls(void)
+{
+    return __atomic_load_n(&faults.calls, __ATOMIC_ACQUIRE);
+}
+
+const char *gpu_failed_call(void)
+{
+    return faults.name;
+}
+
+/* What the call is to answer instead of being made; CUDA_SUCCESS: it is made. */
+static CUresult next_fault(const char *name)
+{
+    const uint32_t call = __atomic_add_fetch(&faults.calls, 1, __ATOMIC_ACQ_REL);
+    if (__atomic_load_n(&dead, __ATOMIC_ACQUIRE))
+        return faults.answer;
+    if (!faults.first || call < faults.first || call >= faults.first + faults.times)
+        return CUDA_SUCCESS;
+    if (call == faults.first)
+        faults.name = name;
+    if (cuda_class_of(faults.answer) == CUDA_CLASS_FATAL)
+        __atomic_store_n(&dead, 1, __ATOMIC_RELEASE);
+    return faults.answer;
 }
 
 size_t gpu_copied_at_most(void)
@@ -77,7 +143,8 @@ static void *reside(void *argument)
     gyre_control_block *blocks = (gyre_control_block *)(arguments->control + 1);
     note_presence();
     for (;;) {
-        if (__atomic_load_n(&arguments->orders->order, __ATOMIC_ACQUIRE) & GYRE_ORDER_LEAVE)
+        if (__atomic_load_n(&dead, __ATOMIC_ACQUIRE) ||
+            __atomic_load_n(&arguments->orders->order, __ATOMIC_ACQUIRE) & GYRE_ORDER_LEAVE)
             break;
         gyre_u64 command = __atomic_load_n(&arguments->control->command.command, __ATOMIC_ACQUIRE);
         for (uint32_t i = 0; i < stream->blocks; i++)
@@ -88,6 +155,7 @@ static void *reside(void *argument)
         nanosleep(&(struct timespec){0, TURN_NS}, NULL);
     }
     __atomic_fetch_sub(&gpu_present, 1, __ATOMIC_SEQ_CST);
+    stream->left_ns = gyre_clock_ns();
     __atomic_store_n(&stream->busy, 0, __ATOMIC_RELEASE);
     return NULL;
 }
@@ -98,6 +166,9 @@ static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, un
                        void **parameters)
 {
     (void)function, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     if (stream->started)
         pthread_join(stream->thread, NULL);
@@ -127,6 +198,9 @@ static CUresult set_current(CUcontext context)
 static CUresult stream_create(CUstream *stream, unsigned flags)
 {
     (void)flags;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     *stream = calloc(1, sizeof **stream);
     return leave();
@@ -134,15 +208,23 @@ static CUresult stream_create(CUstream *stream, unsigned flags)
 
 static CUresult stream_destroy(CUstream stream)
 {
+    const CUresult broken = next_fault(__func__);
     enter();
     if (stream->started)
         pthread_join(stream->thread, NULL);
     free(stream);
-    return leave();
+    leave();
+    return broken; /* it is gone all the same */
 }
 
 static CUresult stream_query(CUstream stream)
 {
+    /* how often it is asked depends on the machine: it is no numbered call */
+    CUresult broken = __atomic_exchange_n(&query_fault, CUDA_SUCCESS, __ATOMIC_ACQ_REL);
+    if (broken == CUDA_SUCCESS && __atomic_load_n(&dead, __ATOMIC_ACQUIRE))
+        broken = faults.answer;
+    if (broken)
+        return broken;
     enter();
     leave();
     return __atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
@@ -150,6 +232,9 @@ static CUresult stream_query(CUstream stream)
 
 static CUresult stream_synchronize(CUstream stream)
 {
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     if (stream->started) {
         pthread_join(stream->thread, NULL);
@@ -161,6 +246,9 @@ static CUresult stream_synchronize(CUstream stream)
 static CUresult get_function(CUfunction *function, CUmodule module, const char *name)
 {
     (void)module, (void)name;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     *function = NULL;
     return leave();
@@ -169,6 +257,9 @@ static CUresult get_function(CUfunction *function, CUmodule module, const char *
 static CUresult set_attribute(CUfunction function, CUfunction_attribute which, int value)
 {
     (void)function, (void)which, (void)value;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     return leave();
 }
@@ -176,6 +267,9 @@ static CUresult set_attribute(CUfunction function, CUfunction_attribute which, i
 static CUresult occupancy(int *blocks, CUfunction function, int threads, size_t shared)
 {
     (void)function, (void)threads, (void)shared;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     *blocks = 1;
     return leave();
@@ -184,22 +278,34 @@ static CUresult occupancy(int *blocks, CUfunction function, int threads, size_t 
 static CUresult memory_new(CUdeviceptr *address, size_t size, CUstream stream)
 {
     (void)stream;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
-    *address = (CUdeviceptr)(uintptr_t)malloc(size);
-    return leave();
+    const bool fits = pool_reserved + size <= gpu_memory;
+    *address = fits ? (CUdeviceptr)(uintptr_t)malloc(size) : 0;
+    pool_reserved += fits ? size : 0;
+    leave();
+    return fits ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 static CUresult memory_free(CUdeviceptr address, CUstream stream)
 {
     (void)stream;
+    const CUresult broken = next_fault(__func__);
     enter();
+    pool_kept += malloc_usable_size((void *)(uintptr_t)address);
     free((void *)(uintptr_t)address);
-    return leave();
+    leave();
+    return broken; /* it is gone all the same */
 }
 
 static CUresult fill(CUdeviceptr address, unsigned char byte, size_t size, CUstream stream)
 {
     (void)stream;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     memset((void *)(uintptr_t)address, byte, size);
     return leave();
@@ -208,6 +314,9 @@ static CUresult fill(CUdeviceptr address, unsigned char byte, size_t size, CUstr
 static CUresult upload(CUdeviceptr to, const void *from, size_t size, CUstream stream)
 {
     (void)stream;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     largest_copy = size > largest_copy ? size : largest_copy;
     memcpy((void *)(uintptr_t)to, from, size);
@@ -217,6 +326,9 @@ static CUresult upload(CUdeviceptr to, const void *from, size_t size, CUstream s
 static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
     (void)stream;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     largest_copy = size > largest_copy ? size : largest_copy;
     memcpy(to, (const void *)(uintptr_t)from, size);
@@ -226,6 +338,9 @@ static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream strea
 static CUresult host_alloc(void **memory, size_t size, unsigned flags)
 {
     (void)flags;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     *memory = calloc(1, size);
     return leave();
@@ -233,14 +348,19 @@ static CUresult host_alloc(void **memory, size_t size, unsigned flags)
 
 static CUresult host_free(void *memory)
 {
+    const CUresult broken = next_fault(__func__);
     enter();
     free(memory);
-    return leave();
+    leave();
+    return broken; /* it is gone all the same */
 }
 
 static CUresult host_register(void *memory, size_t size, unsigned flags)
 {
     (void)memory, (void)size, (void)flags;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     return leave();
 }
@@ -248,14 +368,19 @@ static CUresult host_register(void *memory, size_t size, unsigned flags)
 static CUresult host_unregister(void *memory)
 {
     (void)memory;
+    const CUresult broken = next_fault(__func__);
     enter();
-    ck_assert_uint_eq(gpu_present, 0); /* else it would wait for the kernels */
-    return leave();
+    ck_assert(dead || gpu_present == 0); /* else it would wait for the kernels */
+    leave();
+    return broken; /* it is gone all the same */
 }
 
 static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned flags)
 {
     (void)flags;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     *address = (CUdeviceptr)(uintptr_t)memory;
     return leave();
@@ -274,32 +399,80 @@ static CUresult set_pool(CUmemoryPool pool, CUmemPool_attribute which, void *val
     return CUDA_SUCCESS;
 }
 
-/* What was copied in a stream has arrived when the call returns, so events are always past. */
+static CUresult get_pool(CUmemoryPool pool, CUmemPool_attribute which, void *value)
+{
+    (void)pool;
+    enter();
+    const uint64_t kept = pool_kept < pool_reserved ? pool_kept : pool_reserved;
+    *(cuuint64_t *)value =
+        which == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? pool_reserved : pool_reserved - kept;
+    return leave();
+}
+
+static CUresult trim_pool(CUmemoryPool pool, size_t keep)
+{
+    (void)pool, (void)keep;
+    enter();
+    ck_assert(dead || gpu_present == 0); /* else it would wait for the kernels */
+    pool_reserved -= pool_kept < pool_reserved ? pool_kept : pool_reserved;
+    pool_kept = 0;
+    return leave();
+}
+
+/* What was copied in a stream has arrived when the call returns: only kernels keep an event waiting. */
 static CUresult event_create(CUevent *event, unsigned flags)
 {
     (void)flags;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
-    *event = (CUevent)malloc(1);
+    *event = calloc(1, sizeof **event);
     return leave();
 }
 
 static CUresult event_destroy(CUevent event)
 {
+    const CUresult broken = next_fault(__func__);
     enter();
     free(event);
-    return leave();
+    leave();
+    return broken; /* it is gone all the same */
 }
 
 static CUresult event_record(CUevent event, CUstream stream)
 {
-    (void)event, (void)stream;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
+    event->behind = stream && __atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE) ? stream : NULL;
+    event->passed_ns = gyre_clock_ns();
     return leave();
+}
+
+static CUresult event_elapsed(float *milliseconds, CUevent first, CUevent last)
+{
+    CUresult result = CUDA_SUCCESS;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
+    enter();
+    if (last->behind && __atomic_load_n(&last->behind->busy, __ATOMIC_ACQUIRE))
+        result = CUDA_ERROR_NOT_READY;
+    else
+        *milliseconds =
+            (float)((last->behind ? last->behind->left_ns : last->passed_ns) - first->passed_ns) / 1e6f;
+    leave();
+    return result;
 }
 
 static CUresult event_synchronize(CUevent event)
 {
     (void)event;
+    const CUresult broken = next_fault(__func__);
+    if (broken)
+        return broken;
     enter();
     return leave();
 }
@@ -333,6 +506,7 @@ const struct cuda_driver gpu_driver = {
     .cuEventDestroy = event_destroy,
     .cuEventRecord = event_record,
     .cuEventSynchronize = event_synchronize,
+    .cuEventElapsedTime = event_elapsed,
     .cuMemHostAlloc = host_alloc,
     .cuMemFreeHost = host_free,
     .cuMemHostRegister = host_register,
@@ -340,6 +514,8 @@ const struct cuda_driver gpu_driver = {
     .cuMemHostGetDevicePointer = device_pointer,
     .cuDeviceGetDefaultMemPool = default_pool,
     .cuMemPoolSetAttribute = set_pool,
+    .cuMemPoolGetAttribute = get_pool,
+    .cuMemPoolTrimTo = trim_pool,
     .version = 13000,
     .path = "libcuda of the test",
 };

@@ -5,68 +5,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
-#include "core/loader/host.h"
-#include "gpu.h"
-#include "unit/unit.h"
-
-enum { KERNELS = 3, BLOCKS = 2 };
-
-struct world {
-    struct gyre_host_services host;
-    gyre_device device;
-    struct cuda_kernel kernel;
-    gyre_module module;
-    gyre_control_region *controls[KERNELS];
-    gyre_resident *residents[KERNELS];
-    char log[2048];
-};
-
-static void keep_log(void *context, int level, const char *text)
-{
-    struct world *world = context;
-    size_t used = strlen(world->log);
-    snprintf(world->log + used, sizeof world->log - used, "%d %s\n", level, text);
-}
-
-static void open_world(struct world *world, uint32_t residency_ms)
-{
-    static const gyre_type none = {"gyre_none", "", 0, 1, NULL};
-    memset(world, 0, sizeof *world);
-    gyre_host_init(&world->host, keep_log, world);
-    world->device = (gyre_device){.host = &world->host.table,
-                                  .driver = &gpu_driver,
-                                  .context = (CUcontext)(void *)&world->device,
-                                  .name = "GPU of threads",
-                                  .sm_count = 132,
-                                  .shared_size_max = 227 * 1024,
-                                  .residency_ms = residency_ms};
-    pthread_mutex_init(&world->device.lost_lock, NULL);
-    world->kernel.record = (gyre_kernel_record){
-        .name = "k", .form = GYRE_FORM_LANE, .request = &none, .reply = &none, .state = &none, .buffers = ""};
-    world->module = (gyre_module){.device = &world->device, .kernels = &world->kernel, .kernel_count = 1};
-    ck_assert_int_eq(cuda_residents_open(&world->device), GYRE_OK);
-}
-
-static void order(struct world *world, int i, uint64_t epoch, uint64_t verb)
-{
-    __atomic_store_n(&world->controls[i]->command.command, epoch << 8 | verb, __ATOMIC_RELEASE);
-    if (world->residents[i])
-        cuda_notify(world->residents[i]);
-}
-
-static void start(struct world *world, int i)
-{
-    world->controls[i] = calloc(1, GYRE_CONTROL_SIZE(BLOCKS));
-    order(world, i, 1, GYRE_VERB_RUN);
-    gyre_resident_desc desc = {.size = sizeof desc,
-                               .control = world->controls[i],
-                               .control_size = GYRE_CONTROL_SIZE(BLOCKS),
-                               .kernel_name = "k",
-                               .lanes = 32,
-                               .blocks = BLOCKS};
-    ck_assert_msg(cuda_launch(&world->module, &desc, &world->residents[i]) == GYRE_OK, "%s",
-                  gyre_error_text());
-}
+#include "world.h"
 
 static const gyre_control_block *block_of(const struct world *world, int i)
 {
@@ -88,11 +27,6 @@ static uint64_t handled(const struct world *world, int i)
     return __atomic_load_n(&block_of(world, i)->handled, __ATOMIC_RELAXED);
 }
 
-static uint64_t in_ms(const struct world *world, uint64_t ms)
-{
-    return world->host.table.now_ns() + ms * 1000000;
-}
-
 static void rest_ms(long ms)
 {
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
@@ -108,14 +42,6 @@ static void stop(struct world *world, int i)
     free(world->controls[i]);
 }
 
-static void close_world(struct world *world)
-{
-    cuda_carriers_destroy(&world->device);
-    cuda_residents_close(&world->device);
-    ck_assert_uint_eq(gpu_present, 0);
-    pthread_mutex_destroy(&world->device.lost_lock);
-}
-
 START_TEST(a_kernel_stays_until_it_is_stopped)
 {
     struct world world;
@@ -127,6 +53,30 @@ START_TEST(a_kernel_stays_until_it_is_stopped)
     stop(&world, 0);
     close_world(&world);
     ck_assert_str_eq(world.log, "");
+}
+END_TEST
+
+START_TEST(stays_are_measured_where_that_is_asked_for)
+{
+    enum { STAY_MS = 5, TIMES = 5 };
+    struct world world;
+    open_world(&world, STAY_MS);
+    world.timed = true;
+    start(&world, 0);
+    world.timed = false;
+    start(&world, 1);
+    const gyre_control_absences *line = &world.controls[0]->absences;
+    for (int turn = 0; turn < 5000 && __atomic_load_n(&line->stays, __ATOMIC_RELAXED) < TIMES; turn++)
+        rest_ms(1);
+    const uint64_t stays = __atomic_load_n(&line->stays, __ATOMIC_RELAXED),
+                   longest_ns = __atomic_load_n(&line->longest_stay_ns, __ATOMIC_RELAXED),
+                   stayed_ns = __atomic_load_n(&line->stayed_ns, __ATOMIC_RELAXED);
+    ck_assert_uint_ge(stays, TIMES);
+    ck_assert(longest_ns >= UINT64_C(1000000) * STAY_MS && stayed_ns >= longest_ns);
+    ck_assert_uint_eq(__atomic_load_n(&world.controls[1]->absences.stays, __ATOMIC_RELAXED), 0);
+    stop(&world, 0);
+    stop(&world, 1);
+    close_world(&world);
 }
 END_TEST
 
@@ -392,6 +342,7 @@ int main(void)
     TCase *cases = tcase_create("residents");
     tcase_set_timeout(cases, 30);
     tcase_add_test(cases, a_kernel_stays_until_it_is_stopped);
+    tcase_add_test(cases, stays_are_measured_where_that_is_asked_for);
     tcase_add_test(cases, a_quiet_moment_is_an_absence_of_every_kernel);
     tcase_add_test(cases, a_bounded_stay_ends_and_begins_again);
     tcase_add_test(cases, launches_that_block_are_expected_from_the_environment);
@@ -402,5 +353,6 @@ int main(void)
     tcase_add_test(cases, no_profilers_library_is_a_line_in_the_log);
     tcase_add_test(cases, kernels_share_the_multiprocessors_that_gyre_may_use);
     suite_add_tcase(suite, cases);
+    suite_add_tcase(suite, failure_cases());
     return unit_run(suite);
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long a kernel stayed on its device, by events of the device itself: one before and one behind the
+ * launch, in the kernel's stream. They cost two calls a stay, so a kernel has them only when it was asked
+ * for. The line that the figures go to has one writer, whoever holds residents->lock; `timed` in it is the
+ * core's. A failure here is no reason to fail anything else: then a stay is not counted.
+ */
+#include "cuda_resident.h"
+
+gyre_status cuda_stays_prepare(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_driver *driver = device->driver;
+    if (!resident->control->absences.timed || !driver->cuEventElapsedTime)
+        return GYRE_OK;
+    gyre_status status =
+        cuda_check(device, driver->cuEventCreate(&resident->arrived, CU_EVENT_DEFAULT), "cuEventCreate");
+    if (status == GYRE_OK)
+        status =
+            cuda_check(device, driver->cuEventCreate(&resident->gone, CU_EVENT_DEFAULT), "cuEventCreate");
+    return status;
+}
+
+static void record(const gyre_resident *resident, CUevent event)
+{
+    if (event)
+        resident->device->driver->cuEventRecord(event, resident->stream);
+}
+
+void cuda_stay_begins(gyre_resident *resident)
+{
+    record(resident, resident->arrived);
+}
+
+void cuda_stay_ends(gyre_resident *resident)
+{
+    record(resident, resident->gone);
+}
+
+void cuda_stay_count(gyre_resident *resident)
+{
+    gyre_control_absences *line = &resident->control->absences;
+    float milliseconds = 0;
+    if (!resident->gone || resident->device->driver->cuEventElapsedTime(&milliseconds, resident->arrived,
+                                                                        resident->gone) != CUDA_SUCCESS)
+        return;
+    const uint64_t stay_ns = (uint64_t)((double)milliseconds * 1e6);
+    /* relaxed, and no read-modify-write: one writer */
+    __atomic_store_n(&line->stayed_ns, line->stayed_ns + stay_ns, __ATOMIC_RELAXED);
+    if (stay_ns > line->longest_stay_ns)
+        __atomic_store_n(&line->longest_stay_ns, stay_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->stays, line->stays + 1, __ATOMIC_RELAXED);
+}
+
+void cuda_stays_finish(gyre_resident *resident)
+{
+    const struct cuda_driver *driver = resident->device->driver;
+    if (resident->arrived)
+        driver->cuEventDestroy(resident->arrived);
+    if (resident->gone)
+        driver->cuEventDestroy(resident->gone);
+    resident->arrived = resident->gone = NULL;
+}
