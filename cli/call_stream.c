@@ -34,6 +34,11 @@ static void print_reply(call_stream *stream, const void *reply, uint32_t length)
 {
     FILE *out = stream->desc->out;
     const gyre_layout *layout = stream->desc->reply;
+    if (layout->shape == GYRE_SHAPE_PACKET) {
+        message_json_write_hex(reply, length, out);
+        stream->counts->answered++;
+        return;
+    }
     if (layout->tail == 0 || gyre_layout_check_message(layout, reply, length) == GYRE_OK) {
         message_json_write(layout, reply, out);
         stream->counts->answered++;
@@ -116,10 +121,32 @@ static gyre_status receive_what_is_there(call_stream *stream)
 
 /* ---- what goes out ---- */
 
+/* Packets differ in size, so each is sent alone: as its bytes, which are what such a queue takes. */
+static gyre_status send_packets(call_stream *stream, size_t first, size_t count, size_t *sent)
+{
+    gyre_status status = GYRE_OK;
+    for (*sent = 0; status == GYRE_OK && *sent < count; *sent += status == GYRE_OK) {
+        const unsigned char *packet = stream->requests + (first + *sent) * stream->desc->request->size;
+        uint32_t used;
+        memcpy(&used, packet, sizeof used);
+        status = gyre_send(stream->desc->queue, packet + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT, NULL,
+                           GYRE_FOREVER);
+    }
+    return status;
+}
+
+static gyre_status send_batch(call_stream *stream, size_t first, size_t count, size_t *sent)
+{
+    const uint64_t size = stream->desc->request->size;
+    if (stream->desc->request->shape == GYRE_SHAPE_PACKET)
+        return send_packets(stream, first, count, sent);
+    return gyre_send_batch(stream->desc->queue, stream->requests + first * size, size, count, sent,
+                           GYRE_FOREVER);
+}
+
 static gyre_status send_all(call_stream *stream)
 {
     gyre_status status = GYRE_OK;
-    uint64_t size = stream->desc->request->size;
     for (size_t done = 0; status == GYRE_OK && done < stream->batched;) {
         uint64_t room = stream->capacity - stream->in_flight, left = stream->batched - done;
         size_t sent = 0;
@@ -127,8 +154,7 @@ static gyre_status send_all(call_stream *stream)
             status = receive_or_time_out(stream);
             continue;
         }
-        status = gyre_send_batch(stream->desc->queue, stream->requests + done * size, size,
-                                 room < left ? room : left, &sent, GYRE_FOREVER);
+        status = send_batch(stream, done, room < left ? room : left, &sent);
         done += sent;
         stream->in_flight += sent;
         stream->counts->sent += sent;

@@ -40,6 +40,9 @@ gyre_status message_json_read(const gyre_layout *layout, const char *text, size_
  * it. */
 void message_json_write(const gyre_layout *layout, const void *message, FILE *out);
 
+/** Writes bytes as a string of hexadecimal digits. */
+void message_json_write_hex(const unsigned char *bytes, size_t length, FILE *out);
+
 /** Writes a string of UTF-8 with quotes and escapes; bytes that are no UTF-8 become U+FFFD. */
 void message_json_write_text(const char *text, FILE *out);
 void message_json_write_bytes(const unsigned char *text, size_t length, FILE *out);

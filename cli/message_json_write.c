@@ -185,10 +185,8 @@ static void write_packet(const unsigned char *message, FILE *out)
 {
     uint32_t used;
     memcpy(&used, message, sizeof used);
-    fputc('"', out);
-    for (uint32_t i = GYRE_PACKET_FRONT; i < used; i++)
-        fprintf(out, "%02x", message[i]);
-    fputc('"', out);
+    message_json_write_hex(message + GYRE_PACKET_FRONT,
+                           used < GYRE_PACKET_FRONT ? 0 : used - GYRE_PACKET_FRONT, out);
 }
 
 static void write_value(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
@@ -208,6 +206,14 @@ static void write_value(const gyre_layout *layout, const unsigned char *message,
         write_id128(source, out);
     else
         write_record(layout, message, source, out);
+}
+
+void message_json_write_hex(const unsigned char *bytes, size_t length, FILE *out)
+{
+    fputc('"', out);
+    for (size_t i = 0; i < length; i++)
+        fprintf(out, "%02x", bytes[i]);
+    fputc('"', out);
 }
 
 void message_json_write(const gyre_layout *layout, const void *message, FILE *out)

@@ -384,6 +384,15 @@ static const struct gyre_config_row rows[] = {
          "`sent sender receiver` (48) `trace` (64). `started` and `finished` let the handler's times be "
          "noted, as `timing` of its kernel does."},
     {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "wire",
+     .choices = {"none", "memorypack", "memorypack_framed"},
+     .preset = "none",
+     .doc =
+         "In which form messages are sent and received: as the structs of their declaration, as the bytes of "
+         "MemoryPack that `GYRE_WIRE` describes, or as these behind a header of 256 bytes each. The kernel "
+         "converts, and is compiled for it; all queues of a kernel agree."},
+    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",
      .min = 0,

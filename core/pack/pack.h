@@ -108,6 +108,8 @@ gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout 
 const gyre_field *gyre_pack_field(const gyre_pack *wire, const gyre_layout *layout, uint32_t place);
 /** Bytes on the wire of a value that always takes as many; 0 for others. */
 uint64_t gyre_pack_fixed_size(const gyre_pack *wire, const gyre_layout *layout);
+/** Bytes on the wire that no message of this type goes beyond. The description fits the type. */
+uint64_t gyre_pack_most(const gyre_pack *wire, const gyre_layout *layout);
 /** Of the value in a padded optional. */
 uint64_t gyre_pack_alignment(const gyre_layout *layout);
 /** Whether an optional of this element has a flag, or a null of its own. */

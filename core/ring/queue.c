@@ -110,6 +110,8 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->request_least = options->request_least;
     queue->caller_request_size = options->caller_request_size;
     queue->caller_reply_size = options->caller_reply_size;
+    queue->packets = options->wire != 0;
+    queue->quick_reply_size = options->wire || options->reply_growth.callers ? 0 : options->reply_size;
     queue->direct_size = options->request_least ? 0 : options->request_size;
     queue->policy = options->policy;
     queue->idle = options->idle;
@@ -193,6 +195,8 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
         status = gyre_queue_timing_create(queue);
     if (status != GYRE_OK)
         goto done;
+    queue->request_growth = options->request_growth; /* now, so that a failure leaves them to the caller */
+    queue->reply_growth = options->reply_growth;
     *out = queue;
     queue = NULL;
 done:
@@ -217,6 +221,8 @@ void gyre_queue_destroy(gyre_queue *queue)
     gyre_queue_timing_destroy(queue);
     gyre_queue_log_destroy(queue);
     gyre_region_destroy(&queue->region);
+    gyre_queue_growth_finish(&queue->request_growth);
+    gyre_queue_growth_finish(&queue->reply_growth);
     free(queue->marks);
     free(queue);
 }

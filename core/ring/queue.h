@@ -19,10 +19,17 @@
 
 #include "core/base/lock.h"
 #include "core/ring/region.h"
+#include "core/types/types.h"
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"
 
 enum { GYRE_QUEUE_NAME_MAX = 64 };
+
+/** Both sides' types where one has fields appended and they have tails; else NULL. Owned. */
+struct gyre_queue_growth {
+    gyre_layout *callers, *kernels;
+};
+void gyre_queue_growth_finish(struct gyre_queue_growth *growth);
 
 /** How to make a queue; everything decided and checked, nothing defaulted. */
 struct gyre_queue_options {
@@ -31,6 +38,8 @@ struct gyre_queue_options {
     uint32_t request_size, reply_size; /* largest payloads */
     uint32_t request_least;            /* of requests with tails: with nothing in it; 0: they have none */
     uint32_t caller_request_size, caller_reply_size; /* of the caller's types where they differ, else 0 */
+    uint32_t wire; /* not 0: messages are packets, of which callers see the bytes (queue_convert.c) */
+    struct gyre_queue_growth request_growth, reply_growth; /* the queue's once it was made */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -67,7 +76,10 @@ struct gyre_queue {
     uint32_t request_stride, reply_stride, request_size, reply_size;
     uint32_t request_least;                          /* of requests with tails; else 0 */
     uint32_t caller_request_size, caller_reply_size; /* not 0: either side's type has fields appended */
-    size_t direct_size; /* of every request when they have no tails; else 0, which no request has */
+    bool packets;
+    struct gyre_queue_growth request_growth, reply_growth;
+    uint32_t quick_reply_size; /* replies up to it need no second look: `reply_size`, or 0 */
+    size_t direct_size;        /* of every request when they have no tails; else 0, which no request has */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -308,11 +320,27 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
 uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                               enum gyre_mark mark);
 
+/* queue_convert.c */
+
+/** Whether requests of `size` bytes are not in the ring as callers give them. */
+bool gyre_queue_converts(const gyre_queue *queue, size_t size);
 /**
- * Requests of the caller's type as the kernel's: cut, or with zeros behind. Owner of the result: the caller,
- * free(); NULL without memory, with the sentence set.
+ * `count` requests of the caller, `size` bytes apart, as they go into the ring, request_size bytes apart.
+ * Owner of *out: the caller, free(). INVALID for what is no message of the caller's type, EXHAUSTED.
  */
-void *gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t count);
+gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t size, size_t count,
+                               void **out);
+/** A reply of the kernel's type as the caller's, where reply_growth says that they differ; *length of both.
+ */
+gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,
+                                    void *reply, size_t size);
+
+/** Of a queue of packets: the bytes of a reply, and their number. */
+static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_t *length)
+{
+    *length -= *length < GYRE_PACKET_FRONT ? *length : GYRE_PACKET_FRONT;
+    return (const unsigned char *)packet + GYRE_PACKET_FRONT;
+}
 
 /** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,

@@ -93,16 +93,21 @@ static inline gyre_status call(gyre_queue *queue, const void *request, size_t re
     bool inside = false;
     if (!queue || !request || (!reply && reply_size))
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
-    if (reply_size < queue->reply_size && reply_size != queue->caller_reply_size)
-        return gyre_error_set(GYRE_INVALID, "this queue gives replies of up to %u bytes, found room for %zu",
-                              queue->reply_size, reply_size);
+    const uint64_t longest = queue->reply_growth.callers ? queue->reply_growth.callers->size
+                             : queue->packets            ? queue->reply_size - GYRE_PACKET_FRONT
+                                                         : queue->reply_size;
+    if (reply_size < longest && reply_size != queue->caller_reply_size)
+        return gyre_error_set(GYRE_INVALID,
+                              "this queue gives replies of up to %llu bytes, found room for %zu",
+                              (unsigned long long)longest, reply_size);
     void *converted = NULL;
-    gyre_status status = gyre_queue_check_requests(queue, request, request_size, 1);
-    if (status == GYRE_OK && request_size != 0 && request_size == queue->caller_request_size) {
-        converted = gyre_queue_convert(queue, request, 1);
-        status = converted ? GYRE_OK : GYRE_EXHAUSTED;
+    gyre_status status = GYRE_OK;
+    if (request_size != queue->direct_size && gyre_queue_converts(queue, request_size)) {
+        status = gyre_queue_convert(queue, request, request_size, 1, &converted);
         request = converted;
         request_size = queue->request_size;
+    } else {
+        status = gyre_queue_check_requests(queue, request, request_size, 1);
     }
     if (status == GYRE_OK)
         status = send_call(queue, request, request_size, header, &index, deadline_ns, &inside);

@@ -128,19 +128,28 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
                                   gyre_completion *completion)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
+    const unsigned char *bytes = (const unsigned char *)(slot + 1);
     uint32_t length = slot->info == GYRE_OUTCOME_REPLY ? slot->length : 0;
     if (length > queue->reply_size)
         return gyre_error_set(GYRE_INTERNAL,
                               "reply %llu claims %u bytes in a slot for %u: the backend wrote nonsense",
                               (unsigned long long)index, length, queue->reply_size);
+    if (queue->packets)
+        bytes = gyre_packet_bytes(bytes, &length);
+    if (length && queue->reply_growth.callers) {
+        gyre_status status = gyre_queue_shrink_reply(queue, bytes, &length, reply, size);
+        if (status != GYRE_OK)
+            return status;
+        bytes = reply;
+    }
     if (length > size && size == queue->caller_reply_size)
         length = (uint32_t)size; /* what the caller does not know is left out */
     if (length > size)
         return gyre_error_set(GYRE_INVALID,
                               "the reply has %u bytes and the caller's buffer %zu: pass a larger one", length,
                               size);
-    if (length)
-        gyre_payload_copy(reply, slot + 1, length);
+    if (length && bytes != reply)
+        gyre_payload_copy(reply, bytes, length);
     if (completion) {
         read_completion(queue, index, completion);
         completion->length = length;
@@ -158,7 +167,7 @@ static inline bool take_reply(const gyre_queue *queue, uint64_t index, void *rep
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
     if (!gyre_reply_ready(queue, index) || gyre_mark_get(queue, index) != GYRE_MARK_SEND ||
-        slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->reply_size || slot->length > size)
+        slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->quick_reply_size || slot->length > size)
         return false;
     gyre_payload_copy(reply, slot + 1, slot->length);
     return true;
@@ -293,6 +302,9 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
                                    .outcome = (gyre_completion_outcome)slot->info,
                                    .length = length <= reply_size ? length : reply_size};
     }
+    for (size_t i = 0; queue->packets && i < found; i++)
+        if (views[i].outcome == GYRE_REPLIED)
+            views[i].reply = gyre_packet_bytes(views[i].reply, &views[i].length);
     queue->consumer.peeking = found > 0;
     queue->consumer.peeked = found;
     return found;

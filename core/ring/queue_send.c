@@ -246,36 +246,26 @@ INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
     return status;
 }
 
-void *gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t count)
+static gyre_status send_converted(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                                  struct sent *sent, uint64_t deadline_ns, const gyre_header *headers)
 {
-    size_t from = queue->caller_request_size, to = queue->request_size;
-    unsigned char *converted = calloc(count, to);
-    for (size_t i = 0; converted && i < count; i++)
-        memcpy(converted + i * to, (const unsigned char *)requests + i * from, from < to ? from : to);
-    if (!converted)
-        gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu requests as the kernel's type", count);
-    return converted;
-}
-
-static gyre_status send_converted(gyre_queue *queue, const void *requests, uint64_t count, struct sent *sent,
-                                  uint64_t deadline_ns, const gyre_header *headers)
-{
-    void *converted = gyre_queue_convert(queue, requests, count);
-    if (!converted)
-        return GYRE_EXHAUSTED;
-    gyre_status status =
-        send_some(queue, converted, queue->request_size, count, sent, deadline_ns, false, headers);
+    void *converted = NULL;
+    gyre_status status = gyre_queue_convert(queue, requests, size, count, &converted);
+    if (status == GYRE_OK)
+        status = send_some(queue, converted, queue->request_size, count, sent, deadline_ns,
+                           queue->request_least != 0, headers);
     free(converted);
     return status;
 }
 
-/* What is no fixed message of the right size: one with a tail, one of a type that grew, or an error. */
+/* What is no fixed message of the right size: bytes for a packet, one with a tail, one of a type that grew,
+ * or an error. */
 __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, const void *requests, size_t size,
                                                          uint64_t count, struct sent *sent,
                                                          uint64_t deadline_ns, const gyre_header *headers)
 {
-    if (queue->caller_request_size && size == queue->caller_request_size)
-        return send_converted(queue, requests, count, sent, deadline_ns, headers);
+    if (gyre_queue_converts(queue, size))
+        return send_converted(queue, requests, size, count, sent, deadline_ns, headers);
     gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
     return status == GYRE_OK ? send_some(queue, requests, size, count, sent, deadline_ns, true, headers)
                              : status;
@@ -319,7 +309,8 @@ gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t
     if (status != GYRE_OK)
         return status;
     if (count == 0)
-        status = gyre_queue_check_requests(queue, requests, size, 0);
+        status =
+            gyre_queue_converts(queue, size) ? GYRE_OK : gyre_queue_check_requests(queue, requests, size, 0);
     else if (size == queue->direct_size)
         status = send_some(queue, requests, size, count, &granted, deadline_ns, false, headers);
     else
@@ -352,7 +343,8 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
                               "gyre_send_batch needs a queue, requests and a place for the number sent");
     *sent = 0;
     if (count == 0)
-        status = gyre_queue_check_requests(queue, requests, size, 0);
+        status =
+            gyre_queue_converts(queue, size) ? GYRE_OK : gyre_queue_check_requests(queue, requests, size, 0);
     else if (size == queue->direct_size)
         status = send_some(queue, requests, size, count, &granted, deadline_ns, false, NULL);
     else
@@ -391,6 +383,11 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     if (!queue || !requests || !stride || !count || *count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
+    if (queue->request_growth.callers)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
+            queue->request_growth.callers->name);
     if (queue->caller_request_size > queue->request_size)
         return gyre_error_set(
             GYRE_INVALID,

@@ -36,6 +36,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = kernel->control->command.parks != 0,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
+        .wire = (uint32_t)setting(kernel, name, "wire"),
         .control = kernel->control,
     };
     /* with drop_oldest a sender receives what it drops, and whoever replaces a worker closes and opens sends
@@ -56,25 +57,6 @@ static gyre_status choose_header(const gyre_kernel *kernel, struct gyre_queue_op
     return status == GYRE_OK ? status : gyre_error_add(status, "in the section of queue '%s'", options->name);
 }
 
-/* *evolved: the size of the caller's type when one of the two has fields appended, else 0. */
-static gyre_status check_type(const gyre_type *kernels, const gyre_type *callers, uint32_t *evolved)
-{
-    gyre_layout *a = NULL, *b = NULL;
-    *evolved = 0;
-    if (!callers)
-        return GYRE_OK;
-    gyre_status status = gyre_layout_create(kernels, GYRE_MESSAGE_MAX, &a);
-    if (status == GYRE_OK)
-        status = gyre_layout_create(callers, GYRE_MESSAGE_MAX, &b);
-    if (status == GYRE_OK && (gyre_layout_extends(a, b) || gyre_layout_extends(b, a)))
-        *evolved = (uint32_t)b->size;
-    else if (status == GYRE_OK)
-        status = gyre_layout_compare(a, "the kernel", b, "the caller");
-    gyre_layout_destroy(a);
-    gyre_layout_destroy(b);
-    return status;
-}
-
 static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc,
                                struct gyre_queue_options *options)
 {
@@ -85,9 +67,7 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);
-    gyre_status status = check_type(kernel->record->request, desc->request, &options->caller_request_size);
-    return status == GYRE_OK ? check_type(kernel->record->reply, desc->reply, &options->caller_reply_size)
-                             : status;
+    return gyre_queue_choose_types(kernel, desc, options);
 }
 
 /* An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. */
@@ -178,17 +158,6 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
         gyre_queue_show(queue, old);
 }
 
-/* 0 when messages of the type have no tail. */
-static gyre_status least_of(const gyre_type *type, uint32_t *least)
-{
-    gyre_layout *layout = NULL;
-    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
-    if (status == GYRE_OK)
-        *least = layout->tail ? (uint32_t)layout->least : 0;
-    gyre_layout_destroy(layout);
-    return status;
-}
-
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out, uint64_t *address)
 {
@@ -198,11 +167,12 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
     if (status == GYRE_OK)
         status = choose_header(kernel, &options);
     if (status == GYRE_OK)
-        status = least_of(kernel->record->request, &options.request_least);
-    if (status == GYRE_OK)
         status = gyre_queue_create(&options, out);
-    if (status != GYRE_OK)
+    if (status != GYRE_OK) {
+        gyre_queue_growth_finish(&options.request_growth);
+        gyre_queue_growth_finish(&options.reply_growth);
         return status;
+    }
     gyre_queue_memory_desc region = {.size = sizeof region,
                                      .address = (*out)->region.address,
                                      .region_size = (*out)->region.size,

@@ -81,13 +81,20 @@ static struct gyre_header_plan find_header_plan(const gyre_kernel *kernel)
     return all;
 }
 
+/* The form of a queue's messages: the number of its word. */
+static int64_t wire_of(const struct gyre_config *config, const char *name)
+{
+    return gyre_config_int(config, GYRE_SECTION_QUEUE, name, "wire");
+}
+
 /* The kernel's own compiler options, and what its settings and those of queues add. */
 static void choose_compiler_options(const gyre_kernel *kernel, char *text, size_t size)
 {
     const struct gyre_header_plan plan = find_header_plan(kernel);
-    snprintf(text, size, "%s%s%s", kernel_text(kernel, "options"),
+    static const char *const wires[] = {"", " -DGYRE_WIRED=1", " -DGYRE_WIRED=2"};
+    snprintf(text, size, "%s%s%s%s", kernel_text(kernel, "options"),
              gyre_kernel_setting(kernel, "timing") || plan.times ? " -DGYRE_TIMED=1" : "",
-             plan.size ? " -DGYRE_HEADED=1" : "");
+             plan.size ? " -DGYRE_HEADED=1" : "", wires[kernel->wire]);
 }
 
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
@@ -101,6 +108,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         free(report);
         return no_source(kernel);
     }
+    kernel->wire = (uint32_t)wire_of(kernel->runtime->config, kernel->name);
     choose_compiler_options(kernel, options, sizeof options);
     struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
                                           .device = kernel->dispatch,
@@ -134,6 +142,8 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
     const char *key = "backend";
     if (!desc->backend && strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
                                  gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) != 0)
+        return false;
+    if (wire_of(config, one) != wire_of(config, other))
         return false;
     key = "options";
     return strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),

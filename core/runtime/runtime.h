@@ -70,6 +70,7 @@ struct gyre_kernel {
     struct gyre_build *build;
     const gyre_kernel_record *record;
     uint32_t lanes, blocks;
+    uint32_t wire; /* the form of messages that it was compiled for: the number of the setting's word */
     uint64_t launched_ns;
 
     gyre_memory *state;           /* NULL when the kernel has none */
@@ -212,6 +213,14 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel);
 /* shards.c */
 /** Forgets the shards of a kernel whose device side has left; before its queues, which they were. */
 void gyre_kernel_free_shards(gyre_kernel *kernel);
+
+/* queue_types.c */
+/**
+ * Holds the kernel's types against those of the caller, and the queue's form of messages (options->wire)
+ * against the kernel's; fills in what follows from the types. INCOMPATIBLE, INVALID.
+ */
+gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
+                                    struct gyre_queue_options *options);
 
 /* launch.c */
 /**

@@ -102,8 +102,11 @@ static void find_difference(const gyre_layout *a, const gyre_layout *b, differen
 bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter)
 {
     uint32_t count = shorter->field_count;
-    if (longer->tail || shorter->tail || count == 0 || longer->field_count <= count ||
-        longer->fields[count].offset < shorter->size)
+    if (count == 0 || longer->field_count <= count || longer->choice_count || shorter->choice_count)
+        return false;
+    if (!longer->tail != !shorter->tail || longer->tail < shorter->tail)
+        return false;
+    if (!shorter->tail && longer->fields[count].offset < shorter->size)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!same_place(&longer->fields[i], &shorter->fields[i]) ||

@@ -109,10 +109,19 @@ gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const
                                 const char *b_owner);
 
 /**
- * Whether `longer` is `shorter` with fields appended behind its last byte: what each of them knows lies in
- * the same place. Neither has a tail.
+ * Whether `longer` is `shorter` with fields appended. Without tails they lie behind the shorter type's last
+ * byte, so that what each of them knows lies in the same place; with tails gyre_layout_convert leads from one
+ * to the other, and the longer type's tail is at least as large.
  */
 bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter);
+
+/**
+ * Writes a message with a tail, which was checked, as one of another type, of which one extends the other:
+ * fields that only `from` has are left out, those that only `to` has are zero. `out` has to->size bytes.
+ * INVALID when the tail does not fit.
+ */
+gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
+                                void *out);
 
 /**
  * Whether `message`, of `length` bytes at any alignment, is one of this type whose parts all lie in it,

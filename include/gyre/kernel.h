@@ -93,6 +93,9 @@ typedef int gyre_result;
 #endif
 #include "gyre/dialect/parts.h"
 #include "gyre/dialect/choices.h"
+#ifdef GYRE_WIRED
+#include "gyre/dialect/wired.h"
+#endif
 
 /* clang-format off */
 /*

@@ -132,8 +132,45 @@ static int equal_part(const gyre_layout *layout, struct pair pair, uint64_t ulp,
     return 1;
 }
 
+/* Both were checked: the numbers are those of choices. */
+static int equal_choice(const gyre_layout *layout, struct pair pair, uint64_t ulp, const char *where)
+{
+    uint32_t found, expected;
+    memcpy(&found, pair.found + sizeof found, sizeof found);
+    memcpy(&expected, pair.expected + sizeof expected, sizeof expected);
+    if (found != expected) {
+        fprintf(stderr, "%s: found the type of number %u, expected %u\n", where, found, expected);
+        return 0;
+    }
+    pair = moved(pair, GYRE_CHOICE_FRONT, GYRE_CHOICE_FRONT);
+    pair.found_start = pair.found;
+    pair.expected_start = pair.expected;
+    return equal(layout->choices[found - 1], pair, ulp, where);
+}
+
+static int equal_packet(struct pair pair, const char *where)
+{
+    uint32_t found, expected;
+    memcpy(&found, pair.found, sizeof found);
+    memcpy(&expected, pair.expected, sizeof expected);
+    if (found == expected && memcmp(pair.found, pair.expected, found) == 0)
+        return 1;
+    fprintf(stderr, "%s: found %u bytes, expected %u\n", where, found, expected);
+    for (uint32_t i = GYRE_PACKET_FRONT; i < found && i < expected; i++)
+        if (pair.found[i] != pair.expected[i]) {
+            fprintf(stderr, "%s: byte %u: found 0x%02x, expected 0x%02x\n", where, i - GYRE_PACKET_FRONT,
+                    pair.found[i], pair.expected[i]);
+            break;
+        }
+    return 0;
+}
+
 static int equal(const gyre_layout *layout, struct pair pair, uint64_t ulp, const char *where)
 {
+    if (layout->shape == GYRE_SHAPE_CHOICE)
+        return equal_choice(layout, pair, ulp, where);
+    if (layout->shape == GYRE_SHAPE_PACKET)
+        return equal_packet(pair, where);
     if (layout->scalar != GYRE_SCALAR_NO)
         return equal_scalar(layout, pair.found, pair.expected, ulp, where);
     if (layout->element)

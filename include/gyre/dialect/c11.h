@@ -28,7 +28,8 @@
 #define GYRE_CONSTANT static const __attribute__((unused))
 #define GYRE_HELPER   static inline __attribute__((unused))
 #endif
-#define GYRE_INLINE_ static inline __attribute__((always_inline, unused))
+#define GYRE_INLINE_   static inline __attribute__((always_inline, unused))
+#define GYRE_RESTRICT_ restrict
 
 /* ---- buffers ---- */
 

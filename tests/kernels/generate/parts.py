@@ -116,29 +116,77 @@ def guid(rng):
     return bytes(rng.getrandbits(8) for _ in range(16))
 
 
-@case("wire_add")
-def wire_add(rng):
+def add_pairs(rng):
+    """VectorAdd on the wire: requests, and for each the reply or the failure."""
     known = bytes.fromhex("33221100 5544 7766 8899 aabbccddeeff 2a 01 44332211 6655 8877 99aa bbccddeeff00 "
                           "0000c03f 00002040")
-    requests = [known]
-    replies = [{"bytes": list(known[:34] + struct.pack("<f", 4.0))}]
+    yield known, known[:34] + struct.pack("<f", 4.0)
     for number in range(40):
         head = guid(rng) + bytes([rng.getrandbits(8)])
         flag = rng.randrange(2)
         correlation = bytes([flag]) + (guid(rng) if flag else bytes(16))
         a, b = f32(rng.randrange(-1000, 1000) / 8), f32(rng.randrange(-1000, 1000) / 4)
         whole = head + correlation + struct.pack("<ff", a, b)
-        reply = {"bytes": list(head + correlation + struct.pack("<f", a + b))}
         if number % 8 == 1:
-            whole, reply = whole[:41], failed(41, "the input ends within it")
-        if number % 8 == 3:
-            whole, reply = whole + b"!", failed(42, "bytes are left over behind the message")
-        if number % 8 == 5:
-            whole, reply = whole[:17] + b"\x02" + whole[18:], failed(
-                17, "expected the flag of an optional value, 0 or 1")
-        requests.append(whole)
-        replies.append(reply)
-    return {"requests": [{"bytes": list(request)} for request in requests], "replies": replies}
+            yield whole[:41], failed(41, "the input ends within it")
+        elif number % 8 == 5:
+            yield whole[:17] + b"\x02" + whole[18:], failed(17, "expected the flag of an optional value, 0 or 1")
+        elif number % 8 == 3:
+            yield whole + b"!", failed(42, "bytes are left over behind the message")
+        else:
+            yield whole, head + correlation + struct.pack("<f", a + b)
+
+
+def shown(pairs, show):
+    """The same, as lines of a case."""
+    pairs = list(pairs)
+    return {"requests": [show(request) for request, _ in pairs],
+            "replies": [show(reply) if isinstance(reply, bytes) else reply for _, reply in pairs]}
+
+
+@case("wire_add")
+def wire_add(rng):
+    return shown(add_pairs(rng), lambda raw: {"bytes": list(raw)})
+
+
+@case("wired_add")
+def wired_add(rng):
+    return shown(add_pairs(rng), bytes.hex)
+
+
+def frame(payload, time, sender, receiver, size=None):
+    return (struct.pack("<IQQII", 0xdcf1, len(payload) if size is None else size, time, sender, receiver) + bytes(228) +
+            payload)
+
+
+def framed_pairs(rng):
+    for number, (request, reply) in enumerate(add_pairs(rng)):
+        time, sender, receiver = rng.getrandbits(64), rng.getrandbits(32), rng.getrandbits(32)
+        whole = frame(request, time, sender, receiver)
+        if isinstance(reply, dict):
+            inner = reply["failed"]
+            yield whole, failed(inner["code"] + 256, inner["text"])
+        elif number % 8 == 2:
+            yield b"\xf2" + whole[1:], failed(0, "no frame: expected the magic 0xDCF1")
+        elif number % 8 == 4:
+            yield frame(request, time, sender, receiver, 43), failed(4, "the frame names another size")
+        elif number % 16 == 6:
+            yield whole[:255], failed(0, "no frame: expected the magic 0xDCF1")
+        else:
+            yield whole, frame(reply, time, receiver, sender)
+
+
+@case("wired_framed")
+def wired_framed(rng):
+    return shown(framed_pairs(rng), bytes.hex)
+
+
+@case("wired_order", lanes=32)
+def wired_order(rng):
+    pairs = []
+    for request, reply in order_pairs(rng):
+        pairs.append((request, request if isinstance(reply, int) else reply))
+    return shown(pairs, bytes.hex)
 
 
 def wire_text(text, utf16):
@@ -164,10 +212,9 @@ def wire_line(line):
             b"".join(wire_text(note, True) for note in notes))
 
 
-@case("wire_order")
-def wire_order(rng):
+def order_pairs(rng):
+    """Orders on the wire, and for each the number of pieces or the failure."""
     words = ["", "a", "Gr\u00fc\u00dfe", "\u65e5\u672c", "x\U0001f514", "fragile"]
-    requests, replies = [], []
     for number in range(48):
         lines = [(rng.getrandbits(64), rng.randrange(1000), rng.randrange(100) / 4,
                   rng.choice([None, 0.25]), [rng.choice(words) for _ in range(rng.randrange(3))])
@@ -177,7 +224,7 @@ def wire_order(rng):
             addresses[0] = None
         head = b"\x04" + struct.pack("<i", len(lines)) + b"".join(wire_line(line) for line in lines)
         whole = head + guid(rng) + wire_address(addresses[0]) + wire_address(addresses[1])
-        reply = {"pieces": sum(line[1] for line in lines), "bytes": list(whole)}
+        reply = sum(line[1] for line in lines)
         if number % 8 == 1:
             whole, reply = whole[:-1], failed(len(whole) - 1, "the input ends within it")
         if number % 8 == 3:
@@ -189,6 +236,12 @@ def wire_order(rng):
         if number % 8 == 7:
             whole = head + guid(rng) + b"\x02" + wire_address(addresses[1])
             reply = failed(len(head) + 16, "an object with another number of members than the type has fields")
-        requests.append({"bytes": list(whole)})
-        replies.append(reply)
-    return {"requests": requests, "replies": replies}
+        yield whole, reply
+
+
+@case("wire_order")
+def wire_order(rng):
+    pairs = list(order_pairs(rng))
+    return {"requests": [{"bytes": list(request)} for request, _ in pairs],
+            "replies": [{"pieces": reply, "bytes": list(request)} if isinstance(reply, int) else reply
+                        for request, reply in pairs]}

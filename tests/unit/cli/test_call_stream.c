@@ -41,6 +41,15 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
     return GYRE_OK;
 }
 
+/* for packets, which no case here has */
+gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                      uint64_t deadline_ns)
+{
+    size_t sent;
+    ck_assert_ptr_null(index);
+    return gyre_send_batch(queue, request, size, 1, &sent, deadline_ns);
+}
+
 gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
                                gyre_completion *completions, size_t *received, uint64_t deadline_ns)
 {

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages that are not in the ring as their callers have them: bytes in a wire form, which stand behind
+ * their number there; types of which one side's has fields appended. No locks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/queue.h"
+
+void gyre_queue_growth_finish(struct gyre_queue_growth *growth)
+{
+    gyre_layout_destroy(growth->callers);
+    gyre_layout_destroy(growth->kernels);
+    *growth = (struct gyre_queue_growth){NULL, NULL};
+}
+
+static gyre_status pack(const gyre_queue *queue, const unsigned char *from, size_t size, size_t count,
+                        unsigned char *to)
+{
+    const size_t most = queue->request_size - GYRE_PACKET_FRONT;
+    const uint32_t used = (uint32_t)size + GYRE_PACKET_FRONT;
+    char label[96];
+    if (size == 0 || size > most)
+        return gyre_error_set(GYRE_INVALID,
+                              "%s takes messages of 1 to %zu bytes on the wire, found one of %zu",
+                              gyre_queue_label(queue, label, sizeof label), most, size);
+    for (size_t i = 0; i < count; i++, to += queue->request_size) {
+        memcpy(to, &used, sizeof used);
+        memcpy(to + GYRE_PACKET_FRONT, from + i * size, size);
+    }
+    return GYRE_OK;
+}
+
+static gyre_status grow(const gyre_queue *queue, const unsigned char *from, size_t size, size_t count,
+                        unsigned char *to)
+{
+    const struct gyre_queue_growth *growth = &queue->request_growth;
+    gyre_status status = GYRE_OK;
+    for (size_t i = 0; status == GYRE_OK && i < count; i++) {
+        uint32_t used = 0;
+        if (size >= sizeof used)
+            memcpy(&used, from + i * size, sizeof used);
+        status = gyre_layout_check_message(growth->callers, from + i * size, used <= size ? used : 0);
+        if (status == GYRE_OK)
+            status = gyre_layout_convert(growth->callers, from + i * size, growth->kernels,
+                                         to + i * queue->request_size);
+    }
+    return status;
+}
+
+static gyre_status lengthen(const gyre_queue *queue, const unsigned char *from, size_t size, size_t count,
+                            unsigned char *to)
+{
+    const size_t known = size < queue->request_size ? size : queue->request_size;
+    for (size_t i = 0; i < count; i++)
+        memcpy(to + i * queue->request_size, from + i * size, known);
+    return GYRE_OK;
+}
+
+bool gyre_queue_converts(const gyre_queue *queue, size_t size)
+{
+    return queue->packets || queue->request_growth.callers ||
+           (size != 0 && size == queue->caller_request_size);
+}
+
+gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t size, size_t count,
+                               void **out)
+{
+    gyre_status (*convert)(const gyre_queue *, const unsigned char *, size_t, size_t, unsigned char *) =
+        queue->packets                  ? pack
+        : queue->request_growth.callers ? grow
+                                        : lengthen;
+    void *converted = calloc(count, queue->request_size);
+    *out = NULL;
+    if (!converted)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu requests as the kernel's type", count);
+    gyre_status status = convert(queue, requests, size, count, converted);
+    if (status == GYRE_OK)
+        *out = converted;
+    else
+        free(converted);
+    return status;
+}
+
+gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,
+                                    void *reply, size_t size)
+{
+    const struct gyre_queue_growth *growth = &queue->reply_growth;
+    if (size < growth->callers->size)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the caller's buffer has %zu bytes, expected all of its type, which differs from "
+            "the kernel's: pass one of %llu",
+            size, (unsigned long long)growth->callers->size);
+    gyre_status status = gyre_layout_check_message(growth->kernels, message, *length);
+    if (status == GYRE_OK)
+        status = gyre_layout_convert(growth->kernels, message, growth->callers, reply);
+    if (status != GYRE_OK)
+        return gyre_error_add(GYRE_INTERNAL, "the reply cannot be turned into the caller's type");
+    *length = (uint32_t)gyre_layout_length(growth->callers, reply);
+    return GYRE_OK;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a queue carries: the kernel's types against the caller's, and the form of its messages. No locks; the
+ * kernel is built.
+ */
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
+
+/* Of a packet the message that it carries: that is what callers mean by their type. */
+static const gyre_layout *meant(const gyre_layout *layout)
+{
+    return layout->shape == GYRE_SHAPE_PACKET ? layout->choices[0] : layout;
+}
+
+/* Of two types of which one extends the other: how messages are converted. */
+static gyre_status take_growth(const gyre_type *kernels, gyre_layout **callers, uint32_t *size,
+                               struct gyre_queue_growth *growth)
+{
+    if ((*callers)->tail == 0) {
+        *size = (uint32_t)(*callers)->size;
+        return GYRE_OK;
+    }
+    gyre_status status = gyre_layout_create_message(kernels, GYRE_MESSAGE_MAX, &growth->kernels);
+    if (status != GYRE_OK)
+        return status;
+    growth->callers = *callers;
+    *callers = NULL;
+    return GYRE_OK;
+}
+
+/* *size: that of the caller's type when one of the two has fields appended and they have no tails, else 0. */
+static gyre_status check_caller(const gyre_layout *kernels, const gyre_type *type, uint32_t *size,
+                                struct gyre_queue_growth *growth)
+{
+    gyre_layout *callers = NULL;
+    *size = 0;
+    if (!type)
+        return GYRE_OK;
+    gyre_status status = gyre_layout_create(type, GYRE_MESSAGE_MAX, &callers);
+    if (status == GYRE_OK && (gyre_layout_extends(kernels, callers) || gyre_layout_extends(callers, kernels)))
+        status = take_growth(kernels->type, &callers, size, growth);
+    else if (status == GYRE_OK)
+        status = gyre_layout_compare(meant(kernels), "the kernel", callers, "the caller");
+    gyre_layout_destroy(callers);
+    return status;
+}
+
+/* A kernel is compiled for the form of its first queue; others cannot have another one. */
+static gyre_status check_wire(const gyre_kernel *kernel, const gyre_layout *request,
+                              struct gyre_queue_options *options)
+{
+    const bool is_wired = request->shape == GYRE_SHAPE_PACKET;
+    const uint32_t wire = is_wired ? kernel->wire : 0;
+    if (is_wired && kernel->wire == 0) { /* its file says so itself */
+        options->wire = 1;
+        return GYRE_OK;
+    }
+    if (options->wire == wire && (options->wire != 0) == is_wired)
+        return GYRE_OK;
+    if (kernel->wire != 0 && !is_wired)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel '%s' has no wire form, which queue '%s' is configured for (wire = %s): its "
+            "file declares it for several types, or was compiled before",
+            kernel->name, kernel->name, WIRES[kernel->wire]);
+    return gyre_error_set(
+        GYRE_INVALID,
+        "queue '%s' has wire = %s, and kernel '%s' was compiled for wire = %s: set the same in "
+        "[queue.%s], which its first queue goes by",
+        options->name, WIRES[options->wire], kernel->name, WIRES[wire], kernel->name);
+}
+
+gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
+                                    struct gyre_queue_options *options)
+{
+    gyre_layout *request = NULL, *reply = NULL;
+    gyre_status status = gyre_layout_create_message(kernel->record->request, GYRE_MESSAGE_MAX, &request);
+    if (status == GYRE_OK)
+        status = gyre_layout_create_message(kernel->record->reply, GYRE_MESSAGE_MAX, &reply);
+    if (status == GYRE_OK)
+        status = check_wire(kernel, request, options);
+    if (status == GYRE_OK)
+        status =
+            check_caller(request, desc->request, &options->caller_request_size, &options->request_growth);
+    if (status == GYRE_OK)
+        status = check_caller(reply, desc->reply, &options->caller_reply_size, &options->reply_growth);
+    if (status == GYRE_OK)
+        options->request_least = request->tail ? (uint32_t)request->least : 0;
+    gyre_layout_destroy(request);
+    gyre_layout_destroy(reply);
+    return status;
+}

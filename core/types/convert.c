@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages with tails between two types of which one has fields appended: the other bytes stay, but the tail
+ * begins elsewhere, so it is built anew. The message was checked. No state.
+ */
+#include "core/types/types.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+typedef struct conversion {
+    const unsigned char *from;
+    unsigned char *to;
+    uint64_t to_size;
+} conversion;
+
+static bool convert_value(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at);
+
+static bool convert_part(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at)
+{
+    const gyre_layout *element = layout->element;
+    gyre_part from, to;
+    memcpy(&from, run->from + from_at, sizeof from);
+    if (!gyre_part_take(run->to, run->to_size, element->size, from.count, &to))
+        return false;
+    memcpy(run->to + to_at, &to, sizeof to);
+    if (!element->has_parts)
+        memcpy(run->to + to.offset, run->from + from.offset, from.count * element->size);
+    for (uint32_t i = 0; element->has_parts && i < from.count; i++)
+        if (!convert_value(run, element, from.offset + i * element->size, to.offset + i * element->size))
+            return false;
+    return true;
+}
+
+static bool convert_field(const conversion *run, const gyre_field *field, uint64_t from_at, uint64_t to_at)
+{
+    const uint64_t size = field->type->size;
+    if (!field->type->has_parts)
+        memcpy(run->to + to_at, run->from + from_at, size * field->count);
+    for (uint64_t i = 0; field->type->has_parts && i < field->count; i++)
+        if (!convert_value(run, field->type, from_at + i * size, to_at + i * size))
+            return false;
+    return true;
+}
+
+static bool convert_value(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at)
+{
+    if (layout->element)
+        return convert_part(run, layout, from_at, to_at);
+    for (uint32_t i = 0; i < layout->field_count; i++)
+        if (!convert_field(run, &layout->fields[i], from_at + layout->fields[i].offset,
+                           to_at + layout->fields[i].offset))
+            return false;
+    return true;
+}
+
+gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
+                                void *out)
+{
+    const conversion run = {message, out, to->size};
+    const uint32_t known = from->field_count < to->field_count ? from->field_count : to->field_count;
+    gyre_layout_clear_message(to, out);
+    for (uint32_t i = 0; i < known; i++)
+        if (!convert_field(&run, &from->fields[i], from->fields[i].offset, to->fields[i].offset))
+            return gyre_error_set(GYRE_INVALID,
+                                  "message type '%s', field '%s': it does not fit the tail of %" PRIu64
+                                  " bytes that the other side's type has",
+                                  from->name, from->fields[i].name, to->tail);
+    return GYRE_OK;
+}

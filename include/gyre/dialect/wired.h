@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels whose messages travel in the wire form of others (a queue with `wire = memorypack`), in every
+ * dialect. Included by kernel.h when the kernel is compiled for such a queue: GYRE_WIRED is 1, or 2 where
+ * each message stands behind a frame's header of 256 bytes.
+ *
+ * The macros that declare kernels then declare two functions: the handler as it is written, and one for the
+ * ring's messages, which are packets of bytes. That one decodes the request, calls the handler, and encodes
+ * its reply, with the functions of the header that `gyre wire` wrote and the kernel's file includes.
+ *
+ * Small messages of lanes are decoded into the lane's own memory, all others into the reply's slot, behind
+ * the bytes that will travel: handlers take GYRE_GLOBAL pointers, and a block's lanes all see the same
+ * request.
+ */
+#ifndef GYRE_DIALECT_WIRED_H
+#define GYRE_DIALECT_WIRED_H
+
+#include "gyre/wire.h"
+
+#define GYRE_WIRED_HEAD_  (GYRE_WIRED == 2 ? 256u : 0u)
+#define GYRE_WIRED_SMALL_ 1024 /* bytes of a request and its reply that a lane has room for */
+#if defined(GYRE_DIALECT_OPENCL) || defined(GYRE_CHECK)
+#define GYRE_WIRED_IS_LOCAL_(form_, request_, reply_) 0
+#else
+#define GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                                        \
+    ((form_) != 2 && sizeof(request_) + sizeof(reply_) <= GYRE_WIRED_SMALL_)
+#endif
+
+/* A message of nothing has no bytes. */
+enum { gyre_wire_most_gyre_none = 0 };
+GYRE_HELPER gyre_u32 gyre_encode_gyre_none(gyre_wire_out *out, const GYRE_GLOBAL gyre_none *message)
+{
+    gyre_wire_start_(out, (const GYRE_GLOBAL gyre_u8 *)message);
+    return 0;
+}
+
+GYRE_HELPER int gyre_decode_gyre_none(gyre_wire_in *in, GYRE_GLOBAL gyre_none *message)
+{
+    (void)message;
+    in->at = 0;
+    in->problem = 0;
+    return gyre_wire_end_(in);
+}
+
+/* ---- packets ---- */
+
+#define GYRE_WIRED_EIGHTS_(size_) (((size_) + 7) / 8 * 8)
+#define GYRE_WIRED_ROOM_(message_)                                                                           \
+    (GYRE_WIRED_HEAD_ + gyre_wire_most_##message_ + (gyre_wire_most_##message_ ? 0 : 4))
+#define GYRE_WIRED_PLACE_(message_) GYRE_WIRED_EIGHTS_(GYRE_PACKET_FRONT + GYRE_WIRED_ROOM_(message_))
+/* Of a reply: with the decoded messages behind it, where they are not the lane's. */
+#define GYRE_WIRED_ALL_(form_, request_, reply_)                                                             \
+    (GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                                           \
+         ? GYRE_WIRED_ROOM_(reply_)                                                                          \
+         : GYRE_WIRED_PLACE_(reply_) - GYRE_PACKET_FRONT + GYRE_WIRED_EIGHTS_(sizeof(request_)) +            \
+               GYRE_WIRED_EIGHTS_(sizeof(reply_)))
+
+#define GYRE_WIRED_PACKET_(packet_, message_, room_)                                                         \
+    typedef struct packet_ {                                                                                 \
+        gyre_u32 gyre_used;                                                                                  \
+        gyre_u8 bytes[room_];                                                                                \
+    } packet_;                                                                                               \
+    enum {                                                                                                   \
+        gyre_size_##packet_ = sizeof(packet_),                                                               \
+        gyre_least_##packet_ = GYRE_PACKET_FRONT,                                                            \
+        gyre_parts_##packet_ = 0                                                                             \
+    };                                                                                                       \
+    GYRE_DESCRIBE_PACKET_(packet_, message_)                                                                 \
+    GYRE_CHOICE_FUNCTIONS_(packet_, GYRE_PACKET_FRONT)
+
+/* ---- frames ---- */
+
+GYRE_HELPER gyre_u32 gyre_wired_word_(const GYRE_GLOBAL gyre_u8 *from)
+{
+    return (gyre_u32)from[0] | (gyre_u32)from[1] << 8 | (gyre_u32)from[2] << 16 | (gyre_u32)from[3] << 24;
+}
+
+/* The bytes of a packet as input, behind its frame. An offset that is told counts from the frame's start. */
+GYRE_HELPER int gyre_wired_open_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 length)
+{
+    in->bytes = bytes + GYRE_WIRED_HEAD_;
+    in->length = length - GYRE_WIRED_HEAD_;
+    in->at = 0;
+    in->problem = 0;
+#if GYRE_WIRED == 2
+    if (length < GYRE_WIRED_HEAD_ || gyre_wired_word_(bytes) != 0xdcf1u) {
+        in->problem = "no frame: expected the magic 0xDCF1";
+        in->at = 0u - GYRE_WIRED_HEAD_;
+    } else if (gyre_wired_word_(bytes + 4) != in->length || gyre_wired_word_(bytes + 8) != 0) {
+        in->problem = "the frame names another size";
+        in->at = 4u - GYRE_WIRED_HEAD_;
+    }
+#endif
+    return !in->problem;
+}
+
+/* The reply's frame: from the request's receiver to its sender, at the request's time. */
+GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gyre_u8 *from, gyre_u32 length)
+{
+    for (gyre_u32 i = 0; i < 4; i++) {
+        to[i] = from[i];
+        to[4 + i] = (gyre_u8)(length >> 8 * i);
+        to[8 + i] = 0;
+        to[20 + i] = from[24 + i];
+        to[24 + i] = from[20 + i];
+    }
+    for (gyre_u32 i = 12; i < 20; i++)
+        to[i] = from[i];
+    for (gyre_u32 i = 28; i < 256; i++)
+        to[i] = 0;
+}
+
+/* ---- around the handler ---- */
+
+/* Where the decoded messages lie: gyre_asked and gyre_given. */
+#if defined(GYRE_DIALECT_OPENCL) || defined(GYRE_CHECK)
+#define GYRE_WIRED_PLACES_(form_, request_, reply_)                                                          \
+    GYRE_GLOBAL gyre_u8 *gyre_room_ = (GYRE_GLOBAL gyre_u8 *)reply + GYRE_WIRED_PLACE_(reply_);
+#else
+#define GYRE_WIRED_PLACES_(form_, request_, reply_)                                                          \
+    gyre_u64 gyre_own_[GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                         \
+                           ? (GYRE_WIRED_EIGHTS_(sizeof(request_)) + GYRE_WIRED_EIGHTS_(sizeof(reply_))) / 8 \
+                           : 1];                                                                             \
+    gyre_u8 *gyre_room_ = GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                      \
+                              ? (gyre_u8 *)gyre_own_                                                         \
+                              : (gyre_u8 *)reply + GYRE_WIRED_PLACE_(reply_);
+#endif
+
+#define GYRE_WIRED_DECODE_(request_, reply_)                                                                 \
+    (gyre_wired_open_(&gyre_in_, request->bytes, request->gyre_used - GYRE_PACKET_FRONT) &&                  \
+     gyre_decode_##request_(&gyre_in_, gyre_asked_))
+#define GYRE_WIRED_BEGIN_(form_, request_, reply_)                                                           \
+    GYRE_WIRED_PLACES_(form_, request_, reply_)                                                              \
+    GYRE_GLOBAL request_ *gyre_asked_ = (GYRE_GLOBAL request_ *)(GYRE_GLOBAL void *)gyre_room_;              \
+    GYRE_GLOBAL reply_ *gyre_given_ =                                                                        \
+        (GYRE_GLOBAL reply_ *)(GYRE_GLOBAL void *)(gyre_room_ + GYRE_WIRED_EIGHTS_(sizeof(request_)));       \
+    gyre_wire_in gyre_in_;                                                                                   \
+    gyre_wire_out gyre_out_;
+/* By the lane that has the messages to itself. */
+#define GYRE_WIRED_END_(reply_)                                                                              \
+    {                                                                                                        \
+        gyre_out_.bytes = reply->bytes + GYRE_WIRED_HEAD_;                                                   \
+        gyre_out_.room = GYRE_WIRED_ROOM_(reply_) - GYRE_WIRED_HEAD_;                                        \
+        gyre_out_.at = 0;                                                                                    \
+        gyre_out_.problem = 0;                                                                               \
+        const gyre_u32 gyre_length_ = gyre_encode_##reply_(&gyre_out_, gyre_given_);                         \
+        if (gyre_out_.problem)                                                                               \
+            return gyre_fail_(gyre, GYRE_FAILURE_TAIL, gyre_out_.problem);                                   \
+        if (GYRE_WIRED_HEAD_)                                                                                \
+            gyre_wired_frame_(reply->bytes, request->bytes, gyre_length_);                                   \
+        reply->gyre_used = GYRE_PACKET_FRONT + GYRE_WIRED_HEAD_ + gyre_length_;                              \
+    }
+
+#define GYRE_WIRED_LANE_BODY_(form_, name_, request_, reply_, the_state_, the_buffers_)                      \
+    {                                                                                                        \
+        GYRE_WIRED_BEGIN_(form_, request_, reply_)                                                           \
+        if (!GYRE_WIRED_DECODE_(request_, reply_))                                                           \
+            return gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);           \
+        gyre_clear_##reply_(gyre_given_);                                                                    \
+        const gyre_result gyre_outcome_ = gyre_handler_##name_##_wired_(                                     \
+            gyre_asked_, gyre_given_, the_state_, gyre_scratch_, the_buffers_, gyre);                        \
+        if (gyre_outcome_ != GYRE_REPLY || gyre->failed)                                                     \
+            return gyre_outcome_;                                                                            \
+        if (gyre_size_##reply_ == 0)                                                                         \
+            return GYRE_NO_REPLY;                                                                            \
+        GYRE_WIRED_END_(reply_)                                                                              \
+        return GYRE_REPLY;                                                                                   \
+    }
+
+/* Lane 0 decodes and encodes; all lanes handle what it decoded. */
+#define GYRE_WIRED_BLOCK_BODY_(name_, request_, reply_, the_state_, the_buffers_)                            \
+    {                                                                                                        \
+        GYRE_WIRED_BEGIN_(2, request_, reply_)                                                               \
+        gyre_u32 gyre_fine_ = 1;                                                                             \
+        if (gyre_lane(gyre) == 0) {                                                                          \
+            gyre_fine_ = GYRE_WIRED_DECODE_(request_, reply_) ? 1u : 0u;                                     \
+            if (gyre_fine_)                                                                                  \
+                gyre_clear_##reply_(gyre_given_);                                                            \
+            else                                                                                             \
+                gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);              \
+        }                                                                                                    \
+        gyre_barrier(gyre);                                                                                  \
+        gyre_fine_ = gyre_block_broadcast_u32(gyre, gyre_fine_, 0);                                          \
+        if (!gyre_fine_)                                                                                     \
+            return GYRE_NO_REPLY;                                                                            \
+        const gyre_result gyre_outcome_ = gyre_handler_##name_##_wired_(                                     \
+            gyre_asked_, gyre_given_, the_state_, scratch, the_buffers_, gyre);                              \
+        gyre_barrier(gyre);                                                                                  \
+        if (gyre_outcome_ != GYRE_REPLY || gyre->failed || gyre_lane(gyre) != 0)                             \
+            return gyre_outcome_;                                                                            \
+        if (gyre_size_##reply_ == 0)                                                                         \
+            return GYRE_NO_REPLY;                                                                            \
+        GYRE_WIRED_END_(reply_)                                                                              \
+        return GYRE_REPLY;                                                                                   \
+    }
+
+/* ---- declaring kernels ---- */
+
+#define GYRE_WIRED_PACKETS_(form_, name_, request_, reply_)                                                  \
+    GYRE_WIRED_PACKET_(gyre_in_##name_, request_, GYRE_WIRED_ROOM_(request_))                                \
+    GYRE_WIRED_PACKET_(gyre_out_##name_, reply_, GYRE_WIRED_ALL_(form_, request_, reply_))
+#define GYRE_WIRED_LANE_(form_, name_, request_, reply_, state_, buffers_, the_state_, the_buffers_)         \
+    GYRE_WIRED_PACKETS_(form_, name_, request_, reply_)                                                      \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_##_wired_, request_, reply_, gyre_none, state_, buffers_,       \
+                        gyre_scratch_, the_state_, the_buffers_);                                            \
+    GYRE_PLAIN_KERNEL_(form_, name_, gyre_in_##name_, gyre_out_##name_, state_, buffers_)                    \
+    GYRE_WIRED_LANE_BODY_(form_, name_, request_, reply_, state, buffers)                                    \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_##_wired_, request_, reply_, gyre_none, state_, buffers_,       \
+                        gyre_scratch_, the_state_, the_buffers_)
+#define GYRE_WIRED_BLOCK_(name_, request_, reply_, scratch_, state_, buffers_, the_state_, the_buffers_)     \
+    GYRE_WIRED_PACKETS_(2, name_, request_, reply_)                                                          \
+    GYRE_HANDLER_NAMED_(, name_##_wired_, request_, reply_, scratch_, state_, buffers_, scratch, the_state_, \
+                        the_buffers_);                                                                       \
+    GYRE_PLAIN_BLOCK_KERNEL_(name_, gyre_in_##name_, gyre_out_##name_, scratch_, state_, buffers_)           \
+    GYRE_WIRED_BLOCK_BODY_(name_, request_, reply_, state, buffers)                                          \
+    GYRE_HANDLER_NAMED_(, name_##_wired_, request_, reply_, scratch_, state_, buffers_, scratch, the_state_, \
+                        the_buffers_)
+
+#undef GYRE_KERNEL
+#undef GYRE_KERNEL_WITH
+#undef GYRE_ACTOR
+#undef GYRE_ACTOR_WITH
+#undef GYRE_BLOCK_KERNEL
+#undef GYRE_BLOCK_KERNEL_WITH
+#define GYRE_KERNEL(name_, request_, reply_)                                                                 \
+    GYRE_WIRED_LANE_(1, name_, request_, reply_, gyre_none, gyre_none, gyre_state_, gyre_buffers_)
+#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
+    GYRE_WIRED_LANE_(1, name_, request_, reply_, state_, buffers_, state, buffers)
+#define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
+    GYRE_WIRED_LANE_(3, name_, request_, reply_, state_, gyre_none, state, gyre_buffers_)
+#define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
+    GYRE_WIRED_LANE_(3, name_, request_, reply_, state_, buffers_, state, buffers)
+#define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
+    GYRE_WIRED_BLOCK_(name_, request_, reply_, scratch_, gyre_none, gyre_none, gyre_state_, gyre_buffers_)
+#define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
+    GYRE_WIRED_BLOCK_(name_, request_, reply_, scratch_, state_, buffers_, state, buffers)
+
+#endif
