@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "core/base/error.h"
+#include "core/base/text.h"
+
 static const char ZEROS[] = "zeros:";
 
 /* The '=' of "NAME=FILE", or NULL when there is no name or no file. */
@@ -84,26 +87,26 @@ static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t dev
     return code;
 }
 
-static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *spec,
-                      const char *digits, gyre_buffer **out)
+static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *option,
+                      const char *spec, const char *digits, gyre_buffer **out)
 {
     char *end;
     errno = 0;
     uint64_t size = strtoull(digits, &end, 10);
     if (!*digits || strspn(digits, "0123456789") != strlen(digits) || errno || size == 0)
-        return cli_usage_error(cli, "--buffer: expected NAME=zeros:BYTES with at least 1 byte, found '%s'",
+        return cli_usage_error(cli, "%s: expected NAME=zeros:BYTES with at least 1 byte, found '%s'", option,
                                spec);
     return allocate(runtime, cli, device, size, out);
 }
 
 static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                const char *spec)
+                const char *option, const char *spec)
 {
     const char *equals = separator(spec);
     if (!equals)
-        return cli_usage_error(cli, "--buffer: expected NAME=FILE, found '%s'", spec);
+        return cli_usage_error(cli, "%s: expected NAME=FILE, found '%s'", option, spec);
     if (find(buffers, spec, (size_t)(equals - spec)))
-        return cli_usage_error(cli, "--buffer: '%.*s' is given twice", (int)(equals - spec), spec);
+        return cli_usage_error(cli, "%s: '%.*s' is given twice", option, (int)(equals - spec), spec);
     char *name = strndup(spec, (size_t)(equals - spec));
     if (!name)
         return cli_error(CLI_FAILED, "out of memory");
@@ -111,21 +114,38 @@ static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *run
     buffers->names[buffers->count++] = name;
     binding->name = name;
     if (strncmp(equals + 1, ZEROS, sizeof ZEROS - 1) == 0)
-        return load_zeros(runtime, cli, device, spec, equals + sizeof ZEROS, &binding->buffer);
+        return load_zeros(runtime, cli, device, option, spec, equals + sizeof ZEROS, &binding->buffer);
     return load_file(runtime, cli, device, equals + 1, &binding->buffer);
 }
 
 int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                      const cli_list *specs)
+                      const cli_list *bound, const cli_list *named)
 {
-    *buffers = (call_buffers){.bindings = calloc(specs->count + 1, sizeof *buffers->bindings),
-                              .names = calloc(specs->count + 1, sizeof *buffers->names)};
+    size_t room = bound->count + named->count + 1;
+    *buffers = (call_buffers){.bindings = calloc(room, sizeof *buffers->bindings),
+                              .names = calloc(room, sizeof *buffers->names)};
     if (!buffers->bindings || !buffers->names)
         return cli_error(CLI_FAILED, "out of memory");
     int code = CLI_OK;
-    for (size_t i = 0; code == CLI_OK && i < specs->count; i++)
-        code = load(buffers, cli, runtime, device, specs->items[i]);
+    for (size_t i = 0; code == CLI_OK && i < bound->count; i++)
+        code = load(buffers, cli, runtime, device, "--buffer", bound->items[i]);
+    buffers->bound_count = buffers->count;
+    for (size_t i = 0; code == CLI_OK && i < named->count; i++)
+        code = load(buffers, cli, runtime, device, "--message-buffer", named->items[i]);
     return code;
+}
+
+gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t offset, uint64_t size,
+                                 gyre_handle *out)
+{
+    const call_buffers *buffers = context;
+    const gyre_binding_name *binding = find(buffers, name, strlen(name));
+    if (binding)
+        return gyre_buffer_handle(binding->buffer, offset, size, out);
+    const char *nearest = gyre_text_nearest(name, (const char *const *)buffers->names, buffers->count);
+    return gyre_error_set(GYRE_INVALID,
+                          "there is no buffer '%.60s'%s%s%s: --message-buffer NAME=FILE makes one", name,
+                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 
 int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs)
@@ -135,7 +155,7 @@ int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *c
         if (!equals)
             return cli_usage_error(cli, "--output-buffer: expected NAME=FILE, found '%s'", spec);
         if (!find(buffers, spec, (size_t)(equals - spec)))
-            return cli_usage_error(cli, "--output-buffer: there is no --buffer '%.*s'", (int)(equals - spec),
+            return cli_usage_error(cli, "--output-buffer: there is no buffer '%.*s'", (int)(equals - spec),
                                    spec);
     }
     return CLI_OK;

@@ -1,22 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device buffers of `gyre call`: filled from files, bound by name, written back to files. One thread. */
+/* The device buffers of `gyre call`: filled from files, bound by name or named by messages, written back to
+ * files. One thread. */
 #ifndef GYRE_CLI_CALL_BUFFERS_H
 #define GYRE_CLI_CALL_BUFFERS_H
 
 #include "cli/cli.h"
 
 typedef struct call_buffers {
-    size_t count;
+    size_t count, bound_count;   /* those that the kernel binds come first */
     gyre_binding_name *bindings; /* for gyre_launch_desc */
     char **names;
 } call_buffers;
 
 /**
- * Makes a buffer of each "NAME=FILE" of `specs`, with the file's contents, or of "NAME=zeros:BYTES". Returns
- * an exit code and has said why when it is not CLI_OK. Finish with call_buffers_finish in every case.
+ * Makes a buffer of each "NAME=FILE" of both lists, with the file's contents, or of "NAME=zeros:BYTES": those
+ * that the kernel binds, and those that only its messages name. Returns an exit code and has said why when it
+ * is not CLI_OK. Finish with call_buffers_finish in every case.
  */
 int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                      const cli_list *specs);
+                      const cli_list *bound, const cli_list *named);
+
+/** A message_json_names.resolve; the context is a call_buffers. */
+gyre_status call_buffers_resolve(const void *buffers, const char *name, uint64_t offset, uint64_t size,
+                                 gyre_handle *out);
 
 /** Checks that each "NAME=FILE" of `specs` names a buffer. Returns an exit code. */
 int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs);

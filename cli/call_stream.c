@@ -167,8 +167,8 @@ static gyre_status read_request(call_stream *stream, const char *text, size_t le
 {
     const gyre_layout *layout = stream->desc->request;
     char place[64];
-    gyre_status status =
-        message_json_read(layout, text, length, stream->requests + stream->batched * layout->size);
+    gyre_status status = message_json_read_named(layout, text, length, stream->desc->names,
+                                                 stream->requests + stream->batched * layout->size);
     if (status == GYRE_OK) {
         stream->batched++;
     } else if (status == GYRE_INVALID) {

@@ -13,6 +13,7 @@
 
 #include <stdio.h>
 
+#include "cli/message_json.h"
 #include "cli/request_source.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
@@ -20,6 +21,7 @@
 typedef struct call_stream_desc {
     gyre_queue *queue; /* used by nobody else */
     const gyre_layout *request, *reply;
+    const message_json_names *names; /* of buffers, for requests that name them; NULL: none */
     request_source *source;
     uint64_t timeout_ms; /* that a completion may take; 0: no limit */
     FILE *out;

@@ -206,8 +206,10 @@ static void tell_device(const struct gyre_candidate *candidate, uint32_t ordinal
         return;
     }
     const gyre_device_info *info = gyre_dispatch_device_info(dispatch);
-    tell_of("device", "%u: %s, %u units, %" PRIu64 " MiB, up to %u lanes and %u blocks", ordinal, info->name,
-            info->unit_count, info->memory_size >> 20, info->lanes_max, info->blocks_max);
+    tell_of("device", "%u: %s, %u unit%s, %" PRIu64 " MiB, up to %u lane%s and %u block%s", ordinal,
+            info->name, info->unit_count, gyre_text_plural(info->unit_count), info->memory_size >> 20,
+            info->lanes_max, gyre_text_plural(info->lanes_max), info->blocks_max,
+            gyre_text_plural(info->blocks_max));
     tell_of("  compiles for", "%s with %s", info->architecture,
             info->compiler[0] ? info->compiler : "nothing: there is no compiler");
     tell("  details", info->details);

@@ -42,6 +42,11 @@ static const char HELP[] =
     "  --device N               which device of the backend; default 0\n"
     "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE\n"
     "  --buffer NAME=zeros:N    bind one of N zero bytes\n"
+    "  --message-buffer NAME=FILE or NAME=zeros:N\n"
+    "                           the same for requests to name, not bound: \"NAME\" in a field of type "
+    "gyre_handle,\n"
+    "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have "
+    "names, too\n"
     "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero\n"
     "  --state @FILE            the same, from a file\n"
@@ -66,10 +71,11 @@ typedef struct call_run {
     cli_context *cli;
     uint64_t lanes, blocks, device, timeout_ms;
     const char *state;
-    cli_list buffer_specs, output_specs;
+    cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel;
     call_buffers buffers;
+    message_json_names names;
     void *state_bytes;
     uint64_t state_size;
 } call_run;
@@ -98,7 +104,7 @@ static gyre_status launch(call_run *call, bool inactive)
                                            .state = call->state_bytes,
                                            .state_size = call->state_size,
                                            .bindings = call->buffers.bindings,
-                                           .binding_count = call->buffers.count},
+                                           .binding_count = call->buffers.bound_count},
                        &call->kernel);
 }
 
@@ -145,7 +151,7 @@ static gyre_status state_read(call_run *call, const gyre_type *type, const char 
     else if (!call->state_bytes)
         status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for the state");
     else
-        status = message_json_read(layout, text, length, call->state_bytes);
+        status = message_json_read_named(layout, text, length, &call->names, call->state_bytes);
     call->state_size = layout->size;
     gyre_layout_destroy(layout);
     return status == GYRE_OK ? status : gyre_error_add(status, "--state");
@@ -246,6 +252,7 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
     gyre_status status = call_stream_run(&(call_stream_desc){.queue = gyre_kernel_queue(call->kernel),
                                                              .request = request,
                                                              .reply = reply,
+                                                             .names = &call->names,
                                                              .source = &source,
                                                              .timeout_ms = call->timeout_ms,
                                                              .out = stdout},
@@ -329,7 +336,8 @@ static int run_opened(call_run *call)
 {
     watch_for_crashes();
     int code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
-                                 &call->buffer_specs);
+                                 &call->buffer_specs, &call->named_specs);
+    call->names = (message_json_names){call_buffers_resolve, &call->buffers};
     if (code == CLI_OK)
         code = call_buffers_check_outputs(&call->buffers, call->cli, &call->output_specs);
     if (code == CLI_OK)
@@ -353,6 +361,7 @@ static int run(cli_context *cli)
         {"--blocks", .number = &call.blocks, .min = 1, .max = UINT32_MAX},
         {"--device", .number = &call.device, .max = UINT32_MAX},
         {"--buffer", .list = &call.buffer_specs},
+        {"--message-buffer", .list = &call.named_specs},
         {"--output-buffer", .list = &call.output_specs},
         {"--state", .text = &call.state},
         {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
@@ -368,6 +377,7 @@ static int run(cli_context *cli)
     call_buffers_finish(&call.buffers);
     free(call.state_bytes);
     cli_list_finish(&call.buffer_specs);
+    cli_list_finish(&call.named_specs);
     cli_list_finish(&call.output_specs);
     return cli->exit_code;
 }

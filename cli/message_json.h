@@ -13,9 +13,10 @@
  *   id128           string, as in "00112233-4455-6677-8899-aabbccddeeff"
  *   span            array of any length; of u8 also a string, as above
  *   optional        null, or the value; a field that is left out is null
- *   one of several  the message with a member "type" that names it; or {"NAME": message}, which is how one is
- *                   written that has a field of the name "type"
- *   packet          a string of hexadecimal digits, also without quotes
+ *   gyre_handle     an object with id, offset and size; where buffers have names also "NAME", all of that
+ * buffer, or {"buffer":"NAME","offset":BYTES,"size":BYTES}, the last two as wanted one of several  the
+ * message with a member "type" that names it; or {"NAME": message}, which is how one is written that has a
+ * field of the name "type" packet          a string of hexadecimal digits, also without quotes
  *
  * A number that no value of its field equals (out of range) is refused; one between two floats is rounded.
  * NaN's sign and payload are not kept. Padding is zero. Threads: any. Nothing blocks.
@@ -33,6 +34,17 @@
  * bytes, any alignment) is then unspecified.
  */
 gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message);
+
+/** Device buffers that a text may name. `resolve` is as gyre_buffer_handle; INVALID for a name of none. */
+typedef struct message_json_names {
+    gyre_status (*resolve)(const void *context, const char *name, uint64_t offset, uint64_t size,
+                           gyre_handle *out);
+    const void *context;
+} message_json_names;
+
+/** The same; `names` may be NULL. */
+gyre_status message_json_read_named(const gyre_layout *layout, const char *text, size_t length,
+                                    const message_json_names *names, void *message);
 
 /**
  * Writes one message on one line, without a newline. One with a tail was checked (gyre_layout_check_message).

@@ -23,6 +23,7 @@ typedef struct json_reader {
     size_t path_length;   /* never cut, so that leaving a part always works */
     unsigned char *message;
     uint64_t message_size;
+    const message_json_names *names; /* NULL: there are no buffers */
 } json_reader;
 
 /* ---- sentences ---- */
@@ -247,6 +248,75 @@ static gyre_status read_bytes(const json_reader *reader, const json_t *value, ui
     return GYRE_OK;
 }
 
+/* ---- buffers ---- */
+
+/* A number of bytes that may be left out. */
+static gyre_status read_optional_size(json_reader *reader, const json_t *object, const char *key,
+                                      uint64_t *out)
+{
+    const json_t *value = json_object_get(object, key);
+    *out = 0;
+    if (!value)
+        return GYRE_OK;
+    size_t before = path_enter(reader, "%s%s", reader->path_length ? "." : "", key);
+    gyre_status status = read_integer(reader, GYRE_SCALAR_U64, value, out);
+    if (status == GYRE_OK)
+        path_leave(reader, before);
+    return status;
+}
+
+/* {"buffer":"NAME"}, with offset and size as wanted. */
+static gyre_status read_named_part(json_reader *reader, const json_t *object, void *target)
+{
+    const json_t *name = json_object_get(object, "buffer"), *value;
+    const char *key;
+    uint64_t offset = 0, size = 0;
+    gyre_handle handle = {0};
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        if (strcmp(key, "buffer") != 0 && strcmp(key, "offset") != 0 && strcmp(key, "size") != 0)
+            return gyre_error_set(GYRE_INVALID,
+                                  "field '%s': a buffer is named by \"buffer\", \"offset\" and \"size\", "
+                                  "found '%.60s'",
+                                  reader->path, key);
+    }
+    if (!json_is_string(name))
+        return refuse(reader, "the name of a buffer behind \"buffer\"", name);
+    gyre_status status = read_optional_size(reader, object, "offset", &offset);
+    if (status == GYRE_OK)
+        status = read_optional_size(reader, object, "size", &size);
+    if (status == GYRE_OK && (status = reader->names->resolve(reader->names->context, json_string_value(name),
+                                                              offset, size, &handle)) != GYRE_OK)
+        return gyre_error_add(status, "field '%s'", reader->path);
+    memcpy(target, &handle, sizeof handle);
+    return status;
+}
+
+static bool is_handle(const gyre_layout *layout)
+{
+    return layout->size == sizeof(gyre_handle) && strcmp(layout->name, "gyre_handle") == 0;
+}
+
+/* A buffer by its name; false: it is given by its numbers, as any message. */
+static bool read_buffer_name(json_reader *reader, const json_t *value, void *target, gyre_status *status)
+{
+    gyre_handle handle = {0};
+    if (!reader->names)
+        return false;
+    if (json_is_object(value) && json_object_get(value, "buffer")) {
+        *status = read_named_part(reader, value, target);
+        return true;
+    }
+    if (!json_is_string(value) || is_marked_number(value))
+        return false;
+    *status = reader->names->resolve(reader->names->context, json_string_value(value), 0, 0, &handle);
+    if (*status == GYRE_OK)
+        memcpy(target, &handle, sizeof handle);
+    else
+        gyre_error_add(*status, "field '%s'", reader->path);
+    return true;
+}
+
 /* ---- parts ---- */
 
 static gyre_status take_items(json_reader *reader, const gyre_layout *layout, uint64_t count,
@@ -396,8 +466,11 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
         return read_part(reader, layout, value, target);
     if (layout->shape == GYRE_SHAPE_ID128)
         return read_id128(reader, value, target);
+    gyre_status status;
     switch (layout->scalar) {
     case GYRE_SCALAR_NO:
+        if (is_handle(layout) && read_buffer_name(reader, value, target, &status))
+            return status;
         return read_struct(reader, layout, value, target);
     case GYRE_SCALAR_F32:
     case GYRE_SCALAR_F64:
@@ -453,7 +526,8 @@ static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_
                           layout->name);
 }
 
-static gyre_status read_choice(const gyre_layout *layout, json_t *value, unsigned char *message)
+static gyre_status read_choice(const gyre_layout *layout, json_t *value, const message_json_names *names,
+                               unsigned char *message)
 {
     uint32_t number = 0, used;
     json_t *members = NULL;
@@ -461,7 +535,8 @@ static gyre_status read_choice(const gyre_layout *layout, json_t *value, unsigne
     if (status != GYRE_OK)
         return status;
     const gyre_layout *choice = layout->choices[number - 1];
-    json_reader reader = {.path = "", .message = message + GYRE_CHOICE_FRONT, .message_size = choice->size};
+    json_reader reader = {
+        .path = "", .message = message + GYRE_CHOICE_FRONT, .message_size = choice->size, .names = names};
     gyre_layout_clear_message(choice, reader.message);
     status = read_value(&reader, choice, members, reader.message);
     used = GYRE_CHOICE_FRONT + (uint32_t)gyre_layout_length(choice, reader.message);
@@ -504,6 +579,12 @@ static gyre_status malformed(const char *text, size_t length, const json_error_t
 
 gyre_status message_json_read(const gyre_layout *layout, const char *text, size_t length, void *message)
 {
+    return message_json_read_named(layout, text, length, NULL, message);
+}
+
+gyre_status message_json_read_named(const gyre_layout *layout, const char *text, size_t length,
+                                    const message_json_names *names, void *message)
+{
     size_t quoted_length;
     const char *nul = memchr(text, '\0', length);
     if (layout->shape == GYRE_SHAPE_PACKET)
@@ -518,9 +599,9 @@ gyre_status message_json_read(const gyre_layout *layout, const char *text, size_
     free(quoted);
     if (!document)
         return malformed(text, length, &error);
-    json_reader reader = {.path = "", .message = message, .message_size = layout->size};
+    json_reader reader = {.path = "", .message = message, .message_size = layout->size, .names = names};
     gyre_layout_clear_message(layout, message);
-    gyre_status status = layout->shape == GYRE_SHAPE_CHOICE ? read_choice(layout, document, message)
+    gyre_status status = layout->shape == GYRE_SHAPE_CHOICE ? read_choice(layout, document, names, message)
                                                             : read_value(&reader, layout, document, message);
     json_decref(document);
     return status;

@@ -183,8 +183,7 @@ int type_list_load(const cli_context *cli, const char *file, type_list *list)
     *list = (type_list){0};
     int code = cli_fail_unless_ok(cli_open(cli, &runtime));
     if (code == CLI_OK)
-        code =
-            cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, 0, &device));
+        code = cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, 0, &device));
     if (code == CLI_OK)
         code = cli_fail_unless_ok(is_header(file) ? compile_header(runtime, device, file, list)
                                                   : compile(runtime, device, file, list));

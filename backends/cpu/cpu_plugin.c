@@ -27,8 +27,9 @@ static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
     info->score = SCORE;
     info->device_count = 1;
     snprintf(info->library, sizeof info->library, "none needed");
-    snprintf(info->summary, sizeof info->summary, "worker threads on %ld processors",
-             sysconf(_SC_NPROCESSORS_ONLN));
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    snprintf(info->summary, sizeof info->summary, "worker threads on %ld processor%s", processors,
+             processors == 1 ? "" : "s");
     info->fingerprint[0] = '\0';
     return GYRE_OK;
 }

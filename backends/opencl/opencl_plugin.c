@@ -29,8 +29,8 @@ __attribute__((format(printf, 2, 3))) static void say(gyre_probe_info *info, con
 
 static void say_device(gyre_probe_info *info, const gyre_device *device)
 {
-    say(info, "%s%u: %s (%s), %u units", device->ordinal ? "; " : "", device->ordinal, device->name,
-        device->platform_name, device->unit_count);
+    say(info, "%s%u: %s (%s), %u unit%s", device->ordinal ? "; " : "", device->ordinal, device->name,
+        device->platform_name, device->unit_count, device->unit_count == 1 ? "" : "s");
 }
 
 /* OK when a device can run kernels; else the reason of the last that cannot. */

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
         fputs("usage: gyre-check --headers FOLDER FILE [OPTION...]\n"
               "Checks a kernel file against the rules of the dialect; FOLDER holds gyre/kernel.h, OPTIONs "
               "are the\n"
-              "preprocessor's: -D, -U, -I.\n",
+              "preprocessor's: -D, -U, -I, -include and their kin.\n",
               stderr);
         return 2;
     }

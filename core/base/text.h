@@ -4,10 +4,18 @@
 #define GYRE_CORE_BASE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
+
 #include "gyre/status.h"
 
 /** "ok", "invalid", ...: the status as a lower-case word; "unknown" for a number that is none. */
 const char *gyre_status_word(gyre_status status);
+
+/** The ending of a noun that is counted: "" for 1, else "s". */
+static inline const char *gyre_text_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
 
 /**
  * The candidate closest to `typed` by edit distance (with transpositions), or NULL when none is close enough

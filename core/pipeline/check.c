@@ -99,21 +99,32 @@ void gyre_check_read(struct gyre_check *check, char *text)
 
 /* ---- running it ---- */
 
+/* The preprocessor's options: 1 when the word is one, 2 when the next word belongs to it, else 0. */
+static int preprocessor_option(const char *word)
+{
+    static const char *const followed[] = {"-include", "-imacros", "-isystem", "-iquote", "-idirafter"};
+    for (size_t i = 0; i < sizeof followed / sizeof followed[0]; i++)
+        if (strcmp(word, followed[i]) == 0)
+            return 2;
+    if (word[0] != '-' || !word[1] || !strchr("DUI", word[1]))
+        return 0;
+    return word[2] ? 1 : 2;
+}
+
 /*
- * Appends the options that change what a file means: -D, -U and -I, also with a space behind them. Their
- * texts are words of `words`, which is cut up. Those that find no room are left out: the compiler has the
- * last word.
+ * Appends the options that change what a file means: -D, -U, -I, -include and their kin. Their texts are
+ * words of `words`, which is cut up. Those that find no room are left out: the compiler has the last word.
  */
 static void add_options(const char **arguments, size_t count, char *words)
 {
     char *rest = NULL;
     bool wanted = false; /* the word belongs to the one before it */
-    for (char *word = strtok_r(words, " ", &rest); word && count < ARGUMENTS_MAX - 1;
-         word = strtok_r(NULL, " ", &rest)) {
-        bool named = word[0] == '-' && word[1] && strchr("DUI", word[1]);
-        if (named || wanted)
+    for (char *word = strtok_r(words, " \t", &rest); word && count < ARGUMENTS_MAX - 1;
+         word = strtok_r(NULL, " \t", &rest)) {
+        int option = wanted ? 1 : preprocessor_option(word);
+        if (option)
             arguments[count++] = word;
-        wanted = named && !word[2];
+        wanted = option == 2;
     }
 }
 
@@ -122,7 +133,8 @@ static void run_program(struct gyre_check *check, const char *program, char *rep
 {
     const char *arguments[ARGUMENTS_MAX] = {program, "--headers", check->headers, check->source->path};
     char words[OPTIONS_SIZE];
-    snprintf(words, sizeof words, "%s", check->options ? check->options : "");
+    snprintf(words, sizeof words, "%s %s", check->compiler_options ? check->compiler_options : "",
+             check->options ? check->options : "");
     add_options(arguments, 4, words);
     struct gyre_process_desc desc = {.arguments = arguments,
                                      .no_preload = true,

@@ -20,7 +20,8 @@ struct gyre_pipeline_settings {
     enum gyre_check_mode check;
     const char *cache_dir; /* "" keeps nothing */
     uint64_t cache_size, compile_timeout_ns;
-    const char *options; /* of the backend */
+    const char *options;          /* of the backend */
+    const char *compiler_options; /* those of a backend that has a key for its own compiler's; else "" */
     bool keep_source;
 };
 
@@ -80,8 +81,8 @@ enum gyre_check_verdict {
 struct gyre_check {
     const struct gyre_source *source;
     const char *headers;
-    const char
-        *options; /* the compiler's, separated by spaces: those of the preprocessor are the check's too */
+    const char *compiler_options, *options; /* the compiler's, in the order of its command: those of the
+                                               preprocessor are the check's too */
     uint64_t deadline_ns;
     bool running;
     pthread_t thread;

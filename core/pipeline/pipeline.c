@@ -152,6 +152,7 @@ static void start_check(struct gyre_run *run)
 {
     run->check = (struct gyre_check){.source = &run->source,
                                      .headers = run->headers,
+                                     .compiler_options = run->settings.compiler_options,
                                      .options = run->options,
                                      .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
                                      .stage = GYRE_STAGE_CHECK};

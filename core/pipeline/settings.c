@@ -20,8 +20,11 @@ static struct {
 void gyre_pipeline_settings_read(const struct gyre_config *config, const char *backend,
                                  struct gyre_pipeline_settings *settings)
 {
-    *settings = (struct gyre_pipeline_settings){
-        .check = GYRE_CHECK_AUTO, .cache_dir = "", .compile_timeout_ns = MINUTE_NS, .options = ""};
+    *settings = (struct gyre_pipeline_settings){.check = GYRE_CHECK_AUTO,
+                                                .cache_dir = "",
+                                                .compile_timeout_ns = MINUTE_NS,
+                                                .options = "",
+                                                .compiler_options = ""};
     if (!config)
         return;
     settings->check = (enum gyre_check_mode)gyre_config_int(config, GYRE_SECTION_GYRE, NULL, "check");
@@ -29,6 +32,7 @@ void gyre_pipeline_settings_read(const struct gyre_config *config, const char *b
     settings->cache_size = (uint64_t)gyre_config_int(config, GYRE_SECTION_GYRE, NULL, "cache_size");
     settings->compile_timeout_ns = gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "compile_timeout_ms");
     settings->options = gyre_config_text(config, GYRE_SECTION_BACKEND, backend, "options");
+    settings->compiler_options = gyre_config_text(config, GYRE_SECTION_BACKEND, backend, "compiler_options");
     settings->keep_source = gyre_config_bool(config, GYRE_SECTION_BACKEND, backend, "keep_source");
 }
 

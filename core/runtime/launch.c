@@ -187,9 +187,10 @@ static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *des
     if (actor && (kernel->lanes != 1 || kernel->blocks != 1))
         return gyre_error_set(
             GYRE_INVALID,
-            "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lanes and %u blocks; leave "
-            "both out, or declare it as GYRE_KERNEL",
-            kernel->name, kernel->lanes, kernel->blocks);
+            "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lane%s and %u block%s; "
+            "leave both out, or declare it as GYRE_KERNEL",
+            kernel->name, kernel->lanes, gyre_text_plural(kernel->lanes), kernel->blocks,
+            gyre_text_plural(kernel->blocks));
     if (kernel->lanes > device->lanes_max)
         return gyre_error_set(GYRE_INVALID, "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
                               kernel->name, kernel->lanes, device->name, device->lanes_max);

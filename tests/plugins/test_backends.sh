@@ -76,7 +76,7 @@ run backends --why good "${places[@]}"
 exits 0
 prints "named by       $home/dropins/good.ini:2"
 prints "judged         earlier; remembered"
-prints "device         0: fake 0"
+prints "device         0: fake 0, 1 unit, 0 MiB, up to 1 lane and 1 block"
 prints "device         1: fake 1"
 prints "not chosen     better: priority 4"
 run backends --why good --again "${places[@]}"

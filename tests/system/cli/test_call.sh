@@ -129,7 +129,7 @@ refuses 2 "--buffer: expected NAME=zeros:BYTES with at least 1 byte, found 'coun
 call "$kinds:count" --buffer counts=zeros:4 --buffer counts=zeros:4 <"$nothing"
 refuses 2 "--buffer: 'counts' is given twice ('gyre help call' shows how)"
 call "$kinds:count" --buffer counts=zeros:4 --output-buffer other=x <"$nothing"
-refuses 2 "--output-buffer: there is no --buffer 'other' ('gyre help call' shows how)"
+refuses 2 "--output-buffer: there is no buffer 'other' ('gyre help call' shows how)"
 
 # state
 call examples/command/total.gyre.c --state '{"sum":100,"count":7}' '{"add":5}' <"$nothing"
@@ -226,6 +226,38 @@ says "$folder/none.ini"
 run call --set gyre.no_such_key=1 --set gyre.strict=true "$kinds:outcomes" '{"value":1}' <"$nothing"
 exits 4
 says "no_such_key"
+
+# buffers that requests name
+cat >"$folder/named.gyre.c" <<'END'
+#include <gyre/kernel.h>
+#define SUM_OF(FIELD) FIELD(gyre_handle, values) FIELD(u32, times)
+GYRE_MESSAGE(sum_of, SUM_OF)
+GYRE_KERNEL(total_of, sum_of, u64)
+{
+    u64 count = 0, sum = 0;
+    GYRE_GLOBAL u32 *values = gyre_open(gyre, u32, &request->values, &count);
+    for (u64 i = 0; i < count; i++)
+        sum += values[i];
+    *reply = sum * request->times;
+    return GYRE_REPLY;
+}
+END
+printf '\1\0\0\0\2\0\0\0\3\0\0\0' >"$folder/three"
+if [ "$backend" = cpu ]; then
+    call "$folder/named.gyre.c" --message-buffer three="$folder/three" '{"values":"three","times":2}' \
+        '{"values":{"buffer":"three","offset":4},"times":1}' '{"values":{"buffer":"three","offset":4,"size":4},"times":1}' <"$nothing"
+    exits 0
+    prints "$(printf '12\n5\n2')"
+    call "$folder/named.gyre.c" --message-buffer three="$folder/three" '{"values":"there","times":2}' <"$nothing"
+    exits 1
+    says "request 1: field 'values': there is no buffer 'there'; did you mean 'three'?: --message-buffer NAME=FILE makes one"
+    call "$folder/named.gyre.c" --message-buffer three="$folder/three" '{"values":{"buffer":"three","offset":8,"size":8},"times":2}' <"$nothing"
+    exits 1
+    says "field 'values': gyre_buffer_handle: 8 bytes from 8 on of a buffer of 12 bytes"
+    call "$folder/named.gyre.c" --message-buffer three="$folder/three" '{"values":{"buffer":"three","start":8},"times":2}' <"$nothing"
+    exits 1
+    says "found 'start'"
+fi
 
 # a name whose source is configured
 printf '[kernel.outcomes]\nsource = %s:outcomes\n[queue.outcomes]\ncapacity = 8\n' "$PWD/$kinds" >"$folder/named.ini"

@@ -88,6 +88,12 @@ run compile --backend none "$folder/pair.gyre.c"
 exits 3
 says "there is no backend 'none'"
 
+# the check stage reads a file as the compiler does, whichever key its options come from
+printf '#include <gyre/kernel.h>\nGYRE_KERNEL(scaled, u32, u32) { *reply = *request * FACTOR + SHIFT; return GYRE_REPLY; }\n' >"$folder/scaled.gyre.c"
+echo '#define SHIFT 7' >"$folder/shift.h"
+run compile --backend cpu --set gyre.cache_dir="$folder/elsewhere" --set backend.cpu.compiler_options="-O1 -DFACTOR=3 -include $folder/shift.h" "$folder/scaled.gyre.c"
+exits 0
+
 # a folder in the way of the cache: it works, and says so
 : >"$folder/file"
 run compile --backend cpu --set "cache_dir=$folder/file" "$folder/pair.gyre.c"
