@@ -111,6 +111,7 @@ static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
     now.scratch_max = SCRATCH_MAX;
     now.can_wake = 1;
     now.can_skip = 1;
+    now.bridging = GYRE_BRIDGING_BLOCK;
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;
 }

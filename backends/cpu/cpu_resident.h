@@ -14,6 +14,8 @@ enum { CPU_SIGNAL_STACK_SIZE = 65536 };
 struct cpu_queue {
     gyre_queue_region *region; /* NULL: no queue */
     gyre_queue_slots slots;
+    gyre_bridge layout;
+    gyre_cpu_bridge bridge; /* in use when layout.words_offset is not 0 */
     gyre_u64 serial;
     /* what this worker has to handle: with one block everything from `next` on, else the claimed window
      * [next, end) */

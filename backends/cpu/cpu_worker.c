@@ -44,6 +44,33 @@ static bool request_ready(const struct cpu_queue *queue, gyre_u64 index)
     return __atomic_load_n(&request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
+/* A block has the track of its number. */
+static gyre_bridge_track *track_of(const struct cpu_queue *queue, uint32_t block)
+{
+    unsigned char *words = (unsigned char *)queue->region + queue->layout.words_offset;
+    return (gyre_bridge_track *)(void *)(words + sizeof(gyre_bridge_words)) + block;
+}
+
+static void open_bridge(struct cpu_queue *queue, uint32_t block)
+{
+    const gyre_bridge *layout = &queue->layout;
+    unsigned char *region = (unsigned char *)queue->region;
+    gyre_cpu_bridge *bridge = &queue->bridge;
+    *bridge = (gyre_cpu_bridge){
+        .request_bytes = layout->request_bytes, .reply_bytes = layout->reply_bytes, .track = block};
+    if (layout->request_bytes)
+        bridge->requests = region + layout->request_offset;
+    if (!layout->reply_bytes || block >= layout->tracks)
+        return;
+    const gyre_bridge_track *track = track_of(queue, block);
+    bridge->replies = region + layout->reply_offset + (uint64_t)block * layout->reply_stride;
+    bridge->spare = region + layout->spare_offset;
+    bridge->tail = &track->tail;
+    bridge->received = &((gyre_bridge_words *)(void *)(region + layout->words_offset))->received;
+    bridge->head = __atomic_load_n(&track->head, __ATOMIC_ACQUIRE); /* of this worker, or of one before it */
+    bridge->tail_seen = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
+}
+
 static void read_table(struct cpu_worker *worker)
 {
     const gyre_control_region *control = worker->resident->control;
@@ -58,8 +85,11 @@ static void read_table(struct cpu_worker *worker)
             continue;
         queue->region = (gyre_queue_region *)(uintptr_t)address;
         queue->serial = serial;
-        if (address)
+        if (address) {
             queue->slots = entry->slots;
+            queue->layout = entry->bridge;
+            open_bridge(queue, worker->block);
+        }
         queue->next = queue->end = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
     }
 }
@@ -85,14 +115,24 @@ static bool claim(struct cpu_worker *worker, struct cpu_queue *queue)
     return true;
 }
 
+/* Whether the reply to `index` can be built; what is claimed without room is handled when there is some. */
+static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index)
+{
+    gyre_cpu_bridge bridge = queue->bridge;
+    gyre_place place;
+    if (!queue->layout.words_offset || !bridge.replies)
+        return true;
+    return gyre_bridged_room_(&bridge, index, worker->resident->kernel->sizes.reply, &place) != NULL;
+}
+
 static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
 {
     if (!queue->region)
         return false;
     if (worker->resident->blocks == 1)
-        return request_ready(queue, queue->next);
+        return request_ready(queue, queue->next) && has_room(worker, queue, queue->next);
     if (queue->next != queue->end)
-        return true;
+        return has_room(worker, queue, queue->next);
     return request_ready(queue, __atomic_load_n(&queue->region->claim.next, __ATOMIC_RELAXED));
 }
 
@@ -114,6 +154,8 @@ static gyre_u64 run_kernel(const struct cpu_worker *worker, gyre_cpu_run *run)
     const gyre_cpu_kernel *kernel = worker->resident->kernel;
     if (kernel->run)
         return kernel->run(run);
+    if (run->bridge)
+        return gyre_run_bridged_(run, &kernel->sizes, handle_by_lanes);
     return gyre_run_(run, &kernel->sizes, handle_by_lanes);
 }
 
@@ -162,11 +204,14 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
                         .context = &worker->context,
                         .stamps = stamps_of(queue),
                         .headers = headers_of(queue),
-                        .header_size = queue->slots.header_size};
+                        .header_size = queue->slots.header_size,
+                        .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
     gyre_u64 handled = run_kernel(worker, &run);
     queue->next += handled;
     if (!handled)
         return 0;
+    if (run.bridge && queue->bridge.replies) /* for whoever serves the queue after this worker */
+        __atomic_store_n(&track_of(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
     count_messages(worker->line, handled, run.failed);
     gyre_barrier_light(resident->light_barriers &&
                        !region->host.parks); /* pairs with the heavy barrier of a client that parks */

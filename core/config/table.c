@@ -344,6 +344,25 @@ static const struct gyre_config_row rows[] = {
      .doc = "How many requests may be sent and not yet received."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_CHOICE,
+     .key = "layout",
+     .choices = {"auto", "slots", "bridged"},
+     .preset = "auto",
+     .doc =
+         "How messages with tails are stored: each in a slot of the largest size, or back to back "
+         "(`bridged`), so that each takes what it is long. `auto`: back to back when the largest is longer "
+         "than 1,024 bytes. Messages without tails lie in slots."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "bytes",
+     .min = 0,
+     .max = 1 << 30,
+     .preset = "0",
+     .doc =
+         "Of a bridged queue: bytes for requests that were sent and not yet received, and as many for "
+         "replies; at least room for two of the largest. 0: 256 for each of `capacity`, and room for 32 of "
+         "the largest."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
      .key = "policy",
      .choices = {"block", "reject", "drop_oldest", "drop_newest"},
      .preset = "block",

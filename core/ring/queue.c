@@ -77,6 +77,12 @@ static uint64_t whole_lines(uint64_t size)
     return (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
 }
 
+/* A slot of a bridged direction holds what fits a line, and else says where the message is. */
+static uint32_t stride_of(uint32_t payload, bool bridged)
+{
+    return gyre_slot_stride(bridged ? GYRE_SLOT_SMALL_PAYLOAD : payload);
+}
+
 static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options *options)
 {
     shape->magic = GYRE_QUEUE_MAGIC;
@@ -85,8 +91,8 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     shape->first = options->first_sequence;
     shape->request_size = options->request_size;
     shape->reply_size = options->reply_size;
-    shape->request_stride = gyre_slot_stride(options->request_size);
-    shape->reply_stride = gyre_slot_stride(options->reply_size);
+    shape->request_stride = stride_of(options->request_size, options->bridged_requests);
+    shape->reply_stride = stride_of(options->reply_size, options->bridged_replies);
     shape->request_offset = sizeof(gyre_queue_region);
     shape->reply_offset = whole_lines(shape->request_offset + options->capacity * shape->request_stride);
     shape->region_size = whole_lines(shape->reply_offset + options->capacity * shape->reply_stride);
@@ -164,6 +170,7 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
 {
     gyre_queue_shape shape = {0};
+    gyre_bridge bridge;
     *out = NULL;
     gyre_status status = check_options(options);
     if (status != GYRE_OK)
@@ -182,6 +189,7 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
         goto done;
     }
     write_shape(&shape, options);
+    gyre_bridge_plan(options, &shape, &bridge);
     status = gyre_region_create(label, shape.region_size, &queue->region);
     if (status != GYRE_OK)
         goto done;
@@ -193,6 +201,8 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     }
     if (options->timed)
         status = gyre_queue_timing_create(queue);
+    if (status == GYRE_OK && bridge.words_offset)
+        status = gyre_bridge_create(queue, &bridge);
     if (status != GYRE_OK)
         goto done;
     queue->request_growth = options->request_growth; /* now, so that a failure leaves them to the caller */
@@ -220,6 +230,7 @@ void gyre_queue_destroy(gyre_queue *queue)
     }
     gyre_queue_timing_destroy(queue);
     gyre_queue_log_destroy(queue);
+    gyre_bridge_destroy(queue->bridge);
     gyre_region_destroy(&queue->region);
     gyre_queue_growth_finish(&queue->request_growth);
     gyre_queue_growth_finish(&queue->reply_growth);

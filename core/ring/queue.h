@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "core/base/lock.h"
+#include "core/ring/bridge.h"
 #include "core/ring/region.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
@@ -37,6 +38,7 @@ struct gyre_queue_options {
     uint64_t capacity;
     uint32_t request_size, reply_size; /* largest payloads */
     uint32_t request_least;            /* of requests with tails: with nothing in it; 0: they have none */
+    uint32_t reply_least;              /* of replies alike */
     uint32_t caller_request_size, caller_reply_size; /* of the caller's types where they differ, else 0 */
     uint32_t wire; /* not 0: messages are packets, of which callers see the bytes (queue_convert.c) */
     struct gyre_queue_growth request_growth, reply_growth; /* the queue's once it was made */
@@ -50,6 +52,11 @@ struct gyre_queue_options {
     bool device_parks;    /* its workers park at once: sends fence */
     bool timed;           /* the kernel was compiled to say when it handles messages */
     uint32_t header_size; /* of the header of each request; 0: none */
+    /* Messages with tails are stored back to back, in rings of so many `bytes` (0: as fits), the replies in
+     * one for each of the device's `tracks`. */
+    bool bridged_requests, bridged_replies;
+    uint64_t bytes;
+    uint32_t tracks;
     gyre_control_region *control; /* of the kernel; outlives the queue */
 };
 
@@ -88,8 +95,9 @@ struct gyre_queue {
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
     unsigned char *headers;           /* of slot 0; NULL: messages have none */
     uint32_t header_size;
-    bool annotated;             /* something is noted of every message: its times, its header, itself */
-    struct gyre_queue_log *log; /* NULL: requests are not kept for another time (log.h) */
+    bool annotated;                   /* something is noted of every message: its times, its header, itself */
+    struct gyre_queue_log *log;       /* NULL: requests are not kept for another time (log.h) */
+    struct gyre_queue_bridge *bridge; /* NULL: every message lies in its slot */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
@@ -108,6 +116,7 @@ struct gyre_queue {
         uint8_t busy; /* GYRE_CHECKED: somebody is inside without a lock */
         bool reserving;
         uint64_t reserved;      /* slots granted by the open reservation */
+        size_t reserved_size;   /* bytes of each */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
         uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
         uint64_t high_water, rejected, dropped, waits;
@@ -202,6 +211,13 @@ static inline gyre_slot *gyre_reply_slot(const gyre_queue *queue, uint64_t index
 static inline bool gyre_reply_ready(const gyre_queue *queue, uint64_t index)
 {
     return __atomic_load_n(&gyre_reply_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+/** Under the consumer lock, before the cursor moves: completions [first, end) were read. */
+static inline void gyre_replies_done(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    if (__builtin_expect(queue->bridge != NULL, 0) && first != end)
+        gyre_bridge_give_back(queue, first, end);
 }
 
 static inline uint8_t gyre_mark_get(const gyre_queue *queue, uint64_t index)
@@ -346,6 +362,26 @@ static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
                                       size_t count);
 
+/** What a completion's slot holds, or points to; NULL: the device wrote nonsense. `bridge` is the queue's. */
+static inline const void *gyre_reply_payload(const struct gyre_queue_bridge *bridge, const gyre_slot *slot,
+                                             uint32_t length)
+{
+    if (__builtin_expect(bridge != NULL, 0) && bridge->replies && length > GYRE_SLOT_SMALL_PAYLOAD)
+        return gyre_bridge_reply(bridge, slot);
+    return slot + 1;
+}
+
+/** The message of a request's slot, until its completion was received. */
+static inline const void *gyre_request_payload(const gyre_queue *queue, const gyre_slot *slot)
+{
+    if (queue->bridge && queue->bridge->requests && slot->length > GYRE_SLOT_SMALL_PAYLOAD)
+        return gyre_bridge_request(queue->bridge, slot);
+    return slot + 1;
+}
+
+/** What a request with a tail, or one of another size, takes of the queue's ring of bytes. */
+uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size_t size);
+
 /** Tells parked workers that `count` requests were published. */
 void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count);
 
@@ -377,8 +413,11 @@ int gyre_wait_reply(const gyre_queue *queue, uint64_t argument);
  */
 int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
 
-/** Waits until a send may find room, or the policy made some. AGAIN, TIMEOUT, DROPPED, CLOSED, LOST. */
-gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns);
+/**
+ * Waits until a send that needs `bytes` of a ring of bytes may find room, or the policy made some. AGAIN,
+ * TIMEOUT, DROPPED, CLOSED, LOST.
+ */
+gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns);
 
 /** "queue 'orders'" or "the queue": for sentences. */
 const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size);

@@ -58,7 +58,8 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
         if (is_closed)
             return gyre_error_set(GYRE_CLOSED,
                                   "the kernel of this queue was terminated; relaunch it to call again");
-        gyre_status status = gyre_queue_make_room(queue, deadline_ns);
+        gyre_status status =
+            gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request, size), deadline_ns);
         if (status != GYRE_OK)
             return status;
     }

@@ -44,6 +44,7 @@ static void step_over_finished_calls(gyre_queue *queue)
         gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);
         index++;
     }
+    gyre_replies_done(queue, queue->consumer.received, index);
     if (index != queue->consumer.received)
         __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (given_up)
@@ -59,6 +60,7 @@ static void advance(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
     if (__builtin_expect(queue->annotated, 0))
         gyre_queue_note_taken(queue, queue->consumer.received, end);
+    gyre_replies_done(queue, queue->consumer.received, end);
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))
         __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* ... with the statistics */
@@ -128,12 +130,15 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
                                   gyre_completion *completion)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
-    const unsigned char *bytes = (const unsigned char *)(slot + 1);
     uint32_t length = slot->info == GYRE_OUTCOME_REPLY ? slot->length : 0;
     if (length > queue->reply_size)
         return gyre_error_set(GYRE_INTERNAL,
                               "reply %llu claims %u bytes in a slot for %u: the backend wrote nonsense",
                               (unsigned long long)index, length, queue->reply_size);
+    const unsigned char *bytes = gyre_reply_payload(queue->bridge, slot, length);
+    if (!bytes)
+        return gyre_error_set(GYRE_INTERNAL, "reply %llu lies nowhere: the backend wrote nonsense",
+                              (unsigned long long)index);
     if (queue->packets)
         bytes = gyre_packet_bytes(bytes, &length);
     if (length && queue->reply_growth.callers) {
@@ -163,13 +168,17 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
  * What nearly every completion of a stream is: a reply that fits, to be copied and nothing else. False: it is
  * not there, or it needs a closer look.
  */
-static inline bool take_reply(const gyre_queue *queue, uint64_t index, void *reply, size_t size)
+static inline bool take_reply(const gyre_queue *queue, const struct gyre_queue_bridge *bridge, uint64_t index,
+                              void *reply, size_t size)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
     if (!gyre_reply_ready(queue, index) || gyre_mark_get(queue, index) != GYRE_MARK_SEND ||
         slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->quick_reply_size || slot->length > size)
         return false;
-    gyre_payload_copy(reply, slot + 1, slot->length);
+    const void *payload = gyre_reply_payload(bridge, slot, slot->length);
+    if (!payload)
+        return false;
+    gyre_payload_copy(reply, payload, slot->length);
     return true;
 }
 
@@ -179,9 +188,11 @@ static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t 
                               gyre_completion *completions, size_t *received)
 {
     gyre_status status = GYRE_OK;
+    const struct gyre_queue_bridge *const bridge = queue->bridge;
     uint64_t index = queue->consumer.received, dropped = 0;
     size_t taken = 0;
-    for (; !completions && taken < count && take_reply(queue, index, replies + taken * size, size); taken++)
+    for (; !completions && taken < count && take_reply(queue, bridge, index, replies + taken * size, size);
+         taken++)
         index++;
     while (taken < count && cursor_state(queue, index) == CURSOR_READY) {
         bool last = !completions && gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_REPLY;
@@ -286,8 +297,10 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
 {
     const unsigned char *const replies = queue->replies;
     const uint8_t *const marks = queue->marks;
+    const struct gyre_queue_bridge *const bridge = queue->bridge;
     const uint64_t mask = queue->mask, first = queue->consumer.received;
     const uint32_t stride = queue->reply_stride, reply_size = queue->reply_size;
+    const uint32_t readable = bridge && bridge->replies ? 0 : reply_size; /* of a length that is nonsense */
     size_t found = 0;
     for (; found < count; found++) {
         const uint64_t index = first + found, place = index & mask;
@@ -297,10 +310,11 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
             __atomic_load_n(&marks[place], __ATOMIC_SEQ_CST) != GYRE_MARK_SEND)
             break;
         const uint32_t length = slot->length;
-        views[found] = (gyre_view){.reply = slot + 1,
+        const void *payload = length <= reply_size ? gyre_reply_payload(bridge, slot, length) : slot + 1;
+        views[found] = (gyre_view){.reply = payload ? payload : slot + 1,
                                    .index = index,
                                    .outcome = (gyre_completion_outcome)slot->info,
-                                   .length = length <= reply_size ? length : reply_size};
+                                   .length = length <= reply_size && payload ? length : readable};
     }
     for (size_t i = 0; queue->packets && i < found; i++)
         if (views[i].outcome == GYRE_REPLIED)

@@ -113,6 +113,11 @@ __attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t i
     return granted;
 }
 
+static bool is_bridged(const gyre_queue *queue)
+{
+    return queue->bridge && queue->bridge->requests;
+}
+
 INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum gyre_mark mark,
                     bool tails)
 {
@@ -124,11 +129,16 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
     uint64_t index = queue->producer.sent;
     if (__builtin_expect(queue->annotated, 0))
         granted = annotate(queue, index, granted);
-    uint64_t end = index + granted;
-    if (mark != GYRE_MARK_SEND)
+    const bool bridged = tails && is_bridged(queue);
+    if (bridged)
+        granted = gyre_bridge_put(queue, requests, size, index, granted, mark);
+    const uint64_t end = index + granted;
+    if (mark != GYRE_MARK_SEND && !bridged)
         for (uint64_t i = index; i != end; i++)
             gyre_mark_set_locked(queue, i, mark);
-    if (slots.stride == GYRE_LINE_SIZE)
+    if (bridged)
+        ; /* published */
+    else if (slots.stride == GYRE_LINE_SIZE)
         put_lines(slots, index, end, requests, size, tails);
     else
         put_chunks(slots, index, end, requests, size, queue->chunk, tails);
@@ -136,6 +146,13 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
                      __ATOMIC_RELEASE); /* for those who count; the device never looks */
     note_depth(queue, end);
     return granted;
+}
+
+uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size_t size)
+{
+    if (!is_bridged(queue) || size < sizeof(uint32_t))
+        return 0;
+    return gyre_bridge_need(length_of(request, size, true));
 }
 
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
@@ -240,7 +257,8 @@ INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
             break;
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
-        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
+        const uint64_t bytes = tails ? gyre_queue_bytes_for(queue, requests, size) : 0;
+        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
     } while (status == GYRE_OK);
     gyre_queue_leave(queue, inside);
     return status;
@@ -353,8 +371,11 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
     return status;
 }
 
-/* Opens a reservation of what lies together in memory; 0 when there is no room or another one is open. */
-static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
+/*
+ * Opens a reservation of what lies together in memory, `size` bytes for each request; 0 when there is no room
+ * or another one is open.
+ */
+static uint64_t try_reserve(gyre_queue *queue, size_t size, uint64_t wanted, bool *is_closed)
 {
     uint64_t granted = 0;
     gyre_producer_take(queue);
@@ -366,6 +387,9 @@ static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
         granted = together < granted ? together : granted;
         if (queue->log)
             granted = gyre_queue_log_grant(queue, queue->producer.sent, granted);
+        if (is_bridged(queue))
+            granted = gyre_bridge_reserve(queue, size, granted);
+        queue->producer.reserved_size = size;
         queue->producer.reserving = granted > 0;
         queue->producer.reserved = granted;
         if (queue->headers)
@@ -375,11 +399,51 @@ static uint64_t try_reserve(gyre_queue *queue, uint64_t wanted, bool *is_closed)
     return granted;
 }
 
-gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
-                         uint64_t deadline_ns)
+/* The payload of a request in the open reservation. */
+static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
+{
+    if (is_bridged(queue))
+        return gyre_bridge_reserved(queue, number);
+    return (unsigned char *)(gyre_request_slot(queue, queue->producer.sent + number) + 1);
+}
+
+/* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
+static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
+                           uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     bool is_closed = false, inside = false;
+    const uint64_t bytes = is_bridged(queue) ? GYRE_BRIDGE_UNITS(size) : 0;
+    do {
+        uint64_t granted = try_reserve(queue, size, *count, &is_closed);
+        if (granted) {
+            *requests = reserved_at(queue, 0);
+            *count = (size_t)granted;
+            break;
+        }
+        gyre_queue_stay(queue, deadline_ns, &inside);
+        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
+    } while (status == GYRE_OK);
+    gyre_queue_leave(queue, inside);
+    return status;
+}
+
+gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, uint64_t deadline_ns)
+{
+    size_t count = 1;
+    if (!queue || !request)
+        return gyre_error_set(GYRE_INVALID, "gyre_reserve_sized needs a queue and a place for the answer");
+    const size_t least = queue->request_least ? queue->request_least : queue->request_size;
+    if (size < least || size > queue->request_size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_reserve_sized: the queue's requests have %zu to %u bytes, found %zu",
+                              least, queue->request_size, size);
+    return reserve(queue, size, request, &count, deadline_ns);
+}
+
+gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
+                         uint64_t deadline_ns)
+{
     if (!queue || !requests || !stride || !count || *count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
@@ -394,19 +458,8 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
             "the caller's request type has %u bytes and a slot %u: the kernel knows an older "
             "type; use gyre_send",
             queue->caller_request_size, queue->request_size);
-    do {
-        uint64_t granted = try_reserve(queue, *count, &is_closed);
-        if (granted) {
-            *requests = gyre_request_slot(queue, queue->producer.sent) + 1;
-            *stride = queue->request_stride;
-            *count = (size_t)granted;
-            break;
-        }
-        gyre_queue_stay(queue, deadline_ns, &inside);
-        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, deadline_ns);
-    } while (status == GYRE_OK);
-    gyre_queue_leave(queue, inside);
-    return status;
+    *stride = is_bridged(queue) ? GYRE_BRIDGE_UNITS(queue->request_size) : queue->request_stride;
+    return reserve(queue, queue->request_size, requests, count, deadline_ns);
 }
 
 /* Of the reserved requests that are to be published. Fields that the caller does not know become zero. */
@@ -415,11 +468,9 @@ static gyre_status check_reserved(const gyre_queue *queue, size_t count)
     gyre_status status = GYRE_OK;
     uint32_t known = queue->caller_request_size;
     for (size_t i = 0; known && i < count; i++)
-        memset((unsigned char *)(gyre_request_slot(queue, queue->producer.sent + i) + 1) + known, 0,
-               queue->request_size - known);
+        memset(reserved_at(queue, i) + known, 0, queue->request_size - known);
     for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++)
-        status =
-            check_tail(queue, gyre_request_slot(queue, queue->producer.sent + i) + 1, queue->request_size, i);
+        status = check_tail(queue, reserved_at(queue, i), queue->producer.reserved_size, i);
     return status;
 }
 
@@ -440,7 +491,9 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
         if (__builtin_expect(queue->annotated, 0))
             gyre_queue_note_sent(queue, index, end);
-        if (queue->request_least)
+        if (is_bridged(queue))
+            gyre_bridge_commit(queue, index, end);
+        else if (queue->request_least)
             publish_all(slots_of(queue), index, end, queue->request_size, true);
         else
             publish_all(slots_of(queue), index, end, queue->request_size, false);

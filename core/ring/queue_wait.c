@@ -41,10 +41,18 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
     return gyre_mark_get(queue, argument) != GYRE_MARK_CALL;
 }
 
+/* What a sender waits for: a slot and so many bytes of the ring of bytes; `cursor` was where receivers were.
+ */
+struct wanted_room {
+    uint64_t cursor, bytes;
+};
+
 /* A send may find room, or the slot that holds it up is nobody's and can be stepped over once its reply came.
  */
-static int wait_room(const gyre_queue *queue, uint64_t cursor)
+static int wait_room(const gyre_queue *queue, uint64_t argument)
 {
+    const struct wanted_room *wanted = (const struct wanted_room *)(uintptr_t)argument;
+    const uint64_t cursor = wanted->cursor;
     if (gyre_queue_closed(queue))
         return -1;
     if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
@@ -52,7 +60,8 @@ static int wait_room(const gyre_queue *queue, uint64_t cursor)
     uint64_t next = gyre_queue_next_index(queue);
     if (!gyre_queue_log_has_room(queue, next))
         return 0;
-    if (next - gyre_received(queue) < queue->capacity || gyre_received(queue) != cursor)
+    if (gyre_received(queue) != cursor ||
+        (next - cursor < queue->capacity && gyre_bridge_has_room(queue, wanted->bytes)))
         return 1;
     return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
 }
@@ -183,7 +192,19 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
 
 /* ---- a full queue ---- */
 
-static gyre_status full(gyre_queue *queue, gyre_status status)
+/* A ring of bytes may be full long before the slots are. */
+static gyre_status full_of_bytes(const gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    return gyre_error_set(status,
+                          "%s is full: %llu messages take its %u bytes; receive replies, or set a larger "
+                          "`bytes` for the queue",
+                          gyre_queue_label(queue, label, sizeof label),
+                          (unsigned long long)(gyre_queue_next_index(queue) - gyre_received(queue)),
+                          queue->bridge->layout.request_bytes);
+}
+
+static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[96];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
@@ -196,6 +217,8 @@ static gyre_status full(gyre_queue *queue, gyre_status status)
                               "%s waits for a checkpoint, because its replay log is full: use a larger "
                               "replay_log, or more frequent checkpoints",
                               gyre_queue_label(queue, label, sizeof label));
+    if (!gyre_bridge_has_room(queue, bytes))
+        return full_of_bytes(queue, status);
     return gyre_error_set_text(status, queue->full_text);
 }
 
@@ -203,7 +226,7 @@ static gyre_status full(gyre_queue *queue, gyre_status status)
  * Steps over finished calls; true when there is room now. A cursor at which no call ended is left to the
  * receivers: a sender that took their lock each time would keep them from owning it.
  */
-static bool tidy_up(gyre_queue *queue)
+static bool tidy_up(gyre_queue *queue, uint64_t bytes)
 {
     uint8_t mark = gyre_mark_get(queue, gyre_received(queue));
     if (mark == GYRE_MARK_DONE || mark == GYRE_MARK_ABANDONED) {
@@ -211,23 +234,26 @@ static bool tidy_up(gyre_queue *queue)
         gyre_consumer_give(queue);
     }
     gyre_producer_take(queue); /* without it `sent` may be behind `received`, which would look like "full" */
-    bool room = queue->producer.sent - gyre_received(queue) < queue->capacity;
+    bool room =
+        queue->producer.sent - gyre_received(queue) < queue->capacity && gyre_bridge_has_room(queue, bytes);
     gyre_producer_give(queue);
     return room;
 }
 
-static gyre_status block(gyre_queue *queue, uint64_t deadline_ns)
+static gyre_status block(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
 {
     gyre_status status;
     if (deadline_ns == GYRE_NO_WAIT)
-        return full(queue, GYRE_AGAIN);
+        return full(queue, bytes, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
-    uint64_t cursor = gyre_received(queue);
+    const uint64_t cursor = gyre_received(queue);
+    const struct wanted_room wanted = {cursor, bytes};
     if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)
         status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
     else
-        status = gyre_queue_wait(queue, wait_room, cursor, GYRE_BELL_CREDIT, deadline_ns);
-    return status == GYRE_TIMEOUT ? full(queue, GYRE_TIMEOUT) : status;
+        status =
+            gyre_queue_wait(queue, wait_room, (uint64_t)(uintptr_t)&wanted, GYRE_BELL_CREDIT, deadline_ns);
+    return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
 }
 
 /*
@@ -235,12 +261,12 @@ static gyre_status block(gyre_queue *queue, uint64_t deadline_ns)
  * it was not handled yet. One that is being handled has to finish first. A caller's message is never taken
  * away from it.
  */
-static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
+static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     uint64_t cursor = gyre_received(queue);
     gyre_producer_take(queue);
-    bool full_still = queue->producer.sent - cursor >= queue->capacity;
+    bool full_still = queue->producer.sent - cursor >= queue->capacity || !gyre_bridge_has_room(queue, bytes);
     bool callers =
         full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
     bool held = callers || __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
@@ -251,16 +277,17 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
     if (!full_still)
         return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
     if (held)
-        return block(queue, deadline_ns);
+        return block(queue, bytes, deadline_ns);
     if (!gyre_reply_ready(queue, cursor)) {
         if (deadline_ns == GYRE_NO_WAIT)
-            return full(queue, GYRE_AGAIN);
+            return full(queue, bytes, GYRE_AGAIN);
         status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
     }
     if (status != GYRE_OK)
-        return status == GYRE_TIMEOUT ? full(queue, GYRE_TIMEOUT) : status;
+        return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
     gyre_consumer_take(queue);
     if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
+        gyre_replies_done(queue, cursor, cursor + 1);
         __atomic_store_n(&queue->consumer.received, cursor + 1,
                          __ATOMIC_RELEASE);                                /* pairs with gyre_received */
         __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */
@@ -269,25 +296,26 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t deadline_ns)
     return GYRE_OK;
 }
 
-gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t deadline_ns)
+gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
 {
     char label[96];
-    bool room = tidy_up(queue), held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue));
+    bool room = tidy_up(queue, bytes), held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue));
     if (room && !held && !__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
         return GYRE_OK;
     if (held || __atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
         return block(
-            queue, deadline_ns); /* no policy applies: the room is there, another sender is about to use it */
+            queue, bytes,
+            deadline_ns); /* no policy applies: the room is there, another sender is about to use it */
     switch (queue->policy) {
     case GYRE_FULL_REJECT:
-        return full(queue, GYRE_AGAIN);
+        return full(queue, bytes, GYRE_AGAIN);
     case GYRE_FULL_DROP_NEWEST:
         __atomic_fetch_add(&queue->producer.dropped, 1, __ATOMIC_RELAXED);
         return gyre_error_set(GYRE_DROPPED, "%s is full and drops the newest message",
                               gyre_queue_label(queue, label, sizeof label));
     case GYRE_FULL_DROP_OLDEST:
-        return drop_oldest(queue, deadline_ns);
+        return drop_oldest(queue, bytes, deadline_ns);
     default:
-        return block(queue, deadline_ns);
+        return block(queue, bytes, deadline_ns);
     }
 }

@@ -12,6 +12,9 @@
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
 
+enum { LAYOUT_AUTO, LAYOUT_SLOTS, LAYOUT_BRIDGED }; /* the setting's words */
+enum { LARGE_SLOT = 1024 };                         /* bytes; messages beyond are stored back to back */
+
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
 {
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
@@ -93,6 +96,8 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
     __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
     if (memcmp(&slot->slots, &queue->slots, sizeof slot->slots) != 0) /* new here: it has no address yet */
         slot->slots = queue->slots;
+    if (memcmp(&slot->bridge, gyre_bridge_layout(queue), sizeof slot->bridge) != 0)
+        slot->bridge = *gyre_bridge_layout(queue);
     __atomic_store_n(&slot->serial, ++kernel->queue_serial, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     if (control->command.queue_count <= queue->table_entry)
@@ -116,6 +121,7 @@ void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
         uint64_t first = kernel->control->queues[queue->table_entry].first;
         if (resume) {
+            gyre_bridge_resume(queue);
             first = gyre_queue_first_unanswered(queue);
             gyre_queue_set_claim(queue, first);
         }
@@ -158,6 +164,36 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
         gyre_queue_show(queue, old);
 }
 
+static bool tail_is_large(uint32_t least, uint32_t size)
+{
+    return least != 0 && size > LARGE_SLOT;
+}
+
+/* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
+static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
+                                 struct gyre_queue_options *options)
+{
+    const uint32_t bridging = gyre_dispatch_device_info(kernel->dispatch)->bridging;
+    const int64_t layout = setting(kernel, section, "layout");
+    const bool logged = gyre_kernel_setting(kernel, "checkpoints") != 0;
+    if (layout == LAYOUT_SLOTS)
+        return GYRE_OK;
+    if (layout == LAYOUT_BRIDGED && (logged || bridging == GYRE_BRIDGING_NONE))
+        return gyre_error_set(
+            logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
+            "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
+            kernel->name, logged ? "for kernels with checkpoints" : "on this backend");
+    if (layout == LAYOUT_AUTO && (logged || bridging == GYRE_BRIDGING_NONE ||
+                                  (!tail_is_large(options->request_least, options->request_size) &&
+                                   !tail_is_large(options->reply_least, options->reply_size))))
+        return GYRE_OK;
+    options->bridged_requests = options->request_least && options->request_size > GYRE_SLOT_SMALL_PAYLOAD;
+    options->bridged_replies = options->reply_least && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD;
+    options->bytes = (uint64_t)setting(kernel, section, "bytes");
+    options->tracks = bridging == GYRE_BRIDGING_BLOCK ? kernel->blocks : 1;
+    return GYRE_OK;
+}
+
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out, uint64_t *address)
 {
@@ -166,6 +202,8 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
     gyre_status status = check_queue(kernel, desc, &options);
     if (status == GYRE_OK)
         status = choose_header(kernel, &options);
+    if (status == GYRE_OK)
+        status = choose_layout(kernel, section, &options);
     if (status == GYRE_OK)
         status = gyre_queue_create(&options, out);
     if (status != GYRE_OK) {
@@ -350,6 +388,7 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
         uint64_t next = gyre_queue_next_index(queue);
+        gyre_bridge_resume(queue);
         queue->gate = UINT64_MAX;
         queue->suspect_crashes = queue->alone_crashes = 0;
         kernel->control->queues[queue->table_entry].first = next;

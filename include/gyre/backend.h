@@ -126,6 +126,13 @@ typedef struct gyre_device_desc {
     uint32_t ordinal;
 } gyre_device_desc;
 
+/** How a device serves queues whose messages are stored back to back (gyre_bridge in ring_layout.h). */
+typedef enum gyre_bridging {
+    GYRE_BRIDGING_NONE = 0,
+    GYRE_BRIDGING_QUEUE = 1, /* with one track of replies a queue */
+    GYRE_BRIDGING_BLOCK = 2  /* with one for each block */
+} gyre_bridging;
+
 typedef struct gyre_device_info {
     size_t size;
     char name[128];
@@ -142,6 +149,7 @@ typedef struct gyre_device_info {
     char details[512]; /* what tells it from others: capability, address, link, driver, identity */
     char limits[512];  /* what it cannot do or does only in part, and why */
     uint32_t can_skip; /* since 1.1: it passes over requests that say GYRE_REQUEST_ANSWERED */
+    uint32_t bridging; /* since 2.0: gyre_bridging, whether it serves queues with a gyre_bridge */
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

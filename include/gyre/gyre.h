@@ -362,6 +362,12 @@ GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t re
  */
 GYRE_API gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
                                   uint64_t deadline_ns);
+/**
+ * Reserves one request of at most `size` bytes: for messages with tails, of which a queue that stores them
+ * back to back (docs/configuration.md, `layout`) then sets no more aside. gyre_commit(queue, 1) publishes
+ * what gyre_begin and gyre_put made of it; they know only the type's size, so the caller keeps within `size`.
+ */
+GYRE_API gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, uint64_t deadline_ns);
 /** Publishes the first `count` (0: none) reserved requests and ends the reservation. By the thread that
  * reserved. */
 GYRE_API gyre_status gyre_commit(gyre_queue *queue, size_t count);

@@ -147,6 +147,61 @@ typedef struct gyre_stamp {
     gyre_u64 finished_ns, sequence_again;
 } gyre_stamp;
 
+/* ---- queues whose messages are stored back to back
+ * ----------------------------------------------------------
+ *
+ * In such a queue ("bridged", in either direction) every slot is one line. A message that fits it lies there;
+ * of a longer one the slot's payload is a gyre_place, and its bytes lie in a ring of bytes, one behind the
+ * other. Positions in a ring only grow; a message begins at its position modulo the ring's size, and never
+ * wraps: behind the ring there is room for the largest message.
+ *
+ * The ring of requests is the client's: its bytes are free again once the request's completion was received.
+ * Replies have a ring for each worker that allots by itself (a track). A device takes a request up when the
+ * track has room for the largest reply, and then allots what the reply really needs, so what was handled
+ * never waits for room. The client publishes each track's `tail`, below which all is free again. Replies are
+ * freed in the order of requests, which need not be the order in which they were allotted: should a track be
+ * full of later replies, the request that the client waits for (`received`) may be answered in the spare
+ * place.
+ */
+
+/** The payload of a slot whose message lies elsewhere. */
+typedef struct gyre_place {
+    gyre_u64 position; /* a multiple of 16 */
+    gyre_u32 track;    /* of a reply; GYRE_TRACK_SPARE: the spare place */
+    gyre_u32 reserved;
+} gyre_place;
+#define GYRE_TRACK_SPARE 0xffffffffu
+
+/** Where the rings of bytes lie, in bytes from the region's start. Zeros: every message lies in its slot. */
+typedef struct gyre_bridge {
+    gyre_u64 words_offset; /* of gyre_bridge_words; 0: no bridge */
+    gyre_u64 request_offset;
+    gyre_u64 reply_offset;  /* of the first track */
+    gyre_u64 spare_offset;  /* of a place for one reply */
+    gyre_u32 request_bytes; /* the ring's size, a power of two; 0: requests lie in their slots */
+    gyre_u32 reply_bytes;   /* of a track, a power of two; 0: replies lie in their slots */
+    gyre_u32 reply_stride;  /* from track to track */
+    gyre_u32 tracks;
+} gyre_bridge;
+
+typedef struct gyre_bridge_track {
+    gyre_u64 tail; /* written by the host: what lies below is free again */
+    gyre_u64 reserved[7];
+    gyre_u64 head; /* written by the device when it may lose sight of the queue: where it allots next */
+    gyre_u64 reserved_again[7];
+} gyre_bridge_track;
+
+typedef struct gyre_bridge_words {
+    gyre_u64 received; /* written by the host: all completions below it were received */
+    gyre_u64 reserved[7];
+    /* then a gyre_bridge_track for each track */
+} gyre_bridge_words;
+
+/** What a message takes of a ring of bytes. */
+#define GYRE_BRIDGE_UNITS(length) (((gyre_u64)(length) + 15) & ~(gyre_u64)15)
+/** Where a message begins that has this position, whatever it is: inside the ring, aligned. */
+#define GYRE_BRIDGE_AT(position, bytes) ((position) & ((gyre_u64)(bytes)-16))
+
 /* ---- a kernel's control region ----------------------------------------------------------------------------
  */
 
@@ -202,7 +257,7 @@ typedef struct gyre_control_queue {
     gyre_u64 first;   /* the first index that the device has to handle when it sees this entry first */
     gyre_u64 serial;  /* tells a new queue in a reused entry from the old one */
     gyre_queue_slots slots;
-    gyre_u64 reserved[6];
+    gyre_bridge bridge;
 } gyre_control_queue;
 
 /** One line a block, written by that block alone. */
@@ -266,6 +321,8 @@ _Static_assert(sizeof(gyre_control_command) == 64 && sizeof(gyre_control_doorbel
 _Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 128, "one line, and two");
 _Static_assert(sizeof(gyre_control_block) == 64, "one line each");
 _Static_assert(sizeof(gyre_stamp) == 32, "two a line");
+_Static_assert(sizeof(gyre_place) == 16 && sizeof(gyre_bridge) == 48, "as devices load them");
+_Static_assert(sizeof(gyre_bridge_words) == 64 && sizeof(gyre_bridge_track) == 128, "a line for each side");
 _Static_assert(sizeof(gyre_control_handle) == 32, "two a line");
 _Static_assert(sizeof(gyre_control_region) == 256 + 128 * GYRE_QUEUES_MAX, "control region");
 #endif

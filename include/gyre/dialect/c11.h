@@ -160,6 +160,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     return index - first;
 }
 
+#include "gyre/dialect/cpu_bridge.h"
+
 /* ---- declaring kernels ---- */
 
 /*
@@ -195,10 +197,16 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     {                                                                                                        \
         gyre_size_##request_, gyre_least_##request_, gyre_size_##reply_, gyre_least_##reply_                 \
     }
+#define GYRE_HAS_TAIL_(request_, reply_)                                                                     \
+    ((int)gyre_size_##request_ != (int)gyre_least_##request_ ||                                              \
+     (int)gyre_size_##reply_ != (int)gyre_least_##reply_)
 #define GYRE_RUNNER_(name_, request_, reply_)                                                                \
     static gyre_u64 gyre_runner_##name_(gyre_cpu_run *run)                                                   \
     {                                                                                                        \
-        return gyre_run_(run, &(const gyre_cpu_sizes)GYRE_SIZES_(request_, reply_), gyre_handle_##name_);    \
+        const gyre_cpu_sizes sizes = GYRE_SIZES_(request_, reply_);                                          \
+        if (GYRE_HAS_TAIL_(request_, reply_) && run->bridge)                                                 \
+            return gyre_run_bridged_(run, &sizes, gyre_handle_##name_);                                      \
+        return gyre_run_(run, &sizes, gyre_handle_##name_);                                                  \
     }
 
 #define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_)                  \

@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 5
+#define GYRE_CPU_MODULE_VERSION 6
 
 struct gyre_context;
 
@@ -54,6 +54,16 @@ typedef struct gyre_cpu_sizes {
     gyre_u32 request, request_least, reply, reply_least;
 } gyre_cpu_sizes;
 
+/** One worker's view of a queue's rings of bytes (gyre_bridge in ring_layout.h). */
+typedef struct gyre_cpu_bridge {
+    const unsigned char *requests; /* NULL: they lie in their slots */
+    unsigned char *replies;        /* this worker's track; NULL: they lie in their slots */
+    unsigned char *spare;
+    const gyre_u64 *tail, *received; /* the client's words */
+    gyre_u64 head, tail_seen;        /* where the next reply goes, and a past value of the tail */
+    gyre_u32 request_bytes, reply_bytes, track;
+} gyre_cpu_bridge;
+
 /** A call into the batch runner of a lane or actor kernel: it handles consecutive requests that are ready. */
 typedef struct gyre_cpu_run {
     const unsigned char *requests;
@@ -71,6 +81,7 @@ typedef struct gyre_cpu_run {
     gyre_stamp *stamps;           /* of slot 0; NULL: messages are not timed */
     const unsigned char *headers; /* of slot 0; NULL: messages have none */
     gyre_u32 header_size;
+    gyre_cpu_bridge *bridge; /* NULL: every message lies in its slot */
 } gyre_cpu_run;
 
 /** Returns how many requests were completed. */

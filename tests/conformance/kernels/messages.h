@@ -64,5 +64,8 @@ GYRE_MESSAGE(header_seen, HEADER_SEEN)
 #define HEADER_SHORT(FIELD)                                                                                  \
     FIELD(u64, word) FIELD(u64, id) FIELD(u64, trace) FIELD(u32, type) FIELD(u32, size)
 GYRE_MESSAGE(header_short, HEADER_SHORT)
+/* Of any length: queues store these back to back. */
+#define LETTER(FIELD) FIELD(u64, number) FIELD(u32, wanted) FIELD(u32, silent) FIELD(span_u64, words)
+GYRE_MESSAGE_TAIL(letter, LETTER, 65000)
 
 #endif

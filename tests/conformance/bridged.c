@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues that store messages back to back: letters of any length, in rings that hold only a few of the
+ * largest, so that they wrap all the time.
+ */
+#include "conformance.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST = 8000 }; /* words of a letter */
+
+/* A runtime of its own, with a small ring of bytes; closed by `finish`. */
+static struct conformance open_small(const struct conformance *test, const char *setting)
+{
+    const char *const settings[] = {"queue.default.layout=bridged", setting, NULL};
+    const gyre_open_desc open = {.size = sizeof open, .settings = settings, .backend = test->backend};
+    struct conformance other = {.backend = test->backend};
+    must(gyre_open(&open, &other.runtime));
+    return other;
+}
+
+/* Mostly a few words, now and then many; the same for the same number. */
+static uint32_t words_of(uint64_t number, uint32_t most)
+{
+    const uint64_t dice = (number + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
+    return (uint32_t)(dice % 16 == 0 ? dice / 16 % (most + 1) : dice / 16 % (most < 60 ? most + 1 : 60));
+}
+
+static letter *new_letters(size_t count)
+{
+    letter *letters = calloc(count, sizeof *letters);
+    require(letters != NULL);
+    return letters;
+}
+
+static void write_letter(letter *request, uint64_t number, uint32_t words, uint32_t wanted)
+{
+    gyre_begin(request);
+    request->number = number;
+    request->wanted = wanted;
+    static _Thread_local u64 values[LARGEST];
+    for (uint32_t i = 0; i < words; i++)
+        values[i] = number * 1000003 + i;
+    must(gyre_put(request, &request->words, values, words));
+}
+
+static void write_any(letter *request, uint64_t number, uint32_t most)
+{
+    write_letter(request, number, words_of(number, most), words_of(number * 7 + 5, most));
+}
+
+static bool is_answer(const letter *reply, size_t length, uint64_t number, uint32_t words, uint32_t wanted)
+{
+    const u64 *items = gyre_items(u64, reply, reply->words);
+    bool right = reply->number == number && reply->words.count == wanted && reply->gyre_used == length;
+    for (uint32_t i = 0; right && i < wanted; i++)
+        right = items[i] == (i < words ? (number * 1000003 + i) * 3 : number + i);
+    return right;
+}
+
+static bool is_any(const letter *reply, size_t length, uint64_t number, uint32_t most)
+{
+    return is_answer(reply, length, number, words_of(number, most), words_of(number * 7 + 5, most));
+}
+
+static void receive_any(gyre_queue *queue, letter *reply, uint64_t number, uint32_t most)
+{
+    gyre_completion completion;
+    must(gyre_receive(queue, reply, sizeof *reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && is_any(reply, completion.length, number, most));
+}
+
+/* As many as fit are under way. */
+static void stream(gyre_queue *queue, uint64_t count, uint32_t most)
+{
+    letter *letters = new_letters(2);
+    uint64_t sent = 0, received = 0;
+    while (received < count) {
+        write_any(&letters[0], sent, most);
+        gyre_status status =
+            sent < count ? gyre_send(queue, &letters[0], sizeof letters[0], NULL, GYRE_NO_WAIT) : GYRE_AGAIN;
+        require(status == GYRE_OK || status == GYRE_AGAIN);
+        if (status == GYRE_OK)
+            sent++;
+        else
+            receive_any(queue, &letters[1], received++, most);
+    }
+    free(letters);
+}
+
+static void letters_of_every_size_come_back(struct conformance *test)
+{
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_queue *queue = gyre_kernel_queue(launch(&own, "bridged.gyre.c", "letters"));
+    require(stats_of(queue).region_size < 16 * sizeof(letter));
+    stream(queue, 3000, LARGEST);
+    stream(queue, 6000, 64);
+    gyre_close(own.runtime);
+}
+
+static void several_blocks_share_a_bridge(struct conformance *test)
+{
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(&own, "bridged.gyre.c", "letters");
+    desc.blocks = 3;
+    must(gyre_launch(own.runtime, &desc, &kernel));
+    stream(gyre_kernel_queue(kernel), 3000, LARGEST);
+    stream(gyre_kernel_queue(kernel), 6000, 64);
+    gyre_close(own.runtime);
+}
+
+/* ---- in place ---- */
+
+static void send_in_place(gyre_queue *queue, uint64_t number)
+{
+    void *place = NULL;
+    const size_t room = sizeof(letter) - 8 * (LARGEST - 400);
+    must(gyre_reserve_sized(queue, room, &place, soon()));
+    write_any(place, number, 300); /* less than was reserved */
+    must(gyre_commit(queue, 1));
+}
+
+static void send_some_in_place(gyre_queue *queue, uint64_t number)
+{
+    void *place = NULL;
+    size_t stride = 0, count = 2;
+    must(gyre_reserve(queue, &place, &stride, &count, soon()));
+    require(count >= 1 && stride >= sizeof(letter));
+    write_any(place, number, 300);
+    must(gyre_commit(queue, 1)); /* fewer than were reserved */
+}
+
+static uint64_t look_in_place(gyre_queue *queue, uint64_t number)
+{
+    gyre_view views[8];
+    size_t found = 0;
+    must(gyre_peek(queue, views, 8, &found, soon()));
+    for (size_t i = 0; i < found; i++)
+        require(views[i].outcome == GYRE_REPLIED && views[i].index == number + i &&
+                is_any(views[i].reply, views[i].length, number + i, 300));
+    const size_t kept = found > 1 ? found / 2 : 0;
+    must(gyre_release_views(queue, found - kept));
+    return number + found - kept;
+}
+
+static void letters_are_written_and_read_in_place(struct conformance *test)
+{
+    struct conformance own = open_small(test, "queue.default.capacity=16");
+    gyre_queue *queue = gyre_kernel_queue(launch(&own, "bridged.gyre.c", "letters"));
+    void *place = NULL;
+    uint64_t sent = 0, received = 0;
+    require(gyre_reserve_sized(queue, sizeof(letter) + 1, &place, soon()) == GYRE_INVALID);
+    require_sentence("gyre_reserve_sized: the queue's requests have 32 to");
+    must(gyre_reserve_sized(queue, 48, &place, soon()));
+    must(gyre_commit(queue, 0));
+    while (received < 2000) {
+        for (; sent - received < 12; sent++)
+            if (sent % 3)
+                send_in_place(queue, sent);
+            else
+                send_some_in_place(queue, sent);
+        received = look_in_place(queue, received);
+    }
+    gyre_close(own.runtime);
+}
+
+/* ---- threads ---- */
+
+struct sender {
+    pthread_t thread;
+    gyre_queue *queue;
+    uint64_t number;
+    uint32_t count;
+};
+
+static void *send_letters(void *argument)
+{
+    const struct sender *sender = argument;
+    letter *request = new_letters(1);
+    for (uint64_t i = 0; i < sender->count; i++) {
+        write_any(request, sender->number << 32 | i, 500);
+        must(gyre_send(sender->queue, request, sizeof *request, NULL, soon()));
+    }
+    free(request);
+    return NULL;
+}
+
+static void *call_letters(void *argument)
+{
+    const struct sender *sender = argument;
+    letter *letters = new_letters(2);
+    for (uint64_t i = 0; i < sender->count; i++) {
+        const uint64_t number = sender->number << 32 | i;
+        gyre_completion completion;
+        write_any(&letters[0], number, 500);
+        must(gyre_call(sender->queue, &letters[0], sizeof letters[0], &letters[1], sizeof letters[1],
+                       &completion, soon()));
+        require(is_any(&letters[1], completion.length, number, 500));
+    }
+    free(letters);
+    return NULL;
+}
+
+static void senders_and_callers_share_a_bridge(struct conformance *test)
+{
+    enum { SENDERS = 2, CALLERS = 2, COUNT = 500 };
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_queue *queue = gyre_kernel_queue(launch(&own, "bridged.gyre.c", "letters"));
+    struct sender senders[SENDERS + CALLERS];
+    uint64_t next[SENDERS] = {0};
+    letter *reply = new_letters(1);
+    for (uint64_t i = 0; i < SENDERS + CALLERS; i++) {
+        senders[i] = (struct sender){.queue = queue, .number = i, .count = COUNT};
+        require(pthread_create(&senders[i].thread, NULL, i < SENDERS ? send_letters : call_letters,
+                               &senders[i]) == 0);
+    }
+    for (uint32_t i = 0; i < SENDERS * COUNT; i++) {
+        gyre_completion completion;
+        must(gyre_receive(queue, reply, sizeof *reply, &completion, soon()));
+        const uint64_t sender = reply->number >> 32;
+        require(sender < SENDERS && (reply->number & 0xffffffff) == next[sender]++);
+        require(is_any(reply, completion.length, reply->number, 500));
+    }
+    for (uint32_t i = 0; i < SENDERS + CALLERS; i++)
+        pthread_join(senders[i].thread, NULL);
+    free(reply);
+    gyre_close(own.runtime);
+}
+
+/* ---- full, and the end ---- */
+
+static void a_full_bridge_says_so(struct conformance *test)
+{
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_kernel *kernel = launch(&own, "bridged.gyre.c", "letters");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    letter *request = new_letters(1);
+    uint64_t sent = 0;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    write_letter(request, 0, LARGEST, 3);
+    while (sent < 16 && gyre_send(queue, request, sizeof *request, NULL, GYRE_NO_WAIT) == GYRE_OK)
+        write_letter(request, ++sent, LARGEST, 3);
+    require(sent == 2);
+    require_sentence("is full: 2 messages take its 131072 bytes; receive replies, or set a larger `bytes`");
+    require(gyre_send(queue, request, sizeof *request, NULL, gyre_in_ms(5)) == GYRE_TIMEOUT);
+    write_letter(request, sent++, 0, 3); /* a short one still has room in its slot */
+    must(gyre_send(queue, request, sizeof *request, NULL, GYRE_NO_WAIT));
+    must(gyre_kernel_activate(kernel, soon()));
+    for (uint64_t i = 0; i < sent; i++) {
+        must(gyre_receive(queue, request, sizeof *request, NULL, soon()));
+        require(is_answer(request, request->gyre_used, i, i < 2 ? LARGEST : 0, 3));
+    }
+    free(request);
+    gyre_close(own.runtime);
+}
+
+static void a_bridge_drops_the_oldest(struct conformance *test)
+{
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_kernel *kernel = launch(&own, "bridged.gyre.c", "letters");
+    gyre_queue *queue = NULL;
+    const gyre_queue_desc desc = {.size = sizeof desc, .name = "news", .policy = GYRE_FULL_DROP_OLDEST};
+    letter *request = new_letters(1);
+    must(gyre_queue_open(kernel, &desc, &queue));
+    for (uint64_t i = 0; i < 40; i++) {
+        write_letter(request, i, LARGEST, 1);
+        must(gyre_send(queue, request, sizeof *request, NULL, soon()));
+    }
+    const uint64_t dropped = stats_of(queue).dropped;
+    require(dropped >= 38);
+    for (uint64_t i = dropped; i < 40; i++) {
+        must(gyre_receive(queue, request, sizeof *request, NULL, soon()));
+        require(is_answer(request, request->gyre_used, i, LARGEST, 1));
+    }
+    free(request);
+    gyre_close(own.runtime);
+}
+
+/* Short requests with long replies: the device waits for room, and is stopped there. */
+static void replies_wait_for_room(struct conformance *test)
+{
+    enum { COUNT = 100 };
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_kernel *kernel = launch(&own, "bridged.gyre.c", "letters");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    letter *letters = new_letters(1);
+    uint64_t unhandled = 0, found = 0;
+    for (int life = 0; life < 2; life++) {
+        for (uint64_t i = 0; i < COUNT; i++) {
+            write_letter(letters, i, 0, LARGEST);
+            must(gyre_send(queue, letters, sizeof *letters, NULL, soon()));
+        }
+        if (life == 0) {
+            must(gyre_kernel_terminate(kernel, gyre_in_ms(50), &unhandled));
+            must(gyre_kernel_relaunch(kernel));
+            require(unhandled > 0 && unhandled < COUNT);
+        }
+        for (uint64_t i = 0; i < COUNT; i++) {
+            gyre_completion completion;
+            must(gyre_receive(queue, letters, sizeof *letters, &completion, soon()));
+            found += completion.outcome == GYRE_WAS_UNHANDLED;
+            require(completion.outcome == GYRE_WAS_UNHANDLED ||
+                    is_answer(letters, completion.length, i, 0, LARGEST));
+        }
+    }
+    require(found == unhandled);
+    free(letters);
+    gyre_close(own.runtime);
+}
+
+const struct conformance_case bridged_cases[] = {
+    {"letters_of_every_size_come_back", letters_of_every_size_come_back},
+    {"several_blocks_share_a_bridge", several_blocks_share_a_bridge},
+    {"letters_are_written_and_read_in_place", letters_are_written_and_read_in_place},
+    {"senders_and_callers_share_a_bridge", senders_and_callers_share_a_bridge},
+    {"a_full_bridge_says_so", a_full_bridge_says_so},
+    {"a_bridge_drops_the_oldest", a_bridge_drops_the_oldest},
+    {"replies_wait_for_room", replies_wait_for_room},
+    {NULL, NULL},
+};
