@@ -21,18 +21,20 @@ enum opencl_transfer {
     OPENCL_TRANSFER_STAGED  /* it gets copies */
 };
 
+enum opencl_pin { OPENCL_PIN_NO, OPENCL_PIN_YES, OPENCL_PIN_AUTO /* where memory is not shared */ };
+
 /** The keys of [backend.opencl], parsed. */
 struct opencl_settings {
     char platform[128], device[128]; /* patterns of names with * and ?; "*": any */
     cl_device_type type;
     int32_t index; /* of what matches; -1: all of them are devices of Gyre */
     enum opencl_transfer transfer;
-    uint32_t batch;     /* messages of an epoch at most */
-    uint32_t epochs;    /* under way at once */
-    uint32_t target_us; /* an epoch grows as long as it takes less */
-    bool stay;          /* mode = resident: kernels poll the queues themselves */
-    bool pin;           /* staged: the platform is shown the queues' memory, so that it may pin it */
-    bool profile;       /* command queues measure; the figures are logged when a kernel ends */
+    uint32_t batch;      /* messages of an epoch at most */
+    uint32_t epochs;     /* under way at once */
+    uint32_t target_us;  /* an epoch grows as long as it takes less */
+    bool stay;           /* mode = resident: kernels poll the queues themselves */
+    enum opencl_pin pin; /* staged: the platform is shown the queues' memory, so that it may pin it */
+    bool profile;        /* command queues measure; the figures are logged when a kernel ends */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
@@ -54,6 +56,7 @@ struct gyre_device {
     uint64_t memory_size, allocation_max, local_size;
     uint32_t unit_count, group_max;
     bool direct;           /* it works in the queues' own memory */
+    bool pins;             /* not direct: the platform is shown the queues' memory */
     bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
     void *anchor;          /* shared_addresses: a little of it that is always there */
     char options[256];     /* of every compile on this device, before the user's */
@@ -74,6 +77,7 @@ struct opencl_kernel {
 struct gyre_module {
     struct gyre_device *device;
     cl_program program;
+    char *source, *options;         /* what the program was built from and with */
     struct opencl_records *records; /* owns types and texts */
     struct opencl_kernel *kernels;  /* in the order of the source */
     uint32_t kernel_count;
@@ -132,6 +136,8 @@ gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *de
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
 gyre_status opencl_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
 void opencl_module_release(gyre_module *module);
+/** Builds the module's source for blocks of exactly so many lanes. Owner of *out: the caller. */
+gyre_status opencl_module_build_for(const struct gyre_module *module, uint32_t lanes, cl_program *out);
 /** The kernel of that name, or NULL. */
 const struct opencl_kernel *opencl_module_find(const struct gyre_module *module, const char *name);
 

@@ -84,26 +84,11 @@ static bool has_shared_addresses(const gyre_device *device)
            cl->clEnqueueSVMMemFill;
 }
 
-static bool has_extension(const gyre_device *device, const char *name)
-{
-    char list[8192] = "";
-    const size_t length = strlen(name);
-    if (device->cl->clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, sizeof list - 1, list, NULL) !=
-        CL_SUCCESS)
-        return false;
-    for (const char *at = strstr(list, name); at; at = strstr(at + 1, name))
-        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
-            return true;
-    return false;
-}
-
 static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
-    /* NVIDIA's compiler else gives a lane so many registers that a block has only 256 */
-    snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s%s",
+    snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-             has_extension(device, "cl_nv_compiler_options") ? " -cl-nv-maxrregcount=64" : "",
              device->direct ? " -DGYRE_OPENCL_DIRECT" : "",
              device->settings.stay ? " -DGYRE_OPENCL_STAY" : "");
 }
@@ -269,6 +254,8 @@ static gyre_status open_device(gyre_device *device)
     if (!device->direct && has_shared_addresses(device))
         device->anchor = device->cl->clSVMAlloc(device->context, CL_MEM_READ_WRITE, ANCHOR, 0);
     device->shared_addresses = device->anchor != NULL;
+    device->pins = !device->direct && device->settings.pin != OPENCL_PIN_NO &&
+                   (device->settings.pin == OPENCL_PIN_YES || !(device->type & CL_DEVICE_TYPE_CPU));
     choose_options(device);
     name_architecture(device);
     measure_clock(device);
@@ -329,7 +316,8 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .lanes_max = least(LANES_MAX, device->group_max ? device->group_max : 1),
                             .blocks_max = BLOCKS_MAX,
                             .block_lane_multiple = is_cpu ? 1 : 32,
-                            .can_wake = 1};
+                            .can_wake = 1,
+                            .can_skip = 1};
     now.lanes_default = least(is_cpu ? CPU_LANES : GPU_LANES, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
     if (device->settings.stay) { /* one processor is left for transfers; and nobody rings bells */

@@ -65,18 +65,31 @@ static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
     return there;
 }
 
-/* What is copied has to be there, and so has what the lanes of a block go into together. */
+/* By a worker that died since: its reply is complete and stays as it is. */
+static bool is_answered(const struct opencl_queue *queue, gyre_u64 index)
+{
+    const gyre_slot *request = request_slot(queue, index);
+    return request->length == GYRE_LENGTH_ANSWERED && request->info == GYRE_REQUEST_ANSWERED;
+}
+
+/*
+ * What is copied has to be there, and so has what the lanes of a block go into together. An epoch of copies
+ * reads all its replies back, so what is answered is in none.
+ */
 static uint32_t count_ready(const struct opencl_queue *queue, uint32_t most)
 {
     uint32_t there = 1;
-    while (there < most && request_ready(queue, queue->next + there))
+    while (there < most && request_ready(queue, queue->next + there) &&
+           !is_answered(queue, queue->next + there))
         there++;
     return there;
 }
 
-uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most)
+uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
 {
     const uint64_t capacity = queue->slots.capacity;
+    while (!resident->device->direct && request_ready(queue, queue->next) && is_answered(queue, queue->next))
+        queue->next++;
     if (!request_ready(queue, queue->next))
         return 0;
     if (most > capacity)
@@ -110,6 +123,7 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
     told.reply_stride = slots->reply_stride;
     told.header_size = slots->header_size;
     if (resident->device->direct) {
+        told.redo_end = epoch->queue->redo_end;
         told.start = epoch->first;
         told.mask = slots->capacity - 1;
         told.request_offset = slots->request_offset;

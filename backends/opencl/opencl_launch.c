@@ -15,7 +15,17 @@
 /* The parameters of the entry that all epochs share: state, log and control, then the buffers. */
 enum { ARGUMENT_STATE = 3, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
 
-/* ---- checks ---- */
+/* ---- the entry ---- */
+
+static gyre_status create_entry(gyre_resident *resident, cl_program program)
+{
+    const gyre_device *device = resident->device;
+    char name[160];
+    cl_int code;
+    snprintf(name, sizeof name, "gyre_epoch_%s", resident->kernel->record.name);
+    resident->entry = device->cl->clCreateKernel(program, name, &code);
+    return opencl_check(device, code, "clCreateKernel");
+}
 
 static gyre_status read_limit(const gyre_resident *resident, cl_kernel_work_group_info what, size_t size,
                               uint64_t *value)
@@ -27,43 +37,60 @@ static gyre_status read_limit(const gyre_resident *resident, cl_kernel_work_grou
         "clGetKernelWorkGroupInfo");
 }
 
-static gyre_status check_limits(const gyre_resident *resident)
+/* Only the lanes of a block that meet need one work-group; others come in groups of any size. */
+static bool needs_all_lanes(const gyre_resident *resident)
 {
-    const gyre_device *device = resident->device;
-    const bool one_lane = resident->kernel->record.form != GYRE_FORM_BLOCK;
-    uint64_t lanes_max, local_size;
-    gyre_status status = read_limit(resident, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), &lanes_max);
-    if (status == GYRE_OK)
-        status = read_limit(resident, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(cl_ulong), &local_size);
+    return resident->kernel->record.form == GYRE_FORM_BLOCK;
+}
+
+/* The compiler's choice of registers allows too few lanes: once more, for as many as are asked for. */
+static gyre_status widen(gyre_resident *resident, const gyre_module *module, uint64_t *lanes_max)
+{
+    gyre_status status = opencl_module_build_for(module, resident->lanes, &resident->own_program);
     if (status != GYRE_OK)
         return status;
-    if (resident->lanes > lanes_max && !(one_lane && (device->type & CL_DEVICE_TYPE_CPU)))
-        return device->host->error(
-            GYRE_INVALID,
-            "kernel '%s': a block of %u lanes does not fit device '%s', which runs this "
-            "kernel with at most %llu; launch fewer lanes",
-            resident->kernel->record.name, resident->lanes, device->name, (unsigned long long)lanes_max);
-    if (local_size > device->local_size)
-        return device->host->error(
-            GYRE_INVALID,
-            "kernel '%s': a block needs %llu bytes of local memory, scratch included, and "
-            "device '%s' has %llu; declare less scratch",
-            resident->kernel->record.name, (unsigned long long)local_size, device->name,
-            (unsigned long long)device->local_size);
-    return GYRE_OK;
+    resident->device->cl->clReleaseKernel(resident->entry);
+    resident->entry = NULL;
+    status = create_entry(resident, resident->own_program);
+    return status == GYRE_OK ? read_limit(resident, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), lanes_max)
+                             : status;
+}
+
+static gyre_status fit_lanes(gyre_resident *resident, const gyre_module *module)
+{
+    const gyre_device *device = resident->device;
+    uint64_t lanes_max;
+    gyre_status status = read_limit(resident, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), &lanes_max);
+    if (status == GYRE_OK && needs_all_lanes(resident) && resident->lanes > lanes_max &&
+        resident->lanes <= device->group_max)
+        status = widen(resident, module, &lanes_max);
+    if (status != GYRE_OK)
+        return status;
+    resident->group_max = opencl_least(lanes_max, resident->lanes);
+    if (resident->lanes <= lanes_max || !needs_all_lanes(resident))
+        return GYRE_OK;
+    return device->host->error(GYRE_INVALID,
+                               "kernel '%s': a block of %u lanes does not fit device '%s', which runs this "
+                               "kernel with at most %llu; launch fewer lanes",
+                               resident->kernel->record.name, resident->lanes, device->name,
+                               (unsigned long long)lanes_max);
+}
+
+static gyre_status check_local_memory(const gyre_resident *resident)
+{
+    const gyre_device *device = resident->device;
+    uint64_t local_size;
+    gyre_status status = read_limit(resident, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(cl_ulong), &local_size);
+    if (status != GYRE_OK || local_size <= device->local_size)
+        return status;
+    return device->host->error(GYRE_INVALID,
+                               "kernel '%s': a block needs %llu bytes of local memory, scratch included, and "
+                               "device '%s' has %llu; declare less scratch",
+                               resident->kernel->record.name, (unsigned long long)local_size, device->name,
+                               (unsigned long long)device->local_size);
 }
 
 /* ---- making ---- */
-
-static gyre_status create_entry(gyre_resident *resident, const gyre_module *module)
-{
-    const gyre_device *device = resident->device;
-    char name[160];
-    cl_int code;
-    snprintf(name, sizeof name, "gyre_epoch_%s", resident->kernel->record.name);
-    resident->entry = device->cl->clCreateKernel(module->program, name, &code);
-    return opencl_check(device, code, "clCreateKernel");
-}
 
 static gyre_status create_queue(const gyre_resident *resident, cl_command_queue *queue)
 {
@@ -190,9 +217,11 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
     if (status == GYRE_OK && !resident->kernel)
         status = host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
     if (status == GYRE_OK)
-        status = create_entry(resident, module);
+        status = create_entry(resident, module->program);
     if (status == GYRE_OK)
-        status = check_limits(resident);
+        status = fit_lanes(resident, module);
+    if (status == GYRE_OK)
+        status = check_local_memory(resident);
     if (status == GYRE_OK)
         status = create_queues(resident);
     if (status == GYRE_OK)
@@ -243,6 +272,8 @@ static void free_resident(gyre_resident *resident)
         cl->clReleaseMemObject(resident->control_memory);
     if (resident->entry)
         cl->clReleaseKernel(resident->entry);
+    if (resident->own_program)
+        cl->clReleaseProgram(resident->own_program);
     if (resident->log_memory)
         cl->clReleaseMemObject(resident->log_memory);
     free(resident->log);

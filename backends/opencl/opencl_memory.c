@@ -19,7 +19,7 @@ gyre_status opencl_queue_alloc(gyre_device *device, const gyre_queue_memory_desc
         return device->host->error(GYRE_EXHAUSTED, "no memory for a queue");
     memory->device = device;
     memory->region = desc->address;
-    if (device->direct || device->settings.pin)
+    if (device->direct || device->pins)
         memory->memory = device->cl->clCreateBuffer(device->context, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE,
                                                     desc->region_size, desc->address, &code);
     gyre_status status = opencl_check(device, code, "clCreateBuffer");

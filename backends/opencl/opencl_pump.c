@@ -43,7 +43,7 @@ static void read_table(gyre_resident *resident)
     }
 }
 
-static bool has_work(const gyre_resident *resident, gyre_u64 command)
+static bool has_work(gyre_resident *resident, gyre_u64 command)
 {
     if (__atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != command)
         return true;
@@ -58,7 +58,7 @@ static bool has_work(const gyre_resident *resident, gyre_u64 command)
 /* ---- waiting ---- */
 
 /* `polite`: lets others run now and then, because the client may be waiting for this very core. */
-static bool spin(const gyre_resident *resident, gyre_u64 command, uint64_t turns, bool polite)
+static bool spin(gyre_resident *resident, gyre_u64 command, uint64_t turns, bool polite)
 {
     for (uint64_t turn = 1; turn <= turns; turn++) {
         if (has_work(resident, command))
@@ -70,7 +70,7 @@ static bool spin(const gyre_resident *resident, gyre_u64 command, uint64_t turns
     return false;
 }
 
-static bool yield(const gyre_resident *resident, gyre_u64 command, uint64_t turns)
+static bool yield(gyre_resident *resident, gyre_u64 command, uint64_t turns)
 {
     for (uint64_t turn = 0; turn < turns; turn++) {
         sched_yield();

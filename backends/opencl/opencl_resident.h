@@ -55,6 +55,7 @@ struct gyre_resident {
     struct gyre_device *device;
     const struct opencl_kernel *kernel;
     cl_kernel entry;
+    cl_program own_program; /* of `entry` when the module's is not fit for so many lanes; else NULL */
     cl_command_queue compute, upload, download; /* direct: `compute` alone */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
@@ -69,7 +70,7 @@ struct gyre_resident {
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 
-    uint32_t lanes, blocks;
+    uint32_t lanes, blocks, group_max; /* group_max: work-items of a group at most; lanes, or fewer */
     gyre_idle idle;
     uint32_t spin_turns;
     int light_barriers;
@@ -103,8 +104,11 @@ void *opencl_pump_main(void *argument);
 
 /* ---- opencl_epoch.c ---- */
 
-/** How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. */
-uint32_t opencl_ready(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t most);
+/**
+ * How many requests from queue->next on are there or, for direct lanes, about to be; at most `most`. Passes
+ * over what is answered, where copies would overwrite the replies.
+ */
+uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
 /** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);

@@ -99,6 +99,15 @@ static gyre_status read_switch(const gyre_host *host, const gyre_parameter *para
     return status;
 }
 
+static gyre_status read_pin(const gyre_host *host, const gyre_parameter *parameter, enum opencl_pin *out)
+{
+    static const char *const words[] = {"no", "yes", "auto", NULL};
+    uint32_t choice = 0;
+    gyre_status status = read_word(host, parameter, "auto, yes or no", words, &choice);
+    *out = (enum opencl_pin)choice;
+    return status;
+}
+
 static gyre_status read_mode(const gyre_host *host, const gyre_parameter *parameter, bool *stay)
 {
     static const char *const words[] = {"epochs", "resident", NULL};
@@ -131,7 +140,7 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
     if (!strcmp(key, "mode"))
         return read_mode(host, parameter, &settings->stay);
     if (!strcmp(key, "pin"))
-        return read_switch(host, parameter, &settings->pin);
+        return read_pin(host, parameter, &settings->pin);
     if (!strcmp(key, "profile"))
         return read_switch(host, parameter, &settings->profile);
     return GYRE_OK; /* other keys are the core's */
@@ -144,6 +153,7 @@ gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *pa
                                          .device = "*",
                                          .type = CL_DEVICE_TYPE_ALL,
                                          .index = -1,
+                                         .pin = OPENCL_PIN_AUTO,
                                          .batch = BATCH_DEFAULT,
                                          .epochs = EPOCHS_DEFAULT,
                                          .target_us = TARGET_DEFAULT_US};

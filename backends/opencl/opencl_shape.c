@@ -7,25 +7,19 @@
 
 #include "gyre/waiting.h"
 
-enum { WAVE_NS = 10000 }; /* work worth another processor */
+enum {
+    WAVE_NS = 10000, /* work worth another processor */
+    WARP = 32        /* lanes that run together on most other devices */
+};
 
 static bool is_cpu(const gyre_resident *resident)
 {
     return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-/* A processor goes through consecutive messages; on others neighbours handle neighbours. Returns the groups.
- */
-static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+/* A processor goes through consecutive messages. Returns the groups. */
+static uint32_t shape_few(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
 {
-    if (!is_cpu(resident)) {
-        *local = resident->lanes;
-        const uint32_t groups = opencl_least((epoch->count + *local - 1) / *local, resident->blocks);
-        epoch->spacing = 1;
-        epoch->span = UINT_MAX;
-        epoch->step = (groups ? groups : 1) * resident->lanes;
-        return groups ? groups : 1;
-    }
     *local = 1;
     uint32_t groups = opencl_least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
     groups = opencl_least(groups, epoch->count);
@@ -33,6 +27,27 @@ static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, si
     epoch->spacing = epoch->span = (epoch->count + groups - 1) / groups;
     epoch->step = 1;
     return groups;
+}
+
+/* On other devices neighbours handle neighbours, and a few messages already go to all units. */
+static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+{
+    const uint32_t units = resident->device->unit_count ? resident->device->unit_count : 1;
+    const uint32_t share = (epoch->count + units - 1) / units;
+    const uint32_t most = resident->group_max ? resident->group_max : 1;
+    const uint32_t wanted = (share + WARP - 1) / WARP * WARP;
+    *local = opencl_least(wanted ? wanted : WARP, most);
+    const uint32_t groups =
+        opencl_least((epoch->count + *local - 1) / *local, resident->blocks ? resident->blocks : 1);
+    epoch->spacing = 1;
+    epoch->span = UINT_MAX;
+    epoch->step = (groups ? groups : 1) * (uint32_t)*local;
+    return groups ? groups : 1;
+}
+
+static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+{
+    return is_cpu(resident) ? shape_few(resident, epoch, local) : shape_many(resident, epoch, local);
 }
 
 void opencl_shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local)

@@ -8,8 +8,15 @@
 
 #include "gyre/dialect/opencl_module.h"
 
+/* Compilers choose registers for some number of lanes; a launch with more is compiled again for its own. */
+#ifdef GYRE_OPENCL_LANES
+#define GYRE_EPOCH_LANES_ __attribute__((reqd_work_group_size(GYRE_OPENCL_LANES, 1, 1)))
+#else
+#define GYRE_EPOCH_LANES_
+#endif
+
 #define GYRE_EPOCH_ENTRY_(name_)                                                                             \
-    __kernel void gyre_epoch_##name_(                                                                        \
+    __kernel GYRE_EPOCH_LANES_ void gyre_epoch_##name_(                                                      \
         const gyre_epoch epoch, __global gyre_u8 *requests, __global gyre_u8 *replies, __global void *state, \
         __global gyre_device_log *log, __global gyre_control_region *control, __global void *buffer0,        \
         __global void *buffer1, __global void *buffer2, __global void *buffer3, __global void *buffer4,      \
@@ -85,6 +92,8 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
                                  __global gyre_slot *out, gyre_u32 request_least, gyre_u32 request_size,
                                  int writes)
 {
+    if (in->length == GYRE_LENGTH_ANSWERED && in->info == GYRE_REQUEST_ANSWERED)
+        return GYRE_SLOT_SETTLED_; /* by a worker that died since: its reply stays as it is */
     if (epoch->first + i < epoch->drop_before) {
         if (writes) {
             out->length = 0;
@@ -137,11 +146,11 @@ GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 faile
         gyre_claim_u32_(&log->reserved[GYRE_EPOCH_FAILED_WORD], failed);
 }
 
-/* An epoch that was called off had completed it. */
+/* An epoch that was called off had completed it. What else is complete is handled once more (checkpoints). */
 GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT
-    return out->sequence == epoch->first + i + 1;
+    return epoch->first + i < epoch->redo_end && out->sequence == epoch->first + i + 1;
 #else
     return 0;
 #endif
