@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/call_buffers.h"
+#include "cli/call_letters.h"
 #include "cli/call_stream.h"
 #include "cli/cli.h"
 #include "cli/message_json.h"
@@ -50,6 +51,9 @@ static const char HELP[] =
     "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero\n"
     "  --state @FILE            the same, from a file\n"
+    "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
+    "                           one line each: "
+    "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}}\n"
     "  --timeout MS             longest wait for a reply, 0: no limit; default 10000\n"
     "  and the options of every command: gyre help\n"
     "\n"
@@ -70,6 +74,7 @@ static const char HELP[] =
 typedef struct call_run {
     cli_context *cli;
     uint64_t lanes, blocks, device, timeout_ms;
+    bool letters;
     const char *state;
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
@@ -238,6 +243,16 @@ static void explain_typing(const gyre_layout *request)
     free(zero);
 }
 
+/* Also after a stream that failed: it is then that somebody wants to know. */
+static gyre_status print_letters(const call_run *call, const gyre_layout *request, gyre_status stream_status,
+                                 size_t *dead)
+{
+    gyre_status status = call_letters_print(gyre_kernel_queue(call->kernel), request, stdout, dead);
+    if (status != GYRE_OK)
+        cli_fail(status);
+    return stream_status == GYRE_OK ? status : stream_status;
+}
+
 static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info, gyre_layout *request,
                                    gyre_layout *reply, call_counts *counts)
 {
@@ -258,9 +273,14 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
                                                              .out = stdout},
                                          counts);
     request_source_finish(&source);
+    size_t dead = 0;
     if (status != GYRE_OK)
         cli_fail(status);
+    if (call->letters)
+        status = print_letters(call, request, status, &dead);
     print_counts(info, counts);
+    if (dead)
+        fprintf(stderr, "gyre: %zu dead letters\n", dead);
     print_timing(call);
     print_absences(call);
     return status;
@@ -364,6 +384,7 @@ static int run(cli_context *cli)
         {"--message-buffer", .list = &call.named_specs},
         {"--output-buffer", .list = &call.output_specs},
         {"--state", .text = &call.state},
+        {"--dead-letters", .flag = &call.letters},
         {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
         {0},
     };

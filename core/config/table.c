@@ -412,6 +412,25 @@ static const struct gyre_config_row rows[] = {
          "MemoryPack that `GYRE_WIRE` describes, or as these behind a header of 256 bytes each. The kernel "
          "converts, and is compiled for it; all queues of a kernel agree."},
     {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_MS,
+     .key = "ttl_ms",
+     .min = 0,
+     .max = 86400000,
+     .preset = "0",
+     .doc = "How long after its send a message may wait for its handler. One that waits longer is completed "
+            "as a "
+            "failure (code -11) and becomes a dead letter. A header may name another deadline. 0: any time."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "dead_letters",
+     .min = 0,
+     .max = 1 << 20,
+     .preset = "1024",
+     .doc =
+         "How many dead letters are kept until somebody takes them (`gyre_dead_letter_take`, `gyre call "
+         "--dead-letters`): messages that expired, that crashed their handler's process each time, or whose "
+         "checksum is wrong. The oldest leaves when there are more; it is counted."},
+    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",
      .min = 0,

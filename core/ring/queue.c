@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/base/lines.h"
 #include "core/ring/log.h"
 
@@ -167,6 +168,21 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
     queue->annotated = options->timed || options->header_size;
 }
 
+/* Deadlines are for queues whose headers hold one, whether the configuration gives it or a sender. */
+static gyre_status create_behaviours(gyre_queue *queue, const struct gyre_queue_options *options)
+{
+    const bool deadlines = options->header_size > offsetof(gyre_header, deadline_ns);
+    queue->ttl_ns = options->ttl_ns;
+    queue->request_type = options->request_type;
+    queue->many_threads = queue->many_threads || deadlines; /* the attendant is one more */
+    gyre_status status = gyre_queue_letters_create(queue, options->dead_letters);
+    if (status == GYRE_OK && deadlines)
+        status = gyre_queue_expiry_create(queue, options->ttl_ns);
+    if (status == GYRE_OK && deadlines)
+        status = gyre_queue_attendant_create(queue);
+    return status;
+}
+
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
 {
     gyre_queue_shape shape = {0};
@@ -203,6 +219,8 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
         status = gyre_queue_timing_create(queue);
     if (status == GYRE_OK && bridge.words_offset)
         status = gyre_bridge_create(queue, &bridge);
+    if (status == GYRE_OK)
+        status = create_behaviours(queue, options);
     if (status != GYRE_OK)
         goto done;
     queue->request_growth = options->request_growth; /* now, so that a failure leaves them to the caller */
@@ -223,6 +241,8 @@ void gyre_queue_destroy(gyre_queue *queue)
         gyre_queue_complete_unhandled(queue); /* or who waits for a reply would never leave */
     }
     gyre_queue_watch_destroy(queue);
+    gyre_queue_attendant_destroy(queue);
+    gyre_queue_letters_close(queue);
     while (__atomic_load_n(&queue->state.inside, __ATOMIC_ACQUIRE)) {
         gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
         gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
@@ -231,6 +251,8 @@ void gyre_queue_destroy(gyre_queue *queue)
     gyre_queue_timing_destroy(queue);
     gyre_queue_log_destroy(queue);
     gyre_bridge_destroy(queue->bridge);
+    gyre_queue_letters_destroy(queue);
+    gyre_queue_expiry_destroy(queue);
     gyre_region_destroy(&queue->region);
     gyre_queue_growth_finish(&queue->request_growth);
     gyre_queue_growth_finish(&queue->reply_growth);
@@ -325,6 +347,7 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     now.receive_waits = __atomic_load_n(&queue->consumer.waits, __ATOMIC_RELAXED);
     if (queue->timing)
         gyre_queue_timing_stats(queue, &now);
+    gyre_queue_letters_stats(queue, &now);
     memcpy(stats, &now, stats->size < sizeof now ? stats->size : sizeof now);
     return GYRE_OK;
 }

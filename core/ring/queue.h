@@ -57,6 +57,9 @@ struct gyre_queue_options {
     bool bridged_requests, bridged_replies;
     uint64_t bytes;
     uint32_t tracks;
+    uint32_t request_type;        /* what headers say that name no type */
+    uint64_t ttl_ns;              /* after which a message that no handler took up is taken back; 0: never */
+    uint64_t dead_letters;        /* the most that are kept */
     gyre_control_region *control; /* of the kernel; outlives the queue */
 };
 
@@ -95,6 +98,11 @@ struct gyre_queue {
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
     unsigned char *headers;           /* of slot 0; NULL: messages have none */
     uint32_t header_size;
+    uint32_t request_type; /* what a header says whose sender named no type */
+    uint64_t ttl_ns;
+    struct gyre_queue_letters *letters;     /* these are of behaviours.h; NULL: the queue has none */
+    struct gyre_queue_expiry *expiry;       /* in queues whose headers hold a deadline */
+    struct gyre_queue_attendant *attendant; /* in queues of which something may be due */
     bool annotated;                   /* something is noted of every message: its times, its header, itself */
     struct gyre_queue_log *log;       /* NULL: requests are not kept for another time (log.h) */
     struct gyre_queue_bridge *bridge; /* NULL: every message lies in its slot */
@@ -130,6 +138,7 @@ struct gyre_queue {
         uint64_t peeked;   /* views of the open peek */
         uint64_t received; /* next index to receive; released after its slot was read */
         uint64_t dropped, abandoned, waits;
+        bool failures;             /* some of the peeked views may be of failed requests */
         gyre_message_info *wanted; /* of the next completion that is taken; NULL: nobody asks */
     } consumer;
 
@@ -390,7 +399,7 @@ void gyre_queue_ring_credit(gyre_queue *queue);
 
 /** Fills a completion (NULL: nothing) and copies the reply; INVALID when it does not fit, nothing is written
  * then. */
-gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void *reply, size_t size,
+gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                                   gyre_completion *completion);
 
 /** What a wait is for: 1 it is there, 0 not yet, -1 it will never come (CLOSED). Called often; must be quick.
@@ -429,6 +438,15 @@ void gyre_queue_note_sent(gyre_queue *queue, uint64_t first, uint64_t end);
 /** Completions [first, end) are being taken; their slots are not given back yet. */
 void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end);
 
+/** The completion of `index`, if it is a failure, is shown, or taken: it says what it came of, and a request
+ * that nobody handled is kept as a dead letter when it is taken. */
+void gyre_queue_show_failures(gyre_queue *queue, uint64_t first, uint64_t end);
+void gyre_queue_take_failures(gyre_queue *queue, uint64_t first, uint64_t end);
+static inline void gyre_queue_take_failure(gyre_queue *queue, uint64_t index)
+{
+    gyre_queue_take_failures(queue, index, index + 1);
+}
+
 /* queue_header.c */
 
 /** Writes the headers of requests [first, end): what was given, and what the queue knows. */
@@ -437,7 +455,7 @@ void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end);
 void gyre_queue_headers_clear(gyre_queue *queue, uint64_t first, uint64_t end);
 /** Tells all that is known of a request whose completion is there. */
 void gyre_queue_info(gyre_queue *queue, uint64_t index, gyre_message_info *info);
-/** INVALID unless the queue's headers hold every field that is not 0. */
+/** INVALID unless the queue's headers hold every field that is not 0; TIMEOUT when its deadline passed. */
 gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *header);
 
 /* queue_timing.c; called only where queue->timing is not NULL */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/header.h"
-#include "core/ring/queue.h"
 #include "gyre/waiting.h"
 
 static unsigned char *header_at(const gyre_queue *queue, uint64_t index)
@@ -18,16 +18,20 @@ static unsigned char *header_at(const gyre_queue *queue, uint64_t index)
     return queue->headers + (index & queue->mask) * queue->header_size;
 }
 
-static bool holds_times(const gyre_queue *queue)
+static bool needs_clock(const gyre_queue *queue)
 {
-    return queue->header_size > offsetof(gyre_header, sent_ns);
+    return queue->header_size > offsetof(gyre_header, sent_ns) || queue->ttl_ns;
 }
 
-static void fill_in(gyre_header *header, uint64_t index, uint64_t now_ns)
+static void fill_in(const gyre_queue *queue, gyre_header *header, uint64_t index, uint64_t now_ns)
 {
+    if (header->type == 0)
+        header->type = queue->request_type;
     if (header->id == 0)
         header->id = index + 1;
     header->sent_ns = now_ns;
+    if (queue->expiry && header->deadline_ns == 0)
+        header->deadline_ns = gyre_queue_expiry_deadline(queue, now_ns);
 }
 
 /* Moves of constant size: a call for each message would cost more than its header. */
@@ -51,7 +55,7 @@ static void store(unsigned char *to, const gyre_header *header, uint32_t size)
 /* What a reservation's header says was put at its place by gyre_reserve_header. */
 void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
 {
-    const uint64_t now_ns = holds_times(queue) ? gyre_clock_ns() : 0;
+    const uint64_t now_ns = needs_clock(queue) ? gyre_clock_ns() : 0;
     const gyre_header *given = queue->producer.given;
     const bool reserved = queue->producer.reserving;
     const uint32_t size = queue->header_size;
@@ -62,8 +66,10 @@ void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
             memcpy(&header, place, size);
         else if (given)
             header = given[index - first];
-        fill_in(&header, index, now_ns);
+        fill_in(queue, &header, index, now_ns);
         store(place, &header, size);
+        if (queue->expiry)
+            gyre_queue_expiry_sent(queue, index, header.deadline_ns);
     }
 }
 
@@ -78,6 +84,8 @@ gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *
     char label[96];
     gyre_queue_label(queue, label, sizeof label);
     const char *misfit = gyre_header_misfit(header, queue->header_size);
+    if (!misfit && header->deadline_ns && header->deadline_ns <= gyre_clock_ns())
+        return gyre_error_set(GYRE_TIMEOUT, "the message's own deadline passed before it was sent");
     if (!misfit)
         return GYRE_OK;
     if (!queue->header_size)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is noted of messages besides the messages: their times and headers. One look (queue->annotated) keeps
- * all of it away from queues that have neither. Locks: the caller's.
+ * What is noted of messages besides the messages: their times, headers, and what became of failed ones. One
+ * look (queue->annotated) keeps times and headers away from queues that have neither. Locks: the caller's.
  */
-#include "core/ring/queue.h"
+#include "core/ring/behaviours.h"
 
 void gyre_queue_note_sent(gyre_queue *queue, uint64_t first, uint64_t end)
 {
@@ -21,4 +21,18 @@ void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end)
         gyre_queue_info(queue, first, queue->consumer.wanted);
         queue->consumer.wanted = NULL;
     }
+}
+
+void gyre_queue_show_failures(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = first; queue->expiry && index != end; index++)
+        if (gyre_reply_slot(queue, index)->info == GYRE_OUTCOME_FAILED)
+            gyre_queue_expiry_settle(queue, index);
+}
+
+void gyre_queue_take_failures(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    gyre_queue_show_failures(queue, first, end);
+    for (uint64_t index = first; index != end; index++)
+        gyre_queue_bury(queue, index);
 }

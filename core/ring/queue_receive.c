@@ -40,7 +40,10 @@ static void step_over_finished_calls(gyre_queue *queue)
 {
     uint64_t index = queue->consumer.received, given_up = 0;
     while (call_finished(queue, index)) {
-        given_up += gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED;
+        if (gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED) {
+            given_up++;
+            gyre_queue_take_failure(queue, index);
+        }
         gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);
         index++;
     }
@@ -126,7 +129,7 @@ static gyre_status outcome_error(const gyre_queue *queue, uint64_t index)
     }
 }
 
-gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void *reply, size_t size,
+gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                                   gyre_completion *completion)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
@@ -155,6 +158,8 @@ gyre_status gyre_queue_read_reply(const gyre_queue *queue, uint64_t index, void 
                               size);
     if (length && bytes != reply)
         gyre_payload_copy(reply, bytes, length);
+    if (slot->info == GYRE_OUTCOME_FAILED)
+        gyre_queue_take_failure(queue, index);
     if (completion) {
         read_completion(queue, index, completion);
         completion->length = length;
@@ -301,6 +306,7 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
     const uint64_t mask = queue->mask, first = queue->consumer.received;
     const uint32_t stride = queue->reply_stride, reply_size = queue->reply_size;
     const uint32_t readable = bridge && bridge->replies ? 0 : reply_size; /* of a length that is nonsense */
+    uint32_t outcomes = 0;
     size_t found = 0;
     for (; found < count; found++) {
         const uint64_t index = first + found, place = index & mask;
@@ -310,6 +316,7 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
             __atomic_load_n(&marks[place], __ATOMIC_SEQ_CST) != GYRE_MARK_SEND)
             break;
         const uint32_t length = slot->length;
+        outcomes |= slot->info;
         const void *payload = length <= reply_size ? gyre_reply_payload(bridge, slot, length) : slot + 1;
         views[found] = (gyre_view){.reply = payload ? payload : slot + 1,
                                    .index = index,
@@ -321,6 +328,10 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
             views[i].reply = gyre_packet_bytes(views[i].reply, &views[i].length);
     queue->consumer.peeking = found > 0;
     queue->consumer.peeked = found;
+    /* its bits also come of a reply and a "no reply": one look more */
+    queue->consumer.failures = (outcomes & GYRE_OUTCOME_FAILED) == GYRE_OUTCOME_FAILED;
+    if (__builtin_expect(queue->consumer.failures, 0))
+        gyre_queue_show_failures(queue, first, first + found);
     return found;
 }
 
@@ -359,6 +370,8 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
         uint64_t index = queue->consumer.received, end = index + count, dropped = 0;
         for (; queue->policy == GYRE_FULL_DROP_OLDEST && index != end; index++)
             dropped += was_dropped(queue, index);
+        if (__builtin_expect(queue->consumer.failures, 0))
+            gyre_queue_take_failures(queue, queue->consumer.received, end);
         queue->consumer.peeking = false;
         advance(queue, end, dropped);
     }

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/header.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/queue_plan.h"
 
 enum { LAYOUT_AUTO, LAYOUT_SLOTS, LAYOUT_BRIDGED }; /* the setting's words */
 enum { LARGE_SLOT = 1024 };                         /* bytes; messages beyond are stored back to back */
@@ -47,17 +47,6 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
     if (options.policy == GYRE_FULL_DROP_OLDEST || options.device_returns)
         options.many_threads = true;
     return options;
-}
-
-/* What its messages carry besides the payload. */
-static gyre_status choose_header(const gyre_kernel *kernel, struct gyre_queue_options *options)
-{
-    struct gyre_header_plan plan;
-    gyre_status status = gyre_header_plan_read(
-        gyre_config_text(kernel->runtime->config, GYRE_SECTION_QUEUE, options->name, "header"), &plan);
-    options->header_size = plan.size;
-    options->timed = options->timed || plan.times;
-    return status == GYRE_OK ? status : gyre_error_add(status, "in the section of queue '%s'", options->name);
 }
 
 static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc,
@@ -201,7 +190,7 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
     struct gyre_queue_options options = choose_options(kernel, desc, section);
     gyre_status status = check_queue(kernel, desc, &options);
     if (status == GYRE_OK)
-        status = choose_header(kernel, &options);
+        status = gyre_queue_plan_choose(kernel->runtime->config, &options);
     if (status == GYRE_OK)
         status = choose_layout(kernel, section, &options);
     if (status == GYRE_OK)

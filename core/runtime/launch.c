@@ -10,8 +10,8 @@
 #include "core/base/error.h"
 #include "core/base/lines.h"
 #include "core/base/text.h"
-#include "core/ring/header.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/queue_plan.h"
 
 enum { STARTS_MAX = 3 };
 
@@ -59,28 +59,6 @@ static gyre_status no_source(const gyre_kernel *kernel)
 
 /* ---- building ---- */
 
-/*
- * What the kernel's queues may ask of it: those that are open, and, as they are opened under any name later,
- * those of every section.
- */
-static struct gyre_header_plan find_header_plan(const gyre_kernel *kernel)
-{
-    const struct gyre_config *config = kernel->runtime->config;
-    struct gyre_header_plan all = {0, false}, one;
-    size_t count;
-    const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
-    for (size_t i = 0; i <= count; i++) {
-        const char *name = i < count ? names[i] : NULL;
-        /* one that is wrong is told when its queue is opened */
-        if (gyre_header_plan_read(gyre_config_text(config, GYRE_SECTION_QUEUE, name, "header"), &one) !=
-            GYRE_OK)
-            continue;
-        all.size = one.size > all.size ? one.size : all.size;
-        all.times = all.times || one.times;
-    }
-    return all;
-}
-
 /* The form of a queue's messages: the number of its word. */
 static int64_t wire_of(const struct gyre_config *config, const char *name)
 {
@@ -90,7 +68,7 @@ static int64_t wire_of(const struct gyre_config *config, const char *name)
 /* The kernel's own compiler options, and what its settings and those of queues add. */
 static void choose_compiler_options(const gyre_kernel *kernel, char *text, size_t size)
 {
-    const struct gyre_header_plan plan = find_header_plan(kernel);
+    const struct gyre_header_plan plan = gyre_queue_plan_all(kernel->runtime->config);
     static const char *const wires[] = {"", " -DGYRE_WIRED=1", " -DGYRE_WIRED=2"};
     snprintf(text, size, "%s%s%s%s", kernel_text(kernel, "options"),
              gyre_kernel_setting(kernel, "timing") || plan.times ? " -DGYRE_TIMED=1" : "",

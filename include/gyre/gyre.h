@@ -410,7 +410,8 @@ typedef struct gyre_message_info {
 
 /**
  * gyre_send, gyre_send_batch and gyre_call with headers, one for each request; NULL: as the queue fills them
- * in. INVALID when a field that is not 0 lies behind what the queue's header holds.
+ * in. INVALID when a field that is not 0 lies behind what the queue's header holds, TIMEOUT when its deadline
+ * has passed; nothing is sent then.
  */
 GYRE_API gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size,
                                     const gyre_header *header, uint64_t *index, uint64_t deadline_ns);
@@ -428,6 +429,26 @@ GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t si
 /** Between gyre_reserve and gyre_commit: the header of reserved request `number`, counted from 0. */
 GYRE_API gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header);
 
+/** A request that nobody will handle any more: `code` is a GYRE_FAILURE_... of ring_layout.h. */
+typedef struct gyre_dead_letter {
+    size_t size;
+    uint64_t index;  /* of the request */
+    int32_t code;    /* expired, crashed its handler's process each time, or damaged */
+    uint32_t length; /* bytes of the request */
+    char reason[44];
+    uint32_t header_size;
+    gyre_header header;
+    uint64_t buried_ns; /* when, on the clock of deadlines */
+} gyre_dead_letter;
+
+/**
+ * Takes the oldest dead letter of a queue and copies its request; INVALID when that is longer than `size`
+ * (the letter stays). A message becomes one when its failed completion is received. AGAIN or TIMEOUT when
+ * there is none; they stay until they are taken or the queue is closed.
+ */
+GYRE_API gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *letter, void *request,
+                                           size_t size, uint64_t deadline_ns);
+
 typedef struct gyre_queue_stats {
     size_t size;
     uint64_t capacity, request_size, reply_size, region_size;
@@ -440,6 +461,7 @@ typedef struct gyre_queue_stats {
     /* With the kernel's setting `timing`: messages with stamps, and their total time from the send to the
      * handler, in it, and from its end to the receiver. */
     uint64_t timed, waited_ns, handled_ns, returned_ns;
+    uint64_t dead_letters, dead_letters_lost; /* ever; of these, given up because too many were kept */
 } gyre_queue_stats;
 
 GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats);

@@ -80,7 +80,9 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_sl
         unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
     } small;
     void *reply = reply_size <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)small.bytes : (void *)(out + 1);
-    if (GYRE_LENGTH_WRONG_(in->length, sizes->request_least, sizes->request, *(const gyre_u32 *)(in + 1))) {
+    /* atomic: the client takes a request back by giving it a length that no message has */
+    const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
+    if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, *(const gyre_u32 *)(in + 1))) {
         if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */
             return;
         gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);

@@ -52,6 +52,16 @@ done
 exec 3>&-
 wait $!
 
+# what nobody handled is shown with its reason
+if [[ "$backend" == cpu ]]; then
+    call tests/system/crash/crash.gyre.c:fragile --set backend.cpu.isolation=process --set gyre.check=off --dead-letters \
+        '{"fault":1,"always":1,"number":5}' '{"fault":0,"always":0,"number":6}' <"$nothing"
+    exits 1
+    prints '{"dead":{"index":0,"code":-10,"reason":"'
+    prints '"request":{"fault":1,"always":1,"number":5}}}'
+    says "gyre: 1 dead letters"
+fi
+
 # somebody who types is told what to type
 if command -v script >"$nothing"; then
     called="gyre call on a terminal" code=0 err=''

@@ -85,6 +85,16 @@ static void every_request_survives_an_exit(void)
     stream_over_a_crash(CRASH_EXIT, 2);
 }
 
+/* Poison is a dead letter, with the request that it was. */
+static void require_letter(gyre_queue *queue, uint64_t index)
+{
+    gyre_dead_letter letter = {.size = sizeof letter};
+    crash_request request;
+    must(gyre_dead_letter_take(queue, &letter, &request, sizeof request, GYRE_NO_WAIT));
+    require(letter.index == index && letter.code == -10 && strstr(letter.reason, "signal 11"));
+    require(letter.length == sizeof request && request.number == index && request.fault == CRASH_SEGFAULT);
+}
+
 /* Requests that crash every time, at the places given, among `count`. */
 static void stream_over_poison(uint32_t blocks, uint64_t count, const uint64_t *places)
 {
@@ -106,6 +116,8 @@ static void stream_over_poison(uint32_t blocks, uint64_t count, const uint64_t *
         if (poison)
             require(completion.failure_code == -10 && strstr(completion.failure_text, "signal 11"));
     }
+    for (const uint64_t *place = places; place != next; place++)
+        require_letter(queue, *place);
     require(info_of(kernel).condemned == (uint32_t)(next - places));
     require(log_lines_with("is failed, because its handler took the worker process down 3 times") ==
             (size_t)(next - places));

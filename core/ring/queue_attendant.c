@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The attendant: a thread of a queue whose messages may expire. It sleeps until something is due.
+ *
+ * Lock: the producer's while it works, none while it sleeps. `wake_ns` is written and read under that lock,
+ * so that whoever expects something earlier knows whether to ring.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/behaviours.h"
+#include "gyre/waiting.h"
+
+struct gyre_queue_attendant {
+    gyre_queue *queue;
+    pthread_t thread;
+    uint64_t wake_ns;
+    uint32_t bell; /* futex word: something is due earlier, or the thread is to leave */
+    uint32_t leave;
+};
+
+static void *attend(void *argument)
+{
+    struct gyre_queue_attendant *attendant = argument;
+    gyre_queue *queue = attendant->queue;
+    while (!__atomic_load_n(&attendant->leave, __ATOMIC_ACQUIRE)) {
+        /* before the work: who rings later makes the sleep return at once */
+        const uint32_t seen = __atomic_load_n(&attendant->bell, __ATOMIC_ACQUIRE);
+        gyre_producer_take(queue);
+        const uint64_t until = gyre_queue_expiry_sweep(queue, gyre_clock_ns());
+        attendant->wake_ns = until;
+        gyre_producer_give(queue);
+        gyre_futex_wait(&attendant->bell, seen, until);
+    }
+    return NULL;
+}
+
+gyre_status gyre_queue_attendant_create(gyre_queue *queue)
+{
+    struct gyre_queue_attendant *attendant = calloc(1, sizeof *attendant);
+    sigset_t all, before;
+    if (!attendant)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to attend to a queue");
+    attendant->queue = queue;
+    queue->attendant = attendant;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its own threads */
+    int error = pthread_create(&attendant->thread, NULL, attend, attendant);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!error)
+        return GYRE_OK;
+    free(attendant);
+    queue->attendant = NULL;
+    return gyre_error_set(GYRE_EXHAUSTED, "no thread to attend to a queue: %s", strerror(error));
+}
+
+void gyre_queue_attendant_destroy(gyre_queue *queue)
+{
+    struct gyre_queue_attendant *attendant = queue->attendant;
+    if (!attendant)
+        return;
+    __atomic_store_n(&attendant->leave, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&attendant->bell, 1);
+    pthread_join(attendant->thread, NULL);
+    free(attendant);
+    queue->attendant = NULL;
+}
+
+void gyre_queue_attendant_expect(gyre_queue *queue, uint64_t when_ns)
+{
+    struct gyre_queue_attendant *attendant = queue->attendant;
+    if (when_ns >= attendant->wake_ns)
+        return;
+    attendant->wake_ns = when_ns;
+    gyre_bell_ring(&attendant->bell, 1);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the sections of queues to what their messages carry and what is done with them. No state.
+ */
+#include "core/runtime/queue_plan.h"
+
+#include "core/base/error.h"
+
+static uint64_t number(const struct gyre_config *config, const char *name, const char *key)
+{
+    return (uint64_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, key);
+}
+
+/* A behaviour works by a field of the header, which is then there. */
+static void need(struct gyre_header_plan *plan, const char *field)
+{
+    const uint32_t size = gyre_header_needed(field);
+    plan->size = plan->size > size ? plan->size : size;
+}
+
+gyre_status gyre_queue_plan_header(const struct gyre_config *config, const char *name,
+                                   struct gyre_header_plan *plan)
+{
+    gyre_status status =
+        gyre_header_plan_read(gyre_config_text(config, GYRE_SECTION_QUEUE, name, "header"), plan);
+    if (number(config, name, "ttl_ms"))
+        need(plan, "deadline");
+    return status == GYRE_OK
+               ? status
+               : gyre_error_add(status, "in the section [queue.%s]", name && name[0] ? name : "default");
+}
+
+struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
+{
+    struct gyre_header_plan all = {0, false}, one;
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
+    for (size_t i = 0; i <= count; i++) {
+        /* one that is wrong is told when its queue is opened */
+        if (gyre_queue_plan_header(config, i < count ? names[i] : NULL, &one) != GYRE_OK)
+            continue;
+        all.size = one.size > all.size ? one.size : all.size;
+        all.times = all.times || one.times;
+    }
+    return all;
+}
+
+gyre_status gyre_queue_plan_choose(const struct gyre_config *config, struct gyre_queue_options *options)
+{
+    struct gyre_header_plan plan;
+    gyre_status status = gyre_queue_plan_header(config, options->name, &plan);
+    options->header_size = plan.size;
+    options->timed = options->timed || plan.times;
+    options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, options->name, "ttl_ms");
+    options->dead_letters = number(config, options->name, "dead_letters");
+    return status;
+}
