@@ -49,6 +49,11 @@ static void put_type(struct gyre_wire *wire, const gyre_type *type, int depth)
         put_type(wire, type->field_types[i], depth + 1);
 }
 
+void gyre_type_put(struct gyre_wire *wire, const gyre_type *type)
+{
+    put_type(wire, type, 0);
+}
+
 void gyre_record_put(struct gyre_wire *wire, const gyre_kernel_record *record)
 {
     uint32_t count = record->buffers[0] ? count_types(record->buffer_types) : 0;
@@ -127,6 +132,14 @@ static const gyre_type *get_type(struct reader *reader, int depth)
     return type;
 }
 
+const gyre_type *gyre_type_get(struct gyre_wire *wire, struct gyre_kept_block **blocks)
+{
+    struct reader reader = {wire, *blocks};
+    const gyre_type *type = get_type(&reader, 0);
+    *blocks = reader.blocks;
+    return wire->broken ? NULL : type;
+}
+
 gyre_status gyre_record_get(struct gyre_wire *wire, struct gyre_kept_record *out)
 {
     struct reader reader = {.wire = wire};
@@ -152,11 +165,16 @@ gyre_status gyre_record_get(struct gyre_wire *wire, struct gyre_kept_record *out
     return gyre_error_set(GYRE_INTERNAL, "a worker process described a kernel in a way that makes no sense");
 }
 
-void gyre_record_release(struct gyre_kept_record *record)
+void gyre_kept_release(struct gyre_kept_block **blocks)
 {
-    while (record->blocks) {
-        struct gyre_kept_block *block = record->blocks;
-        record->blocks = block->next;
+    while (*blocks) {
+        struct gyre_kept_block *block = *blocks;
+        *blocks = block->next;
         free(block);
     }
+}
+
+void gyre_record_release(struct gyre_kept_record *record)
+{
+    gyre_kept_release(&record->blocks);
 }

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernel records in messages: what a worker's module tells of its kernels, types included. */
+/* Types and kernel records in messages. */
 #ifndef GYRE_CORE_ISOLATION_RECORDS_H
 #define GYRE_CORE_ISOLATION_RECORDS_H
 
 #include "core/isolation/wire.h"
 #include "gyre/backend.h"
+
+/** Memory of what came in a message: a chain, released as a whole. NULL: empty. */
+struct gyre_kept_block;
+void gyre_kept_release(struct gyre_kept_block **blocks);
+
+/** A type, with the types of its fields. */
+void gyre_type_put(struct gyre_wire *wire, const gyre_type *type);
+/** NULL for what is broken. Lives as long as *blocks, which may hold more already. */
+const gyre_type *gyre_type_get(struct gyre_wire *wire, struct gyre_kept_block **blocks);
 
 /** A record as it came, and the memory that its pointers point to. */
 struct gyre_kept_record {

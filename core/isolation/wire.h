@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages between the core and a worker process, one packet each over a Unix socket (SOCK_SEQPACKET).
+ * Messages between the core and a worker process, or a program that attaches, one packet each over a Unix
+ * socket (SOCK_SEQPACKET).
  *
  * A message is a header (magic, version, what it is, length, status) and values in order. Both ends run on
  * one machine, so numbers have its byte order. Nothing that comes in is believed: every read is checked
@@ -17,8 +18,8 @@
 #include "gyre/status.h"
 
 /** Both ends must have it; any change of a message or of a struct that is sent bumps it. */
-#define GYRE_WIRE_VERSION 1
-enum { GYRE_WIRE_MAX = 128 * 1024, GYRE_WIRE_DESCRIPTORS_MAX = 2 };
+#define GYRE_WIRE_VERSION 2
+enum { GYRE_WIRE_MAX = 128 * 1024, GYRE_WIRE_DESCRIPTORS_MAX = 3 };
 
 /** What a message is. From the core to the worker, each answered by a message of the same number... */
 enum gyre_wire_operation {
@@ -39,6 +40,11 @@ enum gyre_wire_operation {
     /* from the worker to the core, not answered */
     GYRE_WIRE_LOG,
     GYRE_WIRE_KERNEL_LOG,
+    /* between programs that share a kernel's queues (core/attach): asked and answered once, ... */
+    GYRE_WIRE_ATTACH,
+    /* ... then told by the one that serves: send no more; that was all */
+    GYRE_WIRE_SHUT,
+    GYRE_WIRE_ENDED,
 };
 
 struct gyre_wire {

@@ -9,10 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
 #include "core/base/lines.h"
+#include "core/ring/lent.h"
 #include "core/ring/log.h"
 
 enum { LABEL_SIZE = 96 };
@@ -132,8 +134,19 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->light_sends = light && !options->device_parks;
     queue->light_waits = light && options->idle != GYRE_WAIT_PARK;
     queue->gate = UINT64_MAX;
+    queue->doorbell = -1;
+    queue->first_sequence = options->first_sequence;
     queue->producer.sent = queue->producer.received_seen = options->first_sequence;
     queue->consumer.received = options->first_sequence;
+}
+
+/* A new region's lines. */
+static void write_region(gyre_queue_region *shared, const gyre_queue *queue, const gyre_queue_shape *shape)
+{
+    shared->shape = *shape;
+    shared->host.drop_before = queue->producer.sent;
+    shared->host.parks = queue->idle == GYRE_WAIT_PARK;
+    shared->claim.next = queue->producer.sent;
 }
 
 static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
@@ -141,10 +154,6 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
 {
     unsigned char *base = queue->region.address;
     queue->shared = queue->region.address;
-    queue->shared->shape = *shape;
-    queue->shared->host.drop_before = queue->producer.sent;
-    queue->shared->host.parks = queue->idle == GYRE_WAIT_PARK;
-    queue->shared->claim.next = queue->producer.sent;
     queue->requests = base + shape->request_offset;
     queue->replies = base + shape->reply_offset;
     queue->request_stride = shape->request_stride;
@@ -183,7 +192,8 @@ static gyre_status create_behaviours(gyre_queue *queue, const struct gyre_queue_
     return status;
 }
 
-gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
+/* `descriptor`: of a region that is there already; -1: a new one. */
+static gyre_status create(const struct gyre_queue_options *options, int descriptor, gyre_queue **out)
 {
     gyre_queue_shape shape = {0};
     gyre_bridge bridge;
@@ -206,9 +216,12 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     }
     write_shape(&shape, options);
     gyre_bridge_plan(options, &shape, &bridge);
-    status = gyre_region_create(label, shape.region_size, &queue->region);
+    status = descriptor < 0 ? gyre_region_create(label, shape.region_size, &queue->region)
+                            : gyre_region_open(label, descriptor, shape.region_size, &queue->region);
     if (status != GYRE_OK)
         goto done;
+    if (descriptor < 0)
+        write_region(queue->region.address, queue, &shape);
     adopt_region(queue, &shape, options);
     queue->marks = gyre_lines_alloc(options->capacity);
     if (!queue->marks) {
@@ -220,7 +233,8 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
     if (status == GYRE_OK && bridge.words_offset)
         status = gyre_bridge_create(queue, &bridge);
     if (status == GYRE_OK)
-        status = create_behaviours(queue, options);
+        status =
+            options->lent ? gyre_lent_create(queue) : create_behaviours(queue, options); /* the client's */
     if (status != GYRE_OK)
         goto done;
     queue->request_growth = options->request_growth; /* now, so that a failure leaves them to the caller */
@@ -230,6 +244,16 @@ gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_que
 done:
     gyre_queue_destroy(queue);
     return status;
+}
+
+gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
+{
+    return create(options, -1, out);
+}
+
+gyre_status gyre_queue_create_at(const struct gyre_queue_options *options, int descriptor, gyre_queue **out)
+{
+    return create(options, descriptor, out);
 }
 
 void gyre_queue_destroy(gyre_queue *queue)
@@ -249,6 +273,9 @@ void gyre_queue_destroy(gyre_queue *queue)
         sched_yield();
     }
     gyre_queue_timing_destroy(queue);
+    gyre_lent_destroy(queue);
+    if (queue->doorbell >= 0)
+        close(queue->doorbell);
     gyre_queue_log_destroy(queue);
     gyre_bridge_destroy(queue->bridge);
     gyre_queue_letters_destroy(queue);
@@ -268,6 +295,14 @@ void gyre_queue_close_sends(gyre_queue *queue)
     gyre_producer_give(queue);
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+    if (queue->lent)
+        gyre_lent_tell(queue);
+}
+
+void gyre_queue_orphan(gyre_queue *queue)
+{
+    __atomic_store_n(&queue->state.orphaned, 1, __ATOMIC_SEQ_CST); /* before the bells that close rings */
+    gyre_queue_close_sends(queue);
 }
 
 void gyre_queue_misuse(gyre_queue *queue)
@@ -297,6 +332,8 @@ void gyre_queue_reopen(gyre_queue *queue)
 
 uint64_t gyre_queue_next_index(const gyre_queue *queue)
 {
+    if (queue->lent)
+        gyre_lent_look(queue->lent);
     return __atomic_load_n(&queue->producer.sent, __ATOMIC_ACQUIRE);
 }
 
@@ -321,6 +358,8 @@ uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
         count++;
     }
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    if (queue->lent)
+        gyre_lent_end(queue);
     return count;
 }
 
@@ -334,12 +373,12 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     now.request_size = queue->request_size;
     now.reply_size = queue->reply_size;
     now.region_size = queue->region.size;
-    now.sent = gyre_queue_next_index(queue) - queue->shared->shape.first;
+    now.sent = gyre_queue_next_index(queue) - queue->first_sequence;
     now.rejected = __atomic_load_n(&queue->producer.rejected, __ATOMIC_RELAXED);
     /* before the cursor, which moved before they grew (release): the difference is never below 0 */
     now.abandoned = __atomic_load_n(&queue->consumer.abandoned, __ATOMIC_ACQUIRE);
     uint64_t dropped_unread = __atomic_load_n(&queue->consumer.dropped, __ATOMIC_ACQUIRE);
-    now.received = gyre_received(queue) - queue->shared->shape.first;
+    now.received = gyre_received(queue) - queue->first_sequence;
     now.dropped = __atomic_load_n(&queue->producer.dropped, __ATOMIC_RELAXED) + dropped_unread;
     now.received -= dropped_unread + now.abandoned;
     now.high_water = __atomic_load_n(&queue->producer.high_water, __ATOMIC_RELAXED);

@@ -61,6 +61,7 @@ struct gyre_queue_options {
     uint64_t ttl_ns;              /* after which a message that no handler took up is taken back; 0: never */
     uint64_t dead_letters;        /* the most that are kept */
     gyre_control_region *control; /* of the kernel; outlives the queue */
+    bool lent;                    /* its client is another program: see lent.h */
 };
 
 /** What a slot's request was sent by, while it is under way. */
@@ -106,6 +107,11 @@ struct gyre_queue {
     bool annotated;                   /* something is noted of every message: its times, its header, itself */
     struct gyre_queue_log *log;       /* NULL: requests are not kept for another time (log.h) */
     struct gyre_queue_bridge *bridge; /* NULL: every message lies in its slot */
+    struct gyre_lent *lent;           /* NULL: the client is this program */
+    uint64_t first_sequence;
+    int doorbell; /* -1, or its own eventfd: another program rings the kernel's doorbell for it */
+    void (*detach)(gyre_queue *queue); /* what closes it where no kernel of this program has it; else NULL */
+    void *attachment;                  /* for `detach` */
 
     /* the runtime's, not touched here */
     struct gyre_kernel *kernel;
@@ -151,6 +157,7 @@ struct gyre_queue {
         uint32_t inside;         /* threads that wait or waited in their call; destroy waits for them */
         uint32_t disowned;       /* in a forked child: closed, because it is its parent's */
         uint32_t misused;        /* closed, because two threads used it at once with threads = one */
+        uint32_t orphaned;       /* the program that served it ended */
     } state;
 
     struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */
@@ -174,6 +181,12 @@ uint32_t gyre_slot_stride(uint32_t payload);
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);
 
 /**
+ * The client's side of a region that another program's gyre_queue_create made from the same options (`lent`
+ * there, not here). The descriptor is dup'ed. INVALID when it does not hold what the options say.
+ */
+gyre_status gyre_queue_create_at(const struct gyre_queue_options *options, int descriptor, gyre_queue **out);
+
+/**
  * Closes, completes what is unanswered, lets every thread that waits in a call on the queue return, frees.
  * The device has left. Accepts NULL.
  */
@@ -187,6 +200,9 @@ void gyre_queue_abandon(gyre_queue *queue);
 
 /** Refuses sends from now on and wakes everybody who waits. */
 void gyre_queue_close_sends(gyre_queue *queue);
+
+/** The program that serves it is gone: whoever waits, now and later, gets LOST unless a reply is there. */
+void gyre_queue_orphan(gyre_queue *queue);
 
 /** Accepts sends again after gyre_queue_close_sends. */
 void gyre_queue_reopen(gyre_queue *queue);
@@ -261,6 +277,8 @@ static inline bool gyre_queue_closed(const gyre_queue *queue)
 /** The device died, and no other one takes its place. */
 static inline bool gyre_queue_lost(const gyre_queue *queue)
 {
+    if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE))
+        return true;
     return !queue->device_returns && __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 

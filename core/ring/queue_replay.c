@@ -4,6 +4,7 @@
  * a send has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
  */
 #include "core/ring/replay.h"
+#include "core/ring/lent.h"
 
 #include <limits.h>
 #include <string.h>
@@ -12,8 +13,10 @@
 
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
 {
-    uint64_t index = gyre_received(queue);
-    while (gyre_reply_ready(queue, index))
+    if (queue->lent)
+        gyre_lent_look(queue->lent);
+    uint64_t index = gyre_received(queue), end = index + queue->capacity;
+    while (index != end && gyre_reply_ready(queue, index))
         index++;
     return index;
 }
@@ -83,6 +86,8 @@ void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char
 
 void gyre_queue_hide(gyre_queue *queue, uint64_t index)
 {
+    if (queue->lent)
+        gyre_lent_look(queue->lent); /* which would come no further than the hole */
     __atomic_store_n(&gyre_request_slot(queue, index)->sequence, 0, __ATOMIC_RELAXED);
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/copy.h"
+#include "core/ring/lent.h"
 #include "core/ring/log.h"
 
 #define INLINE __attribute__((always_inline)) static inline
@@ -171,8 +172,12 @@ void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
 {
     gyre_control_region *control = queue->control;
     gyre_barrier_light(queue->light_sends); /* pairs with the worker's heavy barrier before it parks */
-    if (__builtin_expect(__atomic_load_n(&control->device.parked, __ATOMIC_RELAXED) != 0, 0))
+    if (__builtin_expect(__atomic_load_n(&control->device.parked, __ATOMIC_RELAXED) == 0, 1))
+        return;
+    if (queue->doorbell < 0)
         gyre_bell_ring(&control->doorbell.bell, count < INT_MAX ? (int)count : INT_MAX);
+    else
+        gyre_lent_ring(queue->doorbell);
 }
 
 void gyre_queue_ring_credit(gyre_queue *queue)

@@ -73,7 +73,9 @@ static gyre_status give_up(const gyre_queue *queue, gyre_status status)
     if (status == GYRE_TIMEOUT)
         return gyre_error_set(status, "the deadline passed while waiting for %s", label);
     if (status == GYRE_LOST)
-        return gyre_error_set(status, "the device behind %s died", label);
+        return gyre_error_set(
+            status, queue->state.orphaned ? "the program that served %s ended" : "the device behind %s died",
+            label);
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
     return gyre_error_set(status, "%s is closed and nothing is under way", label);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -54,12 +55,19 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
             "capacity or smaller messages",
             name, size, (unsigned long long)available);
     snprintf(label, sizeof label, "gyre %s", name); /* as /proc/PID/maps shows it */
-    region.descriptor = memfd_create(label, MFD_CLOEXEC);
+    region.descriptor = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (region.descriptor < 0)
         return exhausted(name, size, "memfd_create");
     if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||
         fallocate(region.descriptor, 0, 0, (off_t)region.size) != 0) {
         status = exhausted(name, size, "fallocate");
+        goto done;
+    }
+    /* whoever gets it can neither cut it, which would be a SIGBUS here, nor open for writing what he may read
+     */
+    if (fcntl(region.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
+        fchmod(region.descriptor, S_IRUSR | S_IWUSR) != 0) {
+        status = exhausted(name, size, "fcntl");
         goto done;
     }
     void *address =
@@ -75,6 +83,40 @@ done:
     if (region.descriptor >= 0)
         close(region.descriptor);
     return status;
+}
+
+gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out)
+{
+    struct gyre_region region = {.size = size};
+    struct stat about;
+    *out = GYRE_REGION_NONE;
+    if (fstat(descriptor, &about) != 0 || about.st_size < 0 || (size_t)about.st_size < size)
+        return gyre_error_set(GYRE_INVALID, "%s: expected %zu bytes of shared memory, found %lld", name, size,
+                              (long long)about.st_size);
+    region.size = (size_t)about.st_size;
+    region.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+    if (region.descriptor < 0)
+        return exhausted(name, size, "fcntl");
+    void *address =
+        mmap(NULL, region.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, region.descriptor, 0);
+    if (address == MAP_FAILED) {
+        gyre_status status = exhausted(name, size, "mmap");
+        close(region.descriptor);
+        return status;
+    }
+    region.address = address;
+    *out = region;
+    return GYRE_OK;
+}
+
+gyre_status gyre_region_reader(const struct gyre_region *region, int *descriptor)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", region->descriptor);
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    return *descriptor >= 0
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "cannot open %s for reading: %s", path, strerror(errno));
 }
 
 void gyre_region_destroy(struct gyre_region *region)

@@ -17,10 +17,18 @@ struct gyre_region {
 
 /**
  * Creates and maps zeroed memory of `size` bytes (rounded up to pages), all of it reserved, so that a later
- * store cannot fail. EXHAUSTED with the numbers when the machine or a limit does not allow it. `name` is for
- * /proc and messages.
+ * store cannot fail; its size is sealed, and only programs of the same user can open it anew. EXHAUSTED with
+ * the numbers when the machine or a limit does not allow it. `name` is for /proc and messages.
  */
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out);
+
+/** Maps a region that another program made. The descriptor is dup'ed. INVALID unless it has `size` bytes. */
+gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out);
+
+/**
+ * A descriptor through which the region can only be read. Owner: the caller, close(). EXHAUSTED.
+ */
+gyre_status gyre_region_reader(const struct gyre_region *region, int *descriptor);
 
 /** Unmaps and closes; a region that is GYRE_REGION_NONE is accepted. */
 void gyre_region_destroy(struct gyre_region *region);

@@ -8,6 +8,7 @@
  * and an entry is not another buffer's before every handler that may be reading it has returned.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -154,6 +155,18 @@ gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispat
     }
     pthread_mutex_unlock(&runtime->lock);
     return kernels;
+}
+
+gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
+{
+    pthread_mutex_lock(&runtime->lock);
+    gyre_kernel *kernel = runtime->kernels;
+    while (kernel && !(kernel->announced && !strcmp(kernel->name, name)))
+        kernel = kernel->next;
+    if (kernel)
+        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&runtime->lock);
+    return kernel;
 }
 
 /* ---- taking a name back ---- */

@@ -75,7 +75,6 @@ static void leave_behind(gyre_kernel *kernel)
                      "kernel '%s' did not stop within stop_timeout_ms: a handler does not return; its memory "
                      "stays behind",
                      kernel->name);
-    gyre_kernel_abandon_queues(kernel);
     gyre_handles_keep(kernel);
     pthread_mutex_lock(&kernel->log_lock);
     kernel->log_ended = true;
@@ -88,6 +87,8 @@ void gyre_kernel_free(gyre_kernel *kernel)
     gyre_checkpoints_stop(kernel);
     pthread_mutex_lock(&kernel->lock);
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
+    if (status == GYRE_TIMEOUT)
+        gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
     while (kernel->inside || kernel->starting || kernel->ending || kernel->saving ||
            __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);

@@ -165,7 +165,7 @@ static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
     const uint32_t bridging = gyre_dispatch_device_info(kernel->dispatch)->bridging;
     const int64_t layout = setting(kernel, section, "layout");
     const bool logged = gyre_kernel_setting(kernel, "checkpoints") != 0;
-    if (layout == LAYOUT_SLOTS)
+    if (layout == LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's to say */
         return GYRE_OK;
     if (layout == LAYOUT_BRIDGED && (logged || bridging == GYRE_BRIDGING_NONE))
         return gyre_error_set(
@@ -183,14 +183,16 @@ static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
     return GYRE_OK;
 }
 
-gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                                   gyre_queue **out, uint64_t *address)
+/* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
+static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                              struct gyre_queue_options *lent, gyre_queue **out, uint64_t *address)
 {
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc, section);
+    options.lent = lent != NULL;
     gyre_status status = check_queue(kernel, desc, &options);
     if (status == GYRE_OK)
-        status = gyre_queue_plan_choose(kernel->runtime->config, &options);
+        status = gyre_queue_plan_choose(kernel->runtime->config, section, &options);
     if (status == GYRE_OK)
         status = choose_layout(kernel, section, &options);
     if (status == GYRE_OK)
@@ -212,7 +214,15 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
     }
     (*out)->kernel = kernel;
     (*out)->device_memory = memory;
+    if (lent)
+        *lent = options;
     return GYRE_OK;
+}
+
+gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                   gyre_queue **out, uint64_t *address)
+{
+    return make_queue(kernel, desc, section, NULL, out, address);
 }
 
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
@@ -246,18 +256,13 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t addres
     return GYRE_OK;
 }
 
-gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
-{
-    return gyre_kernel_add_ring(kernel, desc, desc->name ? desc->name : "", out);
-}
-
-gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                                 gyre_queue **out)
+static gyre_status add(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                       struct gyre_queue_options *lent, gyre_queue **out)
 {
     gyre_queue *queue = NULL;
     uint64_t address = 0;
     *out = NULL;
-    gyre_status status = gyre_kernel_make_queue(kernel, desc, section, &queue, &address);
+    gyre_status status = make_queue(kernel, desc, section, lent, &queue, &address);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
@@ -275,6 +280,28 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
     return status;
 }
 
+gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out)
+{
+    return gyre_kernel_add_ring(kernel, desc, desc->name ? desc->name : "", out);
+}
+
+gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                 gyre_queue **out)
+{
+    return add(kernel, desc, section, NULL, out);
+}
+
+gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  struct gyre_queue_options *options, gyre_queue **out)
+{
+    if (kernel->checkpoints) /* what is needed to handle a request again is kept by whoever sends it */
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "kernel '%s' keeps checkpoints, and other programs' requests cannot be replayed: set "
+            "kernel.%s.checkpoints = false, or send through the program that launched it",
+            kernel->name, kernel->name);
+    return add(kernel, desc, section, options, out);
+}
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_queue **link = &kernel->queues;
@@ -328,6 +355,10 @@ static void settle(gyre_kernel *kernel, gyre_queue *queue)
 
 void gyre_queue_close(gyre_queue *queue)
 {
+    if (queue && queue->detach) {
+        queue->detach(queue);
+        return;
+    }
     if (!queue || queue->kernel->runtime->foreign)
         return;
     gyre_kernel *kernel = queue->kernel;

@@ -45,13 +45,14 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
     return all;
 }
 
-gyre_status gyre_queue_plan_choose(const struct gyre_config *config, struct gyre_queue_options *options)
+gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
+                                   struct gyre_queue_options *options)
 {
     struct gyre_header_plan plan;
-    gyre_status status = gyre_queue_plan_header(config, options->name, &plan);
+    gyre_status status = gyre_queue_plan_header(config, section, &plan);
     options->header_size = plan.size;
     options->timed = options->timed || plan.times;
-    options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, options->name, "ttl_ms");
-    options->dead_letters = number(config, options->name, "dead_letters");
+    options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "ttl_ms");
+    options->dead_letters = number(config, section, "dead_letters");
     return status;
 }

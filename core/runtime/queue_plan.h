@@ -18,6 +18,7 @@ gyre_status gyre_queue_plan_header(const struct gyre_config *config, const char 
 /** The same of all queues that the configuration names, and of the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 /** Header and behaviours into the options of the queue `options->name`. */
-gyre_status gyre_queue_plan_choose(const struct gyre_config *config, struct gyre_queue_options *options);
+gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
+                                   struct gyre_queue_options *options);
 
 #endif

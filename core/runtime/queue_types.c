@@ -47,6 +47,17 @@ static gyre_status check_caller(const gyre_layout *kernels, const gyre_type *typ
     return status;
 }
 
+gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *callers, uint32_t *size,
+                                    struct gyre_queue_growth *growth)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(kernels, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK)
+        status = check_caller(layout, callers, size, growth);
+    gyre_layout_destroy(layout);
+    return status;
+}
+
 /* A kernel is compiled for the form of its first queue; others cannot have another one. */
 static gyre_status check_wire(const gyre_kernel *kernel, const gyre_layout *request,
                               struct gyre_queue_options *options)

@@ -92,11 +92,42 @@ gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
     return GYRE_OK;
 }
 
+void gyre_runtime_add_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest)
+{
+    pthread_mutex_lock(&runtime->lock);
+    guest->next = runtime->guests;
+    runtime->guests = guest;
+    pthread_mutex_unlock(&runtime->lock);
+}
+
+bool gyre_runtime_remove_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest)
+{
+    pthread_mutex_lock(&runtime->lock);
+    struct gyre_runtime_guest **link = &runtime->guests;
+    while (*link && *link != guest)
+        link = &(*link)->next;
+    bool listed = *link != NULL;
+    if (listed)
+        *link = guest->next;
+    pthread_mutex_unlock(&runtime->lock);
+    return listed;
+}
+
+static void end_guests(gyre_runtime *runtime)
+{
+    while (runtime->guests) {
+        struct gyre_runtime_guest *guest = runtime->guests;
+        if (gyre_runtime_remove_guest(runtime, guest))
+            guest->end(guest);
+    }
+}
+
 void gyre_close(gyre_runtime *runtime)
 {
     if (!runtime || runtime->foreign)
         return;
     gyre_runtime_unlist(runtime);
+    end_guests(runtime);
     gyre_watchdog_finish(runtime);
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);

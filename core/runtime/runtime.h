@@ -45,10 +45,18 @@ struct gyre_watchdog {
     bool runs, stop;
 };
 
+/** What works with a runtime's kernels and has to end before they do. */
+struct gyre_runtime_guest {
+    struct gyre_runtime_guest *next;
+    void (*end)(
+        struct gyre_runtime_guest *guest); /* of one that is still listed when the runtime is closed */
+};
+
 struct gyre_runtime {
     struct gyre_watchdog watchdog;
-    gyre_runtime *next; /* of those of the process */
-    bool foreign;       /* this process was forked by its owner: nothing of it may be used */
+    struct gyre_runtime_guest *guests; /* under the lock */
+    gyre_runtime *next;                /* of those of the process */
+    bool foreign;                      /* this process was forked by its owner: nothing of it may be used */
     struct gyre_config *config;
     struct gyre_registry *registry;
     int log_level;
@@ -132,6 +140,15 @@ struct gyre_buffer {
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* runtime.c */
+
+void gyre_runtime_add_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
+/** False when it is not listed any more: whoever took it off the list ends it. */
+bool gyre_runtime_remove_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
+
+/** The kernel of that name, kept from being freed until gyre_kernel_leave; NULL when there is none. */
+gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name);
+
 /* forked.c */
 
 /** From now on a forked child knows that it is not its own. */
@@ -149,7 +166,8 @@ gyre_status gyre_runtime_check_own(const gyre_runtime *runtime, const char *call
  */
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out);
-/** The last call of it found no such backend or device, or one that cannot start: what a launch failed for. */
+/** The last call of it found no such backend or device, or one that cannot start: what a launch failed for.
+ */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 void gyre_runtime_close_devices(gyre_runtime *runtime);
 
@@ -185,6 +203,9 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 /** The same for a queue that is configured by [queue.SECTION], whatever its own name. */
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out);
+/** The same for a queue whose client is another program (core/ring/lent.h); *options: how it was made. */
+gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  struct gyre_queue_options *options, gyre_queue **out);
 /** Makes a queue that is in no list yet, and makes it visible to the device. */
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out, uint64_t *address);
@@ -221,6 +242,9 @@ void gyre_kernel_free_shards(gyre_kernel *kernel);
  */
 gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
                                     struct gyre_queue_options *options);
+/** The part of it that holds one type against a caller's (NULL: unchecked). The caller owns *growth. */
+gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *callers, uint32_t *size,
+                                    struct gyre_queue_growth *growth);
 
 /* launch.c */
 /**

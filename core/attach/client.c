@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The client's side: a queue on memory that a server made. Everything that is sent or received goes through
+ * the same code as inside one program; a thread listens to what the server has to say.
+ *
+ * Lock: list_lock for the list of this program's attachments, held across fork, so that a forked child's
+ * copies are disowned. The queue's control region can only be read here; its doorbell is rung by the server.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/attach/meeting.h"
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+enum { ATTACH_MS = 5000 };
+
+struct attachment {
+    struct attachment *next;
+    gyre_queue *queue;
+    int socket;
+    pthread_t listener;
+    bool foreign; /* of a forked child's parent */
+    void *control;
+    size_t control_size;
+    const gyre_type *request, *reply;
+    struct gyre_kept_block *types;
+    struct gyre_wire wire;
+};
+
+/* ---- fork ---- */
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+static struct attachment *attachments;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&list_lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void in_child(void)
+{
+    for (struct attachment *attachment = attachments; attachment; attachment = attachment->next) {
+        attachment->foreign = true;
+        gyre_queue_disown(attachment->queue);
+        close(attachment->socket); /* or the server would never see the parent go */
+    }
+    attachments = NULL;
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void prepare(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static void enlist(struct attachment *attachment)
+{
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&list_lock);
+    attachment->next = attachments;
+    attachments = attachment;
+    pthread_mutex_unlock(&list_lock);
+}
+
+static void unlist(struct attachment *attachment)
+{
+    pthread_mutex_lock(&list_lock);
+    struct attachment **link = &attachments;
+    while (*link && *link != attachment)
+        link = &(*link)->next;
+    if (*link)
+        *link = attachment->next;
+    pthread_mutex_unlock(&list_lock);
+}
+
+/* ---- the listener ---- */
+
+/* Returns whether there is more to come. */
+static bool hear(gyre_queue *queue, const struct gyre_wire *wire)
+{
+    gyre_queue_close_sends(queue);
+    if (gyre_wire_operation(wire) == GYRE_WIRE_SHUT)
+        return true;
+    if (gyre_wire_status(wire) == GYRE_OK)
+        gyre_queue_complete_unhandled(
+            queue); /* what was sent before SHUT came, and not seen there any more */
+    else
+        gyre_queue_orphan(queue);
+    return false;
+}
+
+static void *listen_to_server(void *argument)
+{
+    struct attachment *attachment = argument;
+    gyre_status status = GYRE_OK;
+    bool more = true;
+    while (more) {
+        status = gyre_wire_receive(&attachment->wire, attachment->socket, GYRE_FOREVER);
+        more = status == GYRE_OK ? hear(attachment->queue, &attachment->wire) : status == GYRE_TIMEOUT;
+    }
+    if (status != GYRE_OK)
+        gyre_queue_orphan(attachment->queue);
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+static void release(struct attachment *attachment)
+{
+    if (attachment->control)
+        munmap(attachment->control, attachment->control_size);
+    if (attachment->socket >= 0)
+        close(attachment->socket);
+    gyre_kept_release(&attachment->types);
+    gyre_wire_finish(&attachment->wire);
+    free(attachment);
+}
+
+static void detach(gyre_queue *queue)
+{
+    struct attachment *attachment = queue->attachment;
+    if (attachment->foreign)
+        return;
+    unlist(attachment);
+    shutdown(attachment->socket, SHUT_RDWR); /* the server sees that, and the listener's wait ends */
+    pthread_join(attachment->listener, NULL);
+    gyre_queue_destroy(queue);
+    release(attachment);
+}
+
+/* ---- the meeting ---- */
+
+static gyre_status map_control(struct attachment *attachment, int descriptor, uint64_t size)
+{
+    attachment->control_size = (size_t)size;
+    attachment->control = mmap(NULL, attachment->control_size, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (attachment->control != MAP_FAILED)
+        return GYRE_OK;
+    attachment->control = NULL;
+    return gyre_error_set(GYRE_EXHAUSTED, "cannot map the kernel's control region: %s", strerror(errno));
+}
+
+/* How the caller's messages become the kernel's, which the server has found possible. */
+static gyre_status choose_growth(struct attachment *attachment, const gyre_attach_desc *desc,
+                                 struct gyre_queue_options *options)
+{
+    gyre_status status = gyre_queue_check_caller(attachment->request, desc->request,
+                                                 &options->caller_request_size, &options->request_growth);
+    if (status == GYRE_OK)
+        status = gyre_queue_check_caller(attachment->reply, desc->reply, &options->caller_reply_size,
+                                         &options->reply_growth);
+    return status;
+}
+
+static gyre_status adopt(struct attachment *attachment, const gyre_attach_desc *desc,
+                         struct gyre_attach_answer *answer, const int descriptors[3])
+{
+    gyre_status status = map_control(attachment, descriptors[1], answer->control_size);
+    attachment->request = answer->request;
+    attachment->reply = answer->reply;
+    attachment->types = answer->types;
+    answer->types = NULL;
+    answer->options.control = attachment->control;
+    if (status == GYRE_OK)
+        status = choose_growth(attachment, desc, &answer->options);
+    if (status == GYRE_OK)
+        status = gyre_queue_create_at(&answer->options, descriptors[0], &attachment->queue);
+    if (status != GYRE_OK) {
+        gyre_queue_growth_finish(&answer->options.request_growth);
+        gyre_queue_growth_finish(&answer->options.reply_growth);
+        return status;
+    }
+    attachment->queue->doorbell = descriptors[2];
+    return GYRE_OK;
+}
+
+/* The server's answer: its reasons for a refusal, or the queue. */
+static gyre_status take_answer(struct attachment *attachment, const gyre_attach_desc *desc)
+{
+    struct gyre_wire *wire = &attachment->wire;
+    struct gyre_attach_answer answer = {.types = NULL};
+    int descriptors[3];
+    gyre_status status = gyre_wire_status(wire);
+    if (status != GYRE_OK) {
+        const char *why = gyre_wire_get_text(wire);
+        return gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
+    }
+    status = gyre_attach_answer_get(wire, &answer);
+    for (int i = 0; i < 3; i++)
+        descriptors[i] = gyre_wire_take_descriptor(wire);
+    if (status == GYRE_OK && wire->broken)
+        status = gyre_error_set(GYRE_INTERNAL, "the server answered without the queue's memory");
+    if (status == GYRE_OK)
+        status = adopt(attachment, desc, &answer, descriptors);
+    for (int i = 0; i < 3; i++)
+        if (descriptors[i] >= 0 && !(i == 2 && attachment->queue))
+            close(descriptors[i]);
+    gyre_kept_release(&answer.types);
+    return status;
+}
+
+static gyre_status meet(struct attachment *attachment, const char *name, const gyre_attach_desc *desc)
+{
+    char path[GYRE_PLACE_MAX];
+    uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ATTACH_MS);
+    gyre_status status = gyre_place_find(desc->path, false, path);
+    if (status == GYRE_OK)
+        status = gyre_place_connect(path, &attachment->socket);
+    if (status == GYRE_OK)
+        status = gyre_wire_init(&attachment->wire);
+    if (status != GYRE_OK)
+        return status;
+    gyre_attach_request_put(&attachment->wire, name, desc);
+    status = gyre_wire_send(&attachment->wire, attachment->socket, deadline);
+    if (status == GYRE_OK)
+        status = gyre_wire_receive(&attachment->wire, attachment->socket, deadline);
+    if (status != GYRE_OK)
+        return gyre_error_set(status, "the server at %s did not answer: %s", path, gyre_status_word(status));
+    return take_answer(attachment, desc);
+}
+
+static gyre_status start(struct attachment *attachment)
+{
+    gyre_queue *queue = attachment->queue;
+    queue->attachment = attachment;
+    queue->detach = detach;
+    if (pthread_create(&attachment->listener, NULL, listen_to_server, attachment) == 0) {
+        enlist(attachment);
+        return GYRE_OK;
+    }
+    gyre_queue_destroy(queue);
+    return gyre_error_set(GYRE_EXHAUSTED, "no thread for an attached queue");
+}
+
+gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
+{
+    gyre_attach_desc given = {.size = sizeof given};
+    if (!name || !name[0] || !out || (desc && desc->size < sizeof desc->size))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_attach needs the name of a kernel, a place for the queue, and a "
+                              "descriptor with its size set or NULL");
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    if (strlen(name) >= GYRE_MEETING_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(name));
+    struct attachment *attachment = calloc(1, sizeof *attachment);
+    if (!attachment)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
+    attachment->socket = -1;
+    gyre_status status = meet(attachment, name, &given);
+    if (status == GYRE_OK)
+        status = start(attachment);
+    if (status == GYRE_OK)
+        *out = attachment->queue;
+    else
+        release(attachment);
+    return status;
+}
+
+void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply)
+{
+    const struct attachment *attachment = queue->detach ? queue->attachment : NULL;
+    *request = attachment ? attachment->request : queue->kernel->record->request;
+    *reply = attachment ? attachment->reply : queue->kernel->record->reply;
+}

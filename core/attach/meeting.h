@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a client and a server say to each other when they meet, and where. Packets as in
+ * core/isolation/wire.h.
+ *
+ * The client asks once (ATTACH: a name, its wishes, its types). The server answers with everything that both
+ * need to see the same queue in the same memory, and three descriptors: the queue's region; the kernel's
+ * control region, to be read only; an eventfd that rings the kernel's doorbell. Then the client says nothing
+ * more; its end of the connection closes when it leaves. The server says SHUT (send no more) and ENDED
+ * (nothing will be answered any more; what is unanswered is unhandled).
+ */
+#ifndef GYRE_CORE_ATTACH_MEETING_H
+#define GYRE_CORE_ATTACH_MEETING_H
+
+#include "core/isolation/records.h"
+#include "core/isolation/wire.h"
+#include "core/ring/queue.h"
+#include "gyre/attach.h"
+
+enum { GYRE_MEETING_NAME_MAX = 128 };
+
+/** What a client asks for. */
+struct gyre_attach_request {
+    char name[GYRE_MEETING_NAME_MAX]; /* KERNEL or KERNEL/QUEUE */
+    gyre_queue_desc desc;             /* `name` is NULL; types are kept by `types` */
+    struct gyre_kept_block *types;
+};
+
+void gyre_attach_request_put(struct gyre_wire *wire, const char *name, const gyre_attach_desc *desc);
+/** INVALID for what makes no sense. The caller releases out->types in any case. */
+gyre_status gyre_attach_request_get(struct gyre_wire *wire, struct gyre_attach_request *out);
+
+/** What a client is given. */
+struct gyre_attach_answer {
+    struct gyre_queue_options options; /* without what points somewhere: that is the client's to fill in */
+    uint64_t control_size;
+    const gyre_type *request, *reply;
+    struct gyre_kept_block *types;
+};
+
+void gyre_attach_answer_put(struct gyre_wire *wire, const struct gyre_attach_answer *answer);
+/** INTERNAL for what makes no sense. The caller releases out->types in any case. */
+gyre_status gyre_attach_answer_get(struct gyre_wire *wire, struct gyre_attach_answer *out);
+
+/* ---- the place ---- */
+
+enum { GYRE_PLACE_MAX = 108 }; /* bytes of a socket's path */
+
+/**
+ * Fills in where a server is found: `given`, or, when that is NULL or empty, gyre.sock in XDG_RUNTIME_DIR,
+ * else in /tmp/gyre-UID, which must be a folder of this user's alone. `make`: makes that folder. INVALID for
+ * a path that is too long for a socket, UNAVAILABLE for a folder that somebody else could have made.
+ */
+gyre_status gyre_place_find(const char *given, bool make, char path[GYRE_PLACE_MAX]);
+/** Connects. UNAVAILABLE when nobody listens there. Owner of *out: the caller, close(). */
+gyre_status gyre_place_connect(const char *path, int *out);
+/** Listens, in place of a dead server, with that file mode. INVALID when a living one is there. */
+gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door: a thread that lets clients in, each into a session with a thread of its own, so that one client's
+ * detaching, which waits for a handler, holds up no other's.
+ *
+ * Lock: server->lock for the counts. Must not outlive the runtime, which ends a server that its owner forgot.
+ */
+#include "core/attach/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+/* ---- who comes in ---- */
+
+static void turn_away(struct gyre_server *server, int client, const char *why)
+{
+    struct gyre_wire wire;
+    gyre_error_hold();
+    if (gyre_wire_init(&wire) == GYRE_OK) {
+        gyre_wire_begin(&wire, GYRE_WIRE_ATTACH, GYRE_EXHAUSTED);
+        gyre_wire_put_text(&wire, why);
+        gyre_wire_send(&wire, client, GYRE_NO_WAIT);
+        gyre_wire_finish(&wire);
+    }
+    gyre_error_let_go();
+    close(client);
+    pthread_mutex_lock(&server->lock);
+    server->refused++;
+    pthread_mutex_unlock(&server->lock);
+}
+
+static bool count_in(struct gyre_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    bool room = server->inside < server->clients_max;
+    server->inside += room;
+    pthread_mutex_unlock(&server->lock);
+    return room;
+}
+
+static void count_out(struct gyre_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->inside--;
+    pthread_cond_broadcast(&server->left);
+    pthread_mutex_unlock(&server->lock);
+}
+
+static bool start_session(struct gyre_server *server, int client)
+{
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    pthread_attr_t detached;
+    pthread_t thread;
+    struct gyre_session *session = calloc(1, sizeof *session);
+    if (!session)
+        return false;
+    getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &size);
+    *session = (struct gyre_session){
+        .server = server, .socket = client, .doorbell = -1, .process = (uint32_t)who.pid, .user = who.uid};
+    pthread_attr_init(&detached);
+    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+    bool started = pthread_create(&thread, &detached, gyre_session_main, session) == 0;
+    pthread_attr_destroy(&detached);
+    if (!started)
+        free(session);
+    return started;
+}
+
+static void let_in(struct gyre_server *server)
+{
+    int client = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
+    if (client < 0) {
+        const struct timespec pause = {0,
+                                       10000000}; /* no descriptors, most likely: some may be closed soon */
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+            nanosleep(&pause, NULL);
+        return;
+    }
+    if (!count_in(server)) {
+        turn_away(server, client, "the server has as many clients as it takes (gyre.clients_max)");
+        return;
+    }
+    if (!start_session(server, client)) {
+        count_out(server);
+        turn_away(server, client, "the server has no memory for another client");
+    }
+}
+
+static void *watch_door(void *argument)
+{
+    struct gyre_server *server = argument;
+    struct pollfd wait[] = {{.fd = server->listener, .events = POLLIN},
+                            {.fd = server->over, .events = POLLIN}};
+    while (!wait[1].revents) {
+        if (poll(wait, 2, -1) > 0 && wait[0].revents && !wait[1].revents)
+            let_in(server);
+    }
+    return NULL;
+}
+
+/* ---- beginning and end ---- */
+
+static void end_server(struct gyre_server *server)
+{
+    uint64_t one = 1;
+    ssize_t written = write(server->over, &one, sizeof one);
+    (void)written; /* an empty eventfd takes it */
+    pthread_join(server->door, NULL);
+    close(server->listener);
+    unlink(server->path);
+    pthread_mutex_lock(&server->lock);
+    while (server->inside)
+        pthread_cond_wait(&server->left, &server->lock);
+    pthread_mutex_unlock(&server->lock);
+    close(server->over);
+    pthread_cond_destroy(&server->left);
+    pthread_mutex_destroy(&server->lock);
+}
+
+/* The runtime is closed first: the owner's handle stays, for the owner to close. */
+static void end_guest(struct gyre_runtime_guest *guest)
+{
+    struct gyre_server *server = (struct gyre_server *)guest;
+    end_server(server);
+    server->runtime = NULL;
+}
+
+void gyre_server_close(gyre_server *server)
+{
+    if (!server)
+        return;
+    if (server->runtime && gyre_runtime_check_own(server->runtime, "gyre_server_close") != GYRE_OK)
+        return; /* a forked child's copy: the server is the parent's */
+    if (server->runtime && gyre_runtime_remove_guest(server->runtime, &server->guest))
+        end_server(server);
+    free(server);
+}
+
+static int64_t setting(const gyre_runtime *runtime, const char *key)
+{
+    return gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, key);
+}
+
+static uint32_t choose_mode(const gyre_runtime *runtime, const gyre_serve_desc *desc)
+{
+    static const uint32_t modes[] = {0600, 0660, 0666}; /* in the order of the key's words */
+    return desc->mode ? desc->mode : modes[setting(runtime, "socket_access")];
+}
+
+static gyre_status open_door(struct gyre_server *server, const gyre_serve_desc *desc)
+{
+    const char *configured = gyre_config_text(server->runtime->config, GYRE_SECTION_GYRE, NULL, "socket");
+    gyre_status status = gyre_place_find(desc->path ? desc->path : configured, true, server->path);
+    if (status == GYRE_OK)
+        status = gyre_place_listen(server->path, choose_mode(server->runtime, desc), &server->listener);
+    if (status != GYRE_OK)
+        return status;
+    if (pthread_create(&server->door, NULL, watch_door, server) == 0)
+        return GYRE_OK;
+    close(server->listener);
+    unlink(server->path);
+    return gyre_error_set(GYRE_EXHAUSTED, "no thread for the server at %s", server->path);
+}
+
+static gyre_status start(gyre_runtime *runtime, const gyre_serve_desc *desc, struct gyre_server *server)
+{
+    server->guest.end = end_guest;
+    server->runtime = runtime;
+    server->clients_max = desc->clients_max ? desc->clients_max : (uint32_t)setting(runtime, "clients_max");
+    server->capacity_max =
+        desc->capacity_max ? desc->capacity_max : (uint64_t)setting(runtime, "client_capacity_max");
+    server->over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (server->over < 0)
+        return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a server: %s", strerror(errno));
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->left, NULL);
+    gyre_status status = open_door(server, desc);
+    if (status != GYRE_OK) {
+        pthread_cond_destroy(&server->left);
+        pthread_mutex_destroy(&server->lock);
+        close(server->over);
+    }
+    return status;
+}
+
+gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out)
+{
+    gyre_serve_desc given = {.size = sizeof given};
+    if (!runtime || !out || (desc && desc->size < sizeof desc->size))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_serve needs a runtime, a place for the server, and a descriptor "
+                              "with its size set or NULL");
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    gyre_status status = gyre_runtime_check_own(runtime, "gyre_serve");
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a server");
+    status = start(runtime, &given, server);
+    if (status != GYRE_OK) {
+        free(server);
+        return status;
+    }
+    gyre_runtime_add_guest(runtime, &server->guest);
+    *out = server;
+    return GYRE_OK;
+}
+
+gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info)
+{
+    gyre_server_info now = {.size = sizeof now};
+    if (!server || !info || info->size < sizeof info->size)
+        return gyre_error_set(GYRE_INVALID, "gyre_server_info_get needs a server and info with its size set");
+    memcpy(now.path, server->path, sizeof now.path);
+    if (server->runtime) {
+        pthread_mutex_lock(&server->lock);
+        now.attached = server->attached;
+        pthread_mutex_unlock(&server->lock);
+    }
+    now.admitted = server->admitted;
+    now.refused = server->refused;
+    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    return GYRE_OK;
+}

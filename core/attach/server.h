@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A server, shared by server.c (who comes in, and the end) and session.c (one client's stay). */
+#ifndef GYRE_CORE_ATTACH_SERVER_H
+#define GYRE_CORE_ATTACH_SERVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "core/attach/meeting.h"
+#include "core/runtime/runtime.h"
+
+struct gyre_server {
+    struct gyre_runtime_guest guest; /* first: the runtime ends it where its owner did not */
+    gyre_runtime *runtime;
+    char path[GYRE_PLACE_MAX];
+    uint32_t clients_max;
+    uint64_t capacity_max;
+    int listener;
+    int over; /* eventfd, never read: readable from the moment on that everybody is to leave */
+    pthread_t door;
+
+    pthread_mutex_t lock;
+    pthread_cond_t left;
+    uint32_t inside, attached; /* connections; of these, with a queue */
+    uint64_t admitted, refused;
+};
+
+/** A client's connection; its thread's own. */
+struct gyre_session {
+    struct gyre_server *server;
+    int socket, doorbell; /* doorbell: eventfd that the client writes; -1 before it has a queue */
+    uint32_t process, user;
+    gyre_kernel *kernel; /* visited */
+    gyre_queue *queue;
+    struct gyre_queue_options options; /* how it was made */
+};
+
+/** The thread of a session, which it owns: from the meeting to the end. Counts itself out of server->inside.
+ */
+void *gyre_session_main(void *session);
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One client's stay: it asks for a queue, gets it, and leaves, or is told that its kernel ends.
+ *
+ * No locks but the server's, for its counts. The kernel is visited, so that it is not freed while the session
+ * has its queue; when the kernel is ended, the queue's notice says so, and the session goes. Must not wait
+ * for a client: what cannot be sent at once is not sent, and what a client says after the meeting ends its
+ * stay.
+ */
+#include "core/attach/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/ring/lent.h"
+
+enum { MEETING_MS = 5000, NAMES_MAX = 64 };
+
+/* ---- the meeting ---- */
+
+static gyre_status no_such_kernel(const struct gyre_session *session, const char *name)
+{
+    gyre_kernel *kernels[NAMES_MAX];
+    const char *names[NAMES_MAX];
+    size_t count = gyre_kernels(session->server->runtime, kernels, NAMES_MAX), known = 0;
+    for (size_t i = 0; i < count && i < NAMES_MAX; i++)
+        names[known++] = kernels[i]->name;
+    const char *nearest = known == 1 ? names[0] : gyre_text_nearest(name, names, known);
+    return gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel '%s'%s%s%s", name,
+                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+/* KERNEL or KERNEL/QUEUE; *section is the QUEUE, else the kernel's own. */
+static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
+                               const char **section)
+{
+    char *slash = strchr(request->name, '/');
+    if (slash)
+        *slash = '\0';
+    *section = slash ? slash + 1 : request->name;
+    session->kernel = gyre_kernel_visit(session->server->runtime, request->name);
+    if (!session->kernel)
+        return no_such_kernel(session, request->name);
+    if (request->desc.capacity > session->server->capacity_max)
+        return gyre_error_set(
+            GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",
+            (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
+    return GYRE_OK;
+}
+
+static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_request *request)
+{
+    const char *section;
+    gyre_status status = find_kernel(session, request, &section);
+    if (status == GYRE_OK)
+        status = gyre_kernel_lend_ring(session->kernel, &request->desc, section, &session->options,
+                                       &session->queue);
+    if (status != GYRE_OK)
+        return status;
+    session->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return session->doorbell >= 0
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
+}
+
+static gyre_status welcome(const struct gyre_session *session, struct gyre_wire *wire)
+{
+    int control = -1;
+    const struct gyre_kernel *kernel = session->kernel;
+    const struct gyre_attach_answer answer = {.options = session->options,
+                                              .control_size = kernel->region.size,
+                                              .request = kernel->record->request,
+                                              .reply = kernel->record->reply};
+    gyre_status status = gyre_region_reader(&kernel->region, &control);
+    if (status != GYRE_OK)
+        return status;
+    gyre_wire_begin(wire, GYRE_WIRE_ATTACH, GYRE_OK);
+    gyre_attach_answer_put(wire, &answer);
+    gyre_wire_put_descriptor(wire, session->queue->region.descriptor);
+    gyre_wire_put_descriptor(wire, control);
+    gyre_wire_put_descriptor(wire, session->doorbell);
+    status = gyre_wire_send(wire, session->socket, GYRE_NO_WAIT);
+    close(control);
+    return status;
+}
+
+static void refuse(const struct gyre_session *session, struct gyre_wire *wire, gyre_status status)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", gyre_error_text());
+    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "process %u of user %u was refused: %s",
+                     session->process, session->user, why);
+    gyre_wire_begin(wire, GYRE_WIRE_ATTACH, status);
+    gyre_wire_put_text(wire, why);
+    gyre_wire_send(wire, session->socket, GYRE_NO_WAIT);
+}
+
+static gyre_status meet(struct gyre_session *session, struct gyre_wire *wire)
+{
+    struct gyre_attach_request request = {.types = NULL};
+    gyre_status status = gyre_wire_receive(wire, session->socket, gyre_in_ms(MEETING_MS));
+    if (status == GYRE_OK)
+        status = gyre_attach_request_get(wire, &request);
+    if (status == GYRE_OK)
+        status = lend_queue(session, &request);
+    if (status == GYRE_OK)
+        status = welcome(session, wire);
+    if (status != GYRE_OK)
+        refuse(session, wire, status);
+    gyre_kept_release(&request.types);
+    return status;
+}
+
+/* ---- the stay ---- */
+
+static void say(const struct gyre_session *session, struct gyre_wire *wire, enum gyre_wire_operation what,
+                gyre_status status)
+{
+    gyre_wire_begin(wire, what, status);
+    gyre_wire_send(wire, session->socket,
+                   GYRE_NO_WAIT); /* a client that does not listen has itself to blame */
+}
+
+static void take_notice(int descriptor)
+{
+    uint64_t count;
+    ssize_t got = read(descriptor, &count, sizeof count);
+    (void)got; /* EAGAIN: nothing new */
+}
+
+static void ring_kernel(const struct gyre_session *session)
+{
+    gyre_bell_ring(&session->kernel->control->doorbell.bell, INT_MAX);
+}
+
+enum stay { STAYS, CLIENT_LEFT, KERNEL_ENDED, KERNEL_STUCK, SERVER_ENDS };
+
+/* Sends were closed: the client is told once. */
+static enum stay hear_notice(const struct gyre_session *session, struct gyre_wire *wire, bool *shut)
+{
+    take_notice(session->queue->lent->notice);
+    if (__atomic_load_n(&session->queue->lent->ended, __ATOMIC_ACQUIRE))
+        return KERNEL_ENDED;
+    if (__atomic_load_n(&session->queue->state.abandoned, __ATOMIC_ACQUIRE))
+        return KERNEL_STUCK;
+    if (!*shut && __atomic_load_n(&session->queue->state.closed, __ATOMIC_ACQUIRE)) {
+        say(session, wire, GYRE_WIRE_SHUT, GYRE_OK);
+        *shut = true;
+    }
+    return STAYS;
+}
+
+static enum stay stay(const struct gyre_session *session, struct gyre_wire *wire)
+{
+    enum stay now = STAYS;
+    bool shut = false;
+    struct pollfd wait[] = {{.fd = session->socket, .events = POLLIN | POLLRDHUP},
+                            {.fd = session->doorbell, .events = POLLIN},
+                            {.fd = session->queue->lent->notice, .events = POLLIN},
+                            {.fd = session->server->over, .events = POLLIN}};
+    while (now == STAYS) {
+        if (poll(wait, 4, -1) < 0)
+            continue;
+        if (wait[1].revents) {
+            take_notice(session->doorbell);
+            ring_kernel(session);
+        }
+        if (wait[2].revents)
+            now = hear_notice(session, wire, &shut);
+        if (now == STAYS && wait[3].revents)
+            now = SERVER_ENDS;
+        if (now == STAYS && wait[0].revents)
+            now = CLIENT_LEFT; /* or said something, which is not its turn */
+    }
+    return now;
+}
+
+/* In this order: no send after SHUT is accepted there; what was accepted is completed; then the client is
+ * told. */
+static void part(const struct gyre_session *session, struct gyre_wire *wire, enum stay how)
+{
+    if (how == KERNEL_STUCK) { /* the kernel keeps the queue, whose memory a handler may still write */
+        say(session, wire, GYRE_WIRE_ENDED, GYRE_LOST);
+        return;
+    }
+    if (how == SERVER_ENDS)
+        say(session, wire, GYRE_WIRE_SHUT, GYRE_OK);
+    gyre_queue_close(session->queue);
+    say(session, wire, GYRE_WIRE_ENDED, GYRE_OK);
+}
+
+/* ---- the thread ---- */
+
+static void count(struct gyre_server *server, bool arrives)
+{
+    pthread_mutex_lock(&server->lock);
+    server->attached += arrives ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
+    server->admitted += arrives;
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void run(struct gyre_session *session, struct gyre_wire *wire)
+{
+    const struct gyre_server *server = session->server;
+    if (meet(session, wire) != GYRE_OK) {
+        gyre_queue_close(session->queue);
+        pthread_mutex_lock(&session->server->lock);
+        session->server->refused++;
+        pthread_mutex_unlock(&session->server->lock);
+        return;
+    }
+    gyre_runtime_log(server->runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",
+                     session->process, session->user, session->kernel->name);
+    count(session->server, true);
+    part(session, wire, stay(session, wire));
+    count(session->server, false);
+    gyre_runtime_log(server->runtime, GYRE_LOG_INFO, "process %u left kernel '%s'", session->process,
+                     session->kernel->name);
+}
+
+void *gyre_session_main(void *argument)
+{
+    struct gyre_session *session = argument;
+    struct gyre_server *server = session->server;
+    struct gyre_wire wire;
+    if (gyre_wire_init(&wire) == GYRE_OK) {
+        run(session, &wire);
+        gyre_wire_finish(&wire);
+    }
+    if (session->kernel)
+        gyre_kernel_leave(session->kernel);
+    close(session->socket);
+    if (session->doorbell >= 0)
+        close(session->doorbell);
+    free(session);
+    pthread_mutex_lock(&server->lock);
+    server->inside--;
+    pthread_cond_broadcast(&server->left);
+    pthread_mutex_unlock(&server->lock);
+    return NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels that several programs use. One program launches them and serves; others attach, each with queues of
+ * its own, which are memory that both sides share: a message costs what it costs inside one program.
+ *
+ *     gyre_serve(runtime, NULL, &server);                            the program with the kernels
+ *
+ *     gyre_attach("orders", NULL, &queue);                           any other one: no runtime needed
+ *     gyre_call(queue, &order, sizeof order, &reply, sizeof reply, NULL, gyre_in_ms(100));
+ *     gyre_queue_close(queue);
+ *
+ * Who may attach is who may write to the server's socket: its file mode. An attached queue takes every call
+ * of gyre.h that takes a queue, with the same order and the same credit. When its kernel is terminated, or
+ * the server ends, what was accepted is completed first, as inside one program; when the server's program
+ * dies, calls return LOST. A client that dies leaves nothing: its queue is taken off the kernel.
+ *
+ * Threads: any function from any thread. Stability: as gyre.h. Both programs need the same version of Gyre.
+ */
+#ifndef GYRE_ATTACH_H
+#define GYRE_ATTACH_H
+
+#include "gyre/gyre.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gyre_server gyre_server; /* lets other programs in */
+
+typedef struct gyre_serve_desc {
+    size_t size;
+    const char *path;      /* of the socket; NULL: as configured (gyre.socket) */
+    uint32_t mode;         /* its file mode; 0: as configured (gyre.socket_mode) */
+    uint32_t clients_max;  /* queues attached at a time; 0: as configured (gyre.clients_max) */
+    uint64_t capacity_max; /* slots that a client may ask for; 0: as configured (gyre.client_capacity_max) */
+} gyre_serve_desc;
+
+/**
+ * Lets other programs attach to this runtime's kernels, those of now and those launched later, by their
+ * names. `desc` may be NULL. A socket that a dead server left is replaced; INVALID when a living one has it.
+ * Owner of *out: the caller, until gyre_server_close, or gyre_close of the runtime.
+ */
+GYRE_API gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out);
+
+/** Lets nobody in any more, ends every attachment and removes the socket. Accepts NULL. */
+GYRE_API void gyre_server_close(gyre_server *server);
+
+typedef struct gyre_server_info {
+    size_t size;
+    char path[108];
+    uint32_t attached;          /* queues of clients now */
+    uint64_t admitted, refused; /* since it began */
+} gyre_server_info;
+
+GYRE_API gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info);
+
+typedef struct gyre_attach_desc {
+    size_t size;
+    const char *path;  /* of the server's socket; NULL: the place of a server without a configured one */
+    uint64_t capacity; /* slots, a power of two; 0: as the server is configured */
+    gyre_full_policy policy;
+    gyre_idle_strategy idle;          /* of this side's waits */
+    const gyre_type *request, *reply; /* what the caller will send and receive; NULL: unchecked */
+    uint64_t deadline_ns;             /* of the attaching; 0: five seconds */
+} gyre_attach_desc;
+
+/**
+ * A queue of this program's own into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" for one that the
+ * server's section [queue.QUEUE] configures. NOT_FOUND when there is no such kernel, UNAVAILABLE when nobody
+ * serves at the path, INCOMPATIBLE when the types differ or the server is of another version. Owner of *out:
+ * the caller, until gyre_queue_close.
+ */
+GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
+
+/** The types of a queue's messages as its kernel declares them; valid until the queue is closed. */
+GYRE_API void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
