@@ -16,11 +16,14 @@
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
+#include "core/runtime/runtime.h"
+#include "gyre/attach.h"
 
 enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
+    "       gyre call --attach KERNEL[/QUEUE] [OPTION...] [REQUEST...]\n"
     "\n"
     "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a "
     "JSON\n"
@@ -35,6 +38,8 @@ static const char HELP[] =
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its "
     "source.\n"
+    "With --attach nothing is launched: the requests go to a kernel of `gyre serve`, or of any program that "
+    "serves.\n"
     "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
@@ -54,6 +59,7 @@ static const char HELP[] =
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           one line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}}\n"
+    "  --attach KERNEL[/QUEUE]  use this kernel of a server, which is found at gyre.socket\n"
     "  --timeout MS             longest wait for a reply, 0: no limit; default 10000\n"
     "  and the options of every command: gyre help\n"
     "\n"
@@ -75,10 +81,11 @@ typedef struct call_run {
     cli_context *cli;
     uint64_t lanes, blocks, device, timeout_ms;
     bool letters;
-    const char *state;
+    const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
-    gyre_kernel *kernel;
+    gyre_kernel *kernel; /* NULL when attached */
+    gyre_queue *queue;
     call_buffers buffers;
     message_json_names names;
     void *state_bytes;
@@ -185,10 +192,15 @@ static int launch_with_state(call_run *call)
 
 /* ---- streaming ---------------------------------------------------------------------------------------- */
 
-static void print_counts(const gyre_kernel_info *info, const call_counts *counts)
+static void print_counts(const call_run *call, const call_counts *counts)
 {
-    fprintf(stderr, "gyre: %s on %s: %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed",
-            info->kernel, info->backend, counts->sent, counts->answered, counts->failed);
+    gyre_kernel_info info = {.size = sizeof info};
+    if (call->kernel && gyre_kernel_info_get(call->kernel, &info) == GYRE_OK)
+        fprintf(stderr, "gyre: %s on %s", info.kernel, info.backend);
+    else
+        fprintf(stderr, "gyre: %s of the server", call->attach);
+    fprintf(stderr, ": %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed", counts->sent,
+            counts->answered, counts->failed);
     if (counts->without_reply)
         fprintf(stderr, ", %" PRIu64 " without a reply", counts->without_reply);
     if (counts->refused)
@@ -202,7 +214,7 @@ static void print_counts(const gyre_kernel_info *info, const call_counts *counts
 static void print_timing(const call_run *call)
 {
     gyre_queue_stats stats = {.size = sizeof stats};
-    if (gyre_queue_stats_get(gyre_kernel_queue(call->kernel), &stats) != GYRE_OK || !stats.timed)
+    if (gyre_queue_stats_get(call->queue, &stats) != GYRE_OK || !stats.timed)
         return;
     const double messages = (double)stats.timed * 1e3;
     fprintf(stderr,
@@ -215,7 +227,7 @@ static void print_timing(const call_run *call)
 static void print_absences(const call_run *call)
 {
     gyre_kernel_info info = {.size = sizeof info};
-    if (gyre_kernel_info_get(call->kernel, &info) != GYRE_OK || !info.absences)
+    if (!call->kernel || gyre_kernel_info_get(call->kernel, &info) != GYRE_OK || !info.absences)
         return;
     fprintf(stderr, "gyre: it left its device for a moment %" PRIu64 " times, at most for %.3f ms\n",
             info.absences, (double)info.longest_absence_ns / 1e6);
@@ -247,24 +259,25 @@ static void explain_typing(const gyre_layout *request)
 static gyre_status print_letters(const call_run *call, const gyre_layout *request, gyre_status stream_status,
                                  size_t *dead)
 {
-    gyre_status status = call_letters_print(gyre_kernel_queue(call->kernel), request, stdout, dead);
+    gyre_status status = call_letters_print(call->queue, request, stdout, dead);
     if (status != GYRE_OK)
         cli_fail(status);
     return stream_status == GYRE_OK ? status : stream_status;
 }
 
-static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info, gyre_layout *request,
-                                   gyre_layout *reply, call_counts *counts)
+static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_layout *reply,
+                                   call_counts *counts)
 {
     request_source source;
     const cli_list *operands = &call->cli->operands;
-    if (operands->count > 1)
-        request_source_init_texts(&source, operands->items + 1, operands->count - 1);
+    size_t first = call->attach ? 0 : 1; /* the first operand is what to launch */
+    if (operands->count > first)
+        request_source_init_texts(&source, operands->items + first, operands->count - first);
     else
         request_source_init_lines(&source, STDIN_FILENO);
     if (!source.texts && isatty(STDIN_FILENO))
         explain_typing(request);
-    gyre_status status = call_stream_run(&(call_stream_desc){.queue = gyre_kernel_queue(call->kernel),
+    gyre_status status = call_stream_run(&(call_stream_desc){.queue = call->queue,
                                                              .request = request,
                                                              .reply = reply,
                                                              .names = &call->names,
@@ -278,7 +291,7 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
         cli_fail(status);
     if (call->letters)
         status = print_letters(call, request, status, &dead);
-    print_counts(info, counts);
+    print_counts(call, counts);
     if (dead)
         fprintf(stderr, "gyre: %zu dead letters\n", dead);
     print_timing(call);
@@ -288,16 +301,15 @@ static gyre_status stream_requests(call_run *call, const gyre_kernel_info *info,
 
 static int stream(call_run *call)
 {
-    gyre_kernel_info info = {.size = sizeof info};
     gyre_layout *request = NULL, *reply = NULL;
+    const gyre_type *request_type, *reply_type;
     call_counts counts = {0};
-    gyre_status status = gyre_kernel_info_get(call->kernel, &info);
+    gyre_queue_types(call->queue, &request_type, &reply_type);
+    gyre_status status = gyre_layout_create(request_type, GYRE_MESSAGE_MAX, &request);
     if (status == GYRE_OK)
-        status = gyre_layout_create(info.request, GYRE_MESSAGE_MAX, &request);
-    if (status == GYRE_OK)
-        status = gyre_layout_create(info.reply, GYRE_MESSAGE_MAX, &reply);
-    int code = status == GYRE_OK ? cli_exit_code(stream_requests(call, &info, request, reply, &counts))
-                                 : cli_fail(status);
+        status = gyre_layout_create(reply_type, GYRE_MESSAGE_MAX, &reply);
+    int code =
+        status == GYRE_OK ? cli_exit_code(stream_requests(call, request, reply, &counts)) : cli_fail(status);
     gyre_layout_destroy(request);
     gyre_layout_destroy(reply);
     return code == CLI_OK && counts.failed + counts.refused + counts.lost ? CLI_FAILED : code;
@@ -366,11 +378,46 @@ static int run_opened(call_run *call)
         code = refuse_inactive(call);
     if (code != CLI_OK)
         return code;
+    call->queue = gyre_kernel_queue(call->kernel);
     code = stream(call);
     int saved = save_outputs(call);
     if (gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
         print_stays(call);
     return code == CLI_OK ? saved : code;
+}
+
+/* What shapes a launch is the server's to say. */
+static int refuse_launch_options(const call_run *call)
+{
+    const char *given = call->lanes                ? "--lanes"
+                        : call->blocks             ? "--blocks"
+                        : call->device             ? "--device"
+                        : call->state              ? "--state"
+                        : call->buffer_specs.count ? "--buffer"
+                        : call->named_specs.count  ? "--message-buffer"
+                        : call->output_specs.count ? "--output-buffer"
+                                                   : NULL;
+    return given ? cli_usage_error(call->cli,
+                                   "%s is for a kernel that is launched; --attach uses one that runs", given)
+                 : CLI_OK;
+}
+
+static int run_attached(call_run *call)
+{
+    const char *place = NULL;
+    int code = refuse_launch_options(call);
+    if (code != CLI_OK)
+        return code;
+    code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime)); /* for its configuration alone */
+    if (code != CLI_OK)
+        return code;
+    place = gyre_config_text(call->runtime->config, GYRE_SECTION_GYRE, NULL, "socket");
+    gyre_attach_desc desc = {.size = sizeof desc, .path = place};
+    code = cli_fail_unless_ok(gyre_attach(call->attach, &desc, &call->queue));
+    if (code == CLI_OK)
+        code = stream(call);
+    gyre_queue_close(call->queue);
+    return code;
 }
 
 static int run(cli_context *cli)
@@ -385,11 +432,14 @@ static int run(cli_context *cli)
         {"--output-buffer", .list = &call.output_specs},
         {"--state", .text = &call.state},
         {"--dead-letters", .flag = &call.letters},
+        {"--attach", .text = &call.attach},
         {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
         {0},
     };
     if (cli_parse(cli, options)) {
-        if (cli->operands.count == 0 || !cli->operands.items[0][0])
+        if (call.attach)
+            cli->exit_code = run_attached(&call);
+        else if (cli->operands.count == 0 || !cli->operands.items[0][0])
             cli->exit_code = cli_usage_error(cli, "expected a kernel file");
         else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &call.runtime))) == CLI_OK)
             cli->exit_code = run_opened(&call);

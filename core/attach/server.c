@@ -18,30 +18,17 @@
 
 #include "core/base/error.h"
 
+enum { CONNECTIONS_MORE = 32 };
+
 /* ---- who comes in ---- */
 
-static void turn_away(struct gyre_server *server, int client, const char *why)
-{
-    struct gyre_wire wire;
-    gyre_error_hold();
-    if (gyre_wire_init(&wire) == GYRE_OK) {
-        gyre_wire_begin(&wire, GYRE_WIRE_ATTACH, GYRE_EXHAUSTED);
-        gyre_wire_put_text(&wire, why);
-        gyre_wire_send(&wire, client, GYRE_NO_WAIT);
-        gyre_wire_finish(&wire);
-    }
-    gyre_error_let_go();
-    close(client);
-    pthread_mutex_lock(&server->lock);
-    server->refused++;
-    pthread_mutex_unlock(&server->lock);
-}
-
+/* More than have queues, so that those who ask in vain are told why. */
 static bool count_in(struct gyre_server *server)
 {
     pthread_mutex_lock(&server->lock);
-    bool room = server->inside < server->clients_max;
+    bool room = server->inside < server->clients_max + CONNECTIONS_MORE;
     server->inside += room;
+    server->refused += !room;
     pthread_mutex_unlock(&server->lock);
     return room;
 }
@@ -50,7 +37,7 @@ static void count_out(struct gyre_server *server)
 {
     pthread_mutex_lock(&server->lock);
     server->inside--;
-    pthread_cond_broadcast(&server->left);
+    server->refused++;
     pthread_mutex_unlock(&server->lock);
 }
 
@@ -85,14 +72,12 @@ static void let_in(struct gyre_server *server)
             nanosleep(&pause, NULL);
         return;
     }
-    if (!count_in(server)) {
-        turn_away(server, client, "the server has as many clients as it takes (gyre.clients_max)");
+    bool counted = count_in(server), started = counted && start_session(server, client);
+    if (started)
         return;
-    }
-    if (!start_session(server, client)) {
+    if (counted)
         count_out(server);
-        turn_away(server, client, "the server has no memory for another client");
-    }
+    close(client);
 }
 
 static void *watch_door(void *argument)

@@ -21,7 +21,7 @@ struct gyre_server {
 
     pthread_mutex_t lock;
     pthread_cond_t left;
-    uint32_t inside, attached; /* connections; of these, with a queue */
+    uint32_t inside, attached; /* connections; of these, with a queue or about to get one */
     uint64_t admitted, refused;
 };
 
@@ -30,6 +30,7 @@ struct gyre_session {
     struct gyre_server *server;
     int socket, doorbell; /* doorbell: eventfd that the client writes; -1 before it has a queue */
     uint32_t process, user;
+    bool counted;        /* in server->attached */
     gyre_kernel *kernel; /* visited */
     gyre_queue *queue;
     struct gyre_queue_options options; /* how it was made */

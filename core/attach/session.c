@@ -55,6 +55,25 @@ static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_
     return GYRE_OK;
 }
 
+static gyre_status count_in(struct gyre_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    bool room = server->attached < server->clients_max;
+    server->attached += room;
+    pthread_mutex_unlock(&server->lock);
+    return room ? GYRE_OK
+                : gyre_error_set(GYRE_EXHAUSTED,
+                                 "%u clients are attached, which is the most (gyre.clients_max)",
+                                 server->clients_max);
+}
+
+static void count_out(struct gyre_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->attached--;
+    pthread_mutex_unlock(&server->lock);
+}
+
 static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_request *request)
 {
     const char *section;
@@ -108,6 +127,9 @@ static gyre_status meet(struct gyre_session *session, struct gyre_wire *wire)
     gyre_status status = gyre_wire_receive(wire, session->socket, gyre_in_ms(MEETING_MS));
     if (status == GYRE_OK)
         status = gyre_attach_request_get(wire, &request);
+    if (status == GYRE_OK)
+        status = count_in(session->server);
+    session->counted = status == GYRE_OK;
     if (status == GYRE_OK)
         status = lend_queue(session, &request);
     if (status == GYRE_OK)
@@ -198,30 +220,27 @@ static void part(const struct gyre_session *session, struct gyre_wire *wire, enu
 
 /* ---- the thread ---- */
 
-static void count(struct gyre_server *server, bool arrives)
+static void note_meeting(struct gyre_server *server, bool admitted)
 {
     pthread_mutex_lock(&server->lock);
-    server->attached += arrives ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
-    server->admitted += arrives;
+    server->admitted += admitted;
+    server->refused += !admitted;
     pthread_mutex_unlock(&server->lock);
 }
 
 static void run(struct gyre_session *session, struct gyre_wire *wire)
 {
-    const struct gyre_server *server = session->server;
-    if (meet(session, wire) != GYRE_OK) {
+    const gyre_runtime *runtime = session->server->runtime;
+    bool admitted = meet(session, wire) == GYRE_OK;
+    note_meeting(session->server, admitted);
+    if (!admitted) {
         gyre_queue_close(session->queue);
-        pthread_mutex_lock(&session->server->lock);
-        session->server->refused++;
-        pthread_mutex_unlock(&session->server->lock);
         return;
     }
-    gyre_runtime_log(server->runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",
+    gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",
                      session->process, session->user, session->kernel->name);
-    count(session->server, true);
     part(session, wire, stay(session, wire));
-    count(session->server, false);
-    gyre_runtime_log(server->runtime, GYRE_LOG_INFO, "process %u left kernel '%s'", session->process,
+    gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u left kernel '%s'", session->process,
                      session->kernel->name);
 }
 
@@ -234,6 +253,8 @@ void *gyre_session_main(void *argument)
         run(session, &wire);
         gyre_wire_finish(&wire);
     }
+    if (session->counted)
+        count_out(server);
     if (session->kernel)
         gyre_kernel_leave(session->kernel);
     close(session->socket);

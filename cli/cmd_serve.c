@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre serve: launches kernels and keeps them for other programs, until it is told to stop. Signals are taken
+ * by this thread alone; everything that it opens belongs to the runtime, which it closes in the end.
+ */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "gyre/attach.h"
+
+enum { DRAIN_DEFAULT_MS = 1000 };
+
+static const char HELP[] =
+    "usage: gyre serve FILE.gyre.c[:KERNEL]|NAME... [OPTION...]\n"
+    "\n"
+    "Launches kernels and keeps them resident for other programs, which attach to them by name: gyre_attach "
+    "in C,\n"
+    "`gyre call --attach KERNEL` by hand. Each gets a queue of its own in shared memory, so that a message "
+    "costs what\n"
+    "it costs inside one program, and no client can touch another's. NAME is a kernel whose source is "
+    "configured in\n"
+    "[kernel.NAME]. A line on standard output tells when everything is ready.\n"
+    "\n"
+    "Ends at an interrupt or SIGTERM: what clients sent before is answered within --drain, the rest is told\n"
+    "\"unhandled\".\n"
+    "\n"
+    "Options:\n"
+    "  --socket PATH        where clients come in; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
+    "  --drain MS           how long to answer what was sent before the end; default 1000\n"
+    "  and the options of every command: gyre help\n"
+    "\n"
+    "Who may attach: gyre.socket_access (owner, group, everyone). How many: gyre.clients_max.\n"
+    "\n"
+    "Example, in two terminals in a checkout:\n"
+    "  build/bin/gyre serve examples/command/scale.gyre.c\n"
+    "  build/bin/gyre call --attach scale '{\"value\":20.5,\"factor\":2}'\n";
+
+struct serving {
+    cli_context *cli;
+    const char *socket;
+    uint64_t drain_ms;
+    gyre_runtime *runtime;
+    gyre_server *server;
+};
+
+/* What cannot be a path of a kernel and is none is the name of one that is configured. */
+static gyre_status launch(const struct serving *serving, const char *operand)
+{
+    gyre_kernel *kernel;
+    bool named = !strpbrk(operand, "/.:") && access(operand, F_OK) != 0;
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = named ? NULL : operand,
+                             .name = named ? operand : NULL,
+                             .backend = serving->cli->backend};
+    return gyre_launch(serving->runtime, &desc, &kernel);
+}
+
+static void tell_ready(const struct serving *serving)
+{
+    gyre_server_info info = {.size = sizeof info};
+    gyre_kernel_info kernel = {.size = sizeof kernel};
+    gyre_kernel *kernels[64];
+    size_t count = gyre_kernels(serving->runtime, kernels, 64);
+    gyre_server_info_get(serving->server, &info);
+    printf("serving at %s:", info.path);
+    for (size_t i = 0; i < count && i < 64; i++)
+        if (gyre_kernel_info_get(kernels[i], &kernel) == GYRE_OK)
+            printf("%s %s on %s", i ? "," : "", kernel.name, kernel.backend);
+    putchar('\n');
+    fflush(stdout);
+}
+
+/* Blocked in every thread, so that this one takes them when it wants to. */
+static sigset_t block_signals(void)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    return ends;
+}
+
+/* Clients are told by their kernels' end, so the server goes last. */
+static int stop(const struct serving *serving)
+{
+    gyre_kernel *kernels[64];
+    gyre_server_info info = {.size = sizeof info};
+    uint64_t deadline = gyre_in_ms(serving->drain_ms), unhandled = 0, left = 0;
+    size_t count = gyre_kernels(serving->runtime, kernels, 64);
+    int code = CLI_OK;
+    gyre_server_info_get(serving->server, &info);
+    for (size_t i = 0; i < count && i < 64; i++) {
+        int ended = cli_fail_unless_ok(gyre_kernel_terminate(kernels[i], deadline, &left));
+        code = code == CLI_OK ? ended : code;
+        unhandled += left;
+    }
+    fprintf(stderr, "gyre: served %" PRIu64 " clients, refused %" PRIu64, info.admitted, info.refused);
+    if (unhandled)
+        fprintf(stderr, ", left %" PRIu64 " requests unhandled", unhandled);
+    fputc('\n', stderr);
+    return code;
+}
+
+static int serve(struct serving *serving)
+{
+    int code = CLI_OK, signal_number;
+    const cli_list *operands = &serving->cli->operands;
+    const sigset_t ends = block_signals();
+    gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
+    for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
+        code = cli_fail_unless_device(serving->cli, serving->runtime, 0, launch(serving, operands->items[i]));
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
+    if (code != CLI_OK)
+        return code;
+    tell_ready(serving);
+    sigwait(&ends, &signal_number);
+    return stop(serving);
+}
+
+static int run(cli_context *cli)
+{
+    struct serving serving = {.cli = cli, .drain_ms = DRAIN_DEFAULT_MS};
+    const cli_option options[] = {
+        {"--socket", .text = &serving.socket},
+        {"--drain", .number = &serving.drain_ms, .max = UINT32_MAX},
+        {0},
+    };
+    if (cli_parse(cli, options)) {
+        if (cli->operands.count == 0)
+            cli->exit_code = cli_usage_error(cli, "expected at least one kernel");
+        else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &serving.runtime))) == CLI_OK)
+            cli->exit_code = serve(&serving);
+    }
+    gyre_server_close(serving.server);
+    gyre_close(serving.runtime);
+    return cli->exit_code;
+}
+
+const cli_command cli_command_serve = {"serve", "keep kernels for other programs to attach to", HELP, run};
