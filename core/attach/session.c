@@ -121,6 +121,15 @@ static void refuse(const struct gyre_session *session, struct gyre_wire *wire, g
     gyre_wire_send(wire, session->socket, GYRE_NO_WAIT);
 }
 
+/* The place is free again before the client hears of it, and may try anew. */
+static void turn_away(struct gyre_session *session, struct gyre_wire *wire, gyre_status status)
+{
+    if (session->counted)
+        count_out(session->server);
+    session->counted = false;
+    refuse(session, wire, status);
+}
+
 static gyre_status meet(struct gyre_session *session, struct gyre_wire *wire)
 {
     struct gyre_attach_request request = {.types = NULL};
@@ -135,7 +144,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_wire *wire)
     if (status == GYRE_OK)
         status = welcome(session, wire);
     if (status != GYRE_OK)
-        refuse(session, wire, status);
+        turn_away(session, wire, status);
     gyre_kept_release(&request.types);
     return status;
 }
