@@ -114,7 +114,7 @@ static int serve(struct serving *serving)
     const sigset_t ends = block_signals();
     gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
     for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
-        code = cli_fail_unless_device(serving->cli, serving->runtime, 0, launch(serving, operands->items[i]));
+        code = cli_fail_unless_device(serving->runtime, launch(serving, operands->items[i]));
     if (code == CLI_OK)
         code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
     if (code != CLI_OK)
