@@ -111,4 +111,5 @@ bundle_make()
     done
     install -m 755 scripts/bundle_run.sh "$folder/run"
     install -m 644 scripts/bundle_report.sh "$folder/report.sh"
+    install -m 644 scripts/bundle_checks.sh "$folder/checks.sh"
 }

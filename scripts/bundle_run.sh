@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# report BACKEND FOLDER [PROBES]
+# sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -131,12 +131,28 @@ stress-long)
     backend="${1:?which backend?}"
     prepare "$backend"
     for mode in stream four large sizes ends neighbours; do
-        timeout -k 5 "${LIMIT:-150}" "$bin/gyre_stress" --long --set "gyre.backend=$backend" "$mode" ||
+        timeout -k 5 "${LIMIT:-150}" "$bin/gyre_stress" --json --long --set "gyre.backend=$backend" "$mode" ||
             { failed=1; printf 'FAILED stress/%s (exit %d)\n' "$mode" $?; }
     done
-    timeout -k 5 $((${2:-540} + 60)) "$bin/gyre_stress" --long --seconds "${2:-540}" --set "gyre.backend=$backend" flat ||
+    timeout -k 5 $((${2:-540} + 60)) "$bin/gyre_stress" --json --long --seconds "${2:-540}" --set "gyre.backend=$backend" flat ||
         { failed=1; printf 'FAILED stress/flat\n'; }
     exit "$failed"
+    ;;
+sanitize)
+    # shellcheck source=scripts/bundle_checks.sh
+    source "$here/checks.sh"
+    prepare cuda
+    (($#)) || set -- memcheck racecheck synccheck
+    for tool; do
+        sanitize "$tool"
+    done
+    finish
+    ;;
+driver-only)
+    # shellcheck source=scripts/bundle_checks.sh
+    source "$here/checks.sh"
+    driver_only "$@"
+    finish
     ;;
 bench)
     backend="${1:?which backend?}"

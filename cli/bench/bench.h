@@ -132,6 +132,7 @@ gyre_status bench_run_burst(const bench_case *self, const bench_options *options
 gyre_status bench_run_stream(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_stream_in_place(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_pair(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_wide(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_timed(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);

@@ -69,6 +69,15 @@
         BENCH_65536, 64, 64, 1, rings                                                                        \
     }
 
+#define PAIR_CHAIN(kind)                                                                                     \
+    {                                                                                                        \
+        kind, 16384, 16384, 64, 6                                                                            \
+    }
+
+/* every multiprocessor of an H200 */
+static const char *const wide_chain[] = {"kernel.chain.blocks=132", NULL};
+static const char *const wide_chain_block[] = {"kernel.chain_block.blocks=132", "kernel.chain_block.lanes=32",
+                                               NULL};
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
@@ -137,6 +146,8 @@ const bench_case bench_cases[] = {
     {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, NULL, {{0}}},
     {"pair/65536/four", bench_run_pair, NO_FLOOR, PAIR_65536(4), many_blocks, {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
+    {"arithmetic/block", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_BLOCK_CHAIN), wide_chain_block, {{0}}},
+    {"arithmetic/lane", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_CHAIN), wide_chain, {{0}}},
 
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

@@ -40,12 +40,12 @@ gyre_status bench_runtime_open(const bench_case *self, const bench_options *opti
     const char *settings[SETTINGS_MAX + 1];
     char pin[64];
     size_t count = 0;
-    /* the client's neighbour, as in the floors; the user's own word comes later and wins */
+    /* the client's neighbour, as in the floors; the user's own word comes after the case's and wins */
     snprintf(pin, sizeof pin, "backend.cpu.pin=%d", bench_core_server());
     if (bench_core_server() >= 0)
         settings[count++] = pin;
-    if (!append(settings, &count, options->cli->settings.items) ||
-        !append(settings, &count, self->settings) || !append(settings, &count, extra))
+    if (!append(settings, &count, self->settings) ||
+        !append(settings, &count, options->cli->settings.items) || !append(settings, &count, extra))
         return gyre_error_set(GYRE_INVALID, "more than %d settings", SETTINGS_MAX);
     settings[count] = NULL;
     gyre_open_desc desc = {.size = sizeof desc,
@@ -57,9 +57,14 @@ gyre_status bench_runtime_open(const bench_case *self, const bench_options *opti
 
 const char *bench_kernel_name(enum bench_kind kind)
 {
-    static const char *const names[] = {
-        [BENCH_48] = "words_48",     [BENCH_1024] = "words_1024",   [BENCH_BLOCK_1024] = "words_1024_block",
-        [BENCH_4096] = "words_4096", [BENCH_65536] = "words_65536", [BENCH_VECTOR_ADD] = "vector_add"};
+    static const char *const names[] = {[BENCH_48] = "words_48",
+                                        [BENCH_1024] = "words_1024",
+                                        [BENCH_BLOCK_1024] = "words_1024_block",
+                                        [BENCH_4096] = "words_4096",
+                                        [BENCH_65536] = "words_65536",
+                                        [BENCH_VECTOR_ADD] = "vector_add",
+                                        [BENCH_CHAIN] = "chain",
+                                        [BENCH_BLOCK_CHAIN] = "chain_block"};
     return names[kind];
 }
 
@@ -71,7 +76,9 @@ gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status)
 gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out)
 {
     char path[PATH_MAX];
-    const char *file = kind == BENCH_VECTOR_ADD ? "vector_add.gyre.c" : "words.gyre.c";
+    const char *file = kind == BENCH_VECTOR_ADD                           ? "vector_add.gyre.c"
+                       : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? "chain.gyre.c"
+                                                                          : "words.gyre.c";
     gyre_status status = bench_file(file, path, sizeof path);
     if (status != GYRE_OK)
         return status;

@@ -17,7 +17,16 @@
 
 #define BENCH_INLINE static inline __attribute__((always_inline))
 
-enum bench_kind { BENCH_48, BENCH_1024, BENCH_BLOCK_1024, BENCH_4096, BENCH_65536, BENCH_VECTOR_ADD };
+enum bench_kind {
+    BENCH_48,
+    BENCH_1024,
+    BENCH_BLOCK_1024,
+    BENCH_4096,
+    BENCH_65536,
+    BENCH_VECTOR_ADD,
+    BENCH_CHAIN,
+    BENCH_BLOCK_CHAIN
+};
 
 BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 {
@@ -31,6 +40,9 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
         return sizeof(words_4096);
     case BENCH_65536:
         return sizeof(words_65536);
+    case BENCH_CHAIN:
+    case BENCH_BLOCK_CHAIN:
+        return sizeof(chain_request);
     default:
         return sizeof(add_request);
     }
@@ -38,8 +50,16 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 
 BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 {
-    return kind == BENCH_VECTOR_ADD ? sizeof(add_reply) : bench_request_size(kind);
+    return kind == BENCH_VECTOR_ADD                           ? sizeof(add_reply)
+           : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? sizeof(chain_reply)
+                                                              : bench_request_size(kind);
 }
+
+/* x -> x * FACTOR + STEP, and what BENCH_CHAIN_TURNS of them come to: x -> x * POWER + SUM. */
+#define BENCH_CHAIN_FACTOR UINT64_C(6364136223846793005)
+#define BENCH_CHAIN_STEP   UINT64_C(1442695040888963407)
+#define BENCH_CHAIN_POWER  UINT64_C(5235669344649507833)
+#define BENCH_CHAIN_SUM    UINT64_C(16868250240706126054)
 
 /* Any odd number with many bits: neighbouring words and messages differ everywhere. */
 #define BENCH_STEP UINT64_C(0x9e3779b97f4a7c15)
@@ -55,6 +75,11 @@ BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t numbe
         }
         return;
     }
+    if (kind == BENCH_CHAIN) {
+        *(chain_request *)request =
+            (chain_request){number, BENCH_CHAIN_FACTOR, BENCH_CHAIN_STEP, BENCH_CHAIN_TURNS};
+        return;
+    }
     uint64_t *words = request, word = number;
     for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++, word += BENCH_STEP)
         words[i] = word;
@@ -67,6 +92,14 @@ BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *
         add_reply *sums = reply;
         for (int i = 0; i < 25; i++)
             sums->sum[i] = add->a[i] + add->b[i];
+        return;
+    }
+    if (kind == BENCH_CHAIN) {
+        const chain_request *chain = request;
+        uint64_t x = chain->x;
+        for (uint64_t turn = 0; turn < chain->turns; turn++)
+            x = x * chain->factor + chain->step;
+        ((chain_reply *)reply)->x = x;
         return;
     }
     const uint64_t *restrict from = request;
@@ -86,6 +119,8 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
             wrong |= sums->sum[i] != (base + (float)i) + (float)i * 0.5f; /* exact in a float */
         return !wrong;
     }
+    if (kind == BENCH_CHAIN)
+        return ((const chain_reply *)reply)->x == number * BENCH_CHAIN_POWER + BENCH_CHAIN_SUM;
     const uint64_t *words = reply;
     uint64_t wrong = 0, right = number * 3; /* (number + i * BENCH_STEP) * 3 + i, by adding up */
     for (size_t i = 0; i < bench_request_size(kind) / sizeof *words; i++, right += BENCH_STEP * 3 + 1)
@@ -114,6 +149,12 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
     }                                                                                                        \
     case BENCH_65536: {                                                                                      \
         const enum bench_kind KIND = BENCH_65536;                                                            \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_BLOCK_CHAIN:                                                                                  \
+    case BENCH_CHAIN: {                                                                                      \
+        const enum bench_kind KIND = BENCH_CHAIN;                                                            \
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \

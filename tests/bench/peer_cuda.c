@@ -7,10 +7,13 @@
  *   batched/BYTES/T      T host threads with three streams each: fill a batch, copy in, launch, copy out,
  * check
  *
+ *   arithmetic/block,    the arithmetic of `gyre bench --case 'arithmetic/...'` and nothing else, in a plain
+ *   arithmetic/lane      kernel: on one lane, or on 512, of a block on each multiprocessor
+ *
  * Batches are of the best size of a sweep, which the row shows. Prints one JSON document; exits 77, with the
  * reason, where there is no driver or device.
  *
- * usage: peer_cuda [SECONDS]      SECONDS for each row
+ * usage: peer_cuda [SECONDS [arithmetic]]      SECONDS for each row; only those two rows
  */
 #include <cuda.h>
 
@@ -52,12 +55,42 @@ static const char ptx[] =
     "rem.u32 %r, %i, %w;\ncvt.u64.u32 %y, %r;\nadd.s64 %x, %x, %y;\n"
     "st.global.u64 [%o], %x;\nend:\nret;\n}\n";
 
+/*
+ * What nvcc makes of
+ *   __global__ void chain(u64 *out, u64 factor, u64 step, u32 turns, u32 each)
+ *   {
+ *       u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+ *       for (u32 k = 0; k < each; k++, i += gridDim.x * blockDim.x) {
+ *           u64 x = i;
+ *           for (u32 turn = 0; turn < turns; turn++)
+ *               x = x * factor + step;
+ *           out[i] = x;
+ *       }
+ *   }
+ */
+static const char chain_ptx[] =
+    ".version 6.0\n.target sm_50\n.address_size 64\n"
+    ".visible .entry chain(.param .u64 out, .param .u64 factor, .param .u64 step, .param .u32 turns, "
+    ".param .u32 each)\n"
+    "{\n"
+    ".reg .pred %p;\n.reg .b32 %i, %b, %t, %g, %n, %k, %r, %e;\n.reg .b64 %o, %f, %s, %x, %d;\n"
+    "ld.param.u64 %o, [out];\nld.param.u64 %f, [factor];\nld.param.u64 %s, [step];\n"
+    "ld.param.u32 %n, [turns];\nld.param.u32 %e, [each];\ncvta.to.global.u64 %o, %o;\n"
+    "mov.u32 %i, %ctaid.x;\nmov.u32 %b, %ntid.x;\nmov.u32 %t, %tid.x;\nmov.u32 %g, %nctaid.x;\n"
+    "mad.lo.s32 %i, %i, %b, %t;\nmul.lo.s32 %g, %g, %b;\nmov.u32 %k, 0;\n"
+    "message:\ncvt.u64.u32 %x, %i;\nmov.u32 %r, 0;\n"
+    "turn:\nmad.lo.s64 %x, %x, %f, %s;\nadd.u32 %r, %r, 1;\nsetp.lt.u32 %p, %r, %n;\n@%p bra turn;\n"
+    "mul.wide.u32 %d, %i, 8;\nadd.s64 %d, %o, %d;\nst.global.u64 [%d], %x;\n"
+    "add.u32 %i, %i, %g;\nadd.u32 %k, %k, 1;\nsetp.lt.u32 %p, %k, %e;\n@%p bra message;\nret;\n}\n";
+enum { CHAIN_TURNS = 102, CHAIN_MESSAGES = 4096 /* of a multiprocessor, in one launch */ };
+
 #define FUNCTIONS(F)                                                                                         \
     F(cuInit)                                                                                                \
     F(cuGetErrorName)                                                                                        \
     F(cuDriverGetVersion)                                                                                    \
     F(cuDeviceGet)                                                                                           \
     F(cuDeviceGetName)                                                                                       \
+    F(cuDeviceGetAttribute)                                                                                  \
     F(cuDevicePrimaryCtxRetain)                                                                              \
     F(cuCtxSetCurrent)                                                                                       \
     F(cuModuleLoadData)                                                                                      \
@@ -113,7 +146,8 @@ struct sweep {
 };
 
 static CUcontext context;
-static CUfunction kernel;
+static CUfunction kernel, chain_kernel;
+static int multiprocessors;
 static struct client clients[THREADS_MAX];
 static char device_name[256];
 
@@ -180,6 +214,9 @@ static void open_device(void)
     CALL(cuCtxSetCurrent, context);
     CALL(cuModuleLoadData, &module, ptx);
     CALL(cuModuleGetFunction, &kernel, module, "words");
+    CALL(cuModuleLoadData, &module, chain_ptx);
+    CALL(cuModuleGetFunction, &chain_kernel, module, "chain");
+    CALL(cuDeviceGetAttribute, &multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
     for (int i = 0; i < THREADS_MAX; i++)
         for (int k = 0; k < IN_FLIGHT; k++)
             open_batch(&clients[i].batches[k]);
@@ -351,6 +388,49 @@ static struct sweep sweep_batches(uint32_t words, int threads, double seconds)
     return sweep;
 }
 
+/* ---- arithmetic alone -------------------------------------------------------------------------------- */
+
+static const uint64_t chain_factor = UINT64_C(6364136223846793005),
+                      chain_step = UINT64_C(1442695040888963407);
+
+/* What all turns together do to x: x * power + sum. */
+static uint64_t count_wrong_chains(const uint64_t *replies, size_t count)
+{
+    uint64_t power = 1, sum = 0, errors = 0;
+    for (int turn = 0; turn < CHAIN_TURNS; turn++) {
+        power *= chain_factor;
+        sum = sum * chain_factor + chain_step;
+    }
+    for (size_t i = 0; i < count; i++)
+        errors += replies[i] != i * power + sum;
+    return errors;
+}
+
+/* The handler of `gyre bench --case arithmetic/...` without messages: one block a multiprocessor, `lanes`
+ * each. */
+static struct row measure_chain(uint32_t lanes, double seconds)
+{
+    struct batch *batch = &clients[0].batches[0];
+    struct row row = {0};
+    uint32_t turns = CHAIN_TURNS, each = CHAIN_MESSAGES / lanes;
+    const uint32_t blocks = (uint32_t)multiprocessors;
+    const size_t count = (size_t)blocks * lanes * each;
+    uint64_t factor = chain_factor, step = chain_step, spent_ns = 0;
+    void *parameters[] = {&batch->out, &factor, &step, &turns, &each};
+    while ((double)spent_ns < seconds * 1e9) {
+        const uint64_t begun = now_ns();
+        CALL(cuLaunchKernel, chain_kernel, blocks, 1, 1, lanes, 1, 1, 0, batch->stream, parameters, NULL);
+        CALL(cuStreamSynchronize, batch->stream);
+        spent_ns += now_ns() - begun;
+        row.messages += count;
+    }
+    CALL(cuMemcpyDtoHAsync, batch->replies, batch->out, count * sizeof(uint64_t), batch->stream);
+    CALL(cuStreamSynchronize, batch->stream);
+    row.errors = count_wrong_chains(batch->replies, count);
+    row.rate = (double)row.messages * 1e9 / (double)spent_ns;
+    return row;
+}
+
 /* ---- rows --------------------------------------------------------------------------------------------- */
 
 static uint64_t errors_seen;
@@ -407,20 +487,30 @@ static void print_size(uint32_t words, double seconds)
     }
 }
 
+static void print_arithmetic(double seconds)
+{
+    enum { CHAIN_WORDS = 4, CHAIN_LANES = 512 };
+    struct row row = measure_chain(1, seconds);
+    print_row("arithmetic/block", CHAIN_WORDS, 0, NULL, &row);
+    row = measure_chain(CHAIN_LANES, seconds);
+    print_row("arithmetic/lane", CHAIN_WORDS, 0, NULL, &row);
+}
+
 int main(int argc, char **argv)
 {
     static const uint32_t bytes[] = {48, 1024, 4096, 65536};
     const double seconds = argc > 1 ? atof(argv[1]) : 1.0;
     int version = 0;
-    if (seconds <= 0) {
-        fprintf(stderr, "usage: peer_cuda [SECONDS]; SECONDS is a number above 0, found '%s'\n", argv[1]);
+    if (seconds <= 0 || argc > 3 || (argc == 3 && strcmp(argv[2], "arithmetic") != 0)) {
+        fprintf(stderr, "usage: peer_cuda [SECONDS [arithmetic]]; SECONDS is a number above 0\n");
         return 2;
     }
     open_device();
     CALL(cuDriverGetVersion, &version);
     printf("{\"device\": \"%s\", \"driver_cuda\": %d,\n  \"rows\": [\n", device_name, version);
-    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
+    for (size_t i = 0; argc < 3 && i < sizeof bytes / sizeof bytes[0]; i++)
         print_size(bytes[i] / (uint32_t)sizeof(uint64_t), seconds);
+    print_arithmetic(seconds);
     printf("\n  ]}\n");
     return errors_seen > 0;
 }

@@ -23,6 +23,14 @@ GYRE_MESSAGE(words_65536, BENCH_WORDS_65536)
 GYRE_MESSAGE(fault_request, BENCH_FAULT_REQUEST)
 GYRE_MESSAGE(fault_reply, BENCH_FAULT_REPLY)
 
+/* Arithmetic that nobody can shorten: each turn needs the one before, and its numbers come with the message.
+ */
+#define BENCH_CHAIN_TURNS          102
+#define BENCH_CHAIN_REQUEST(FIELD) FIELD(u64, x) FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns)
+#define BENCH_CHAIN_REPLY(FIELD)   FIELD(u64, x)
+GYRE_MESSAGE(chain_request, BENCH_CHAIN_REQUEST)
+GYRE_MESSAGE(chain_reply, BENCH_CHAIN_REPLY)
+
 #define BENCH_ADD_REQUEST(FIELD) FIELD(f32, a[25]) FIELD(f32, b[25])
 #define BENCH_ADD_REPLY(FIELD)   FIELD(f32, sum[25])
 GYRE_MESSAGE(add_request, BENCH_ADD_REQUEST)
