@@ -134,6 +134,8 @@ static gyre_status meet(struct gyre_session *session, struct gyre_wire *wire)
 {
     struct gyre_attach_request request = {.types = NULL};
     gyre_status status = gyre_wire_receive(wire, session->socket, gyre_in_ms(MEETING_MS));
+    if (status == GYRE_LOST)
+        return status; /* it looked whether somebody serves here, and left */
     if (status == GYRE_OK)
         status = gyre_attach_request_get(wire, &request);
     if (status == GYRE_OK)
@@ -229,20 +231,20 @@ static void part(const struct gyre_session *session, struct gyre_wire *wire, enu
 
 /* ---- the thread ---- */
 
-static void note_meeting(struct gyre_server *server, bool admitted)
+static void note_meeting(struct gyre_server *server, gyre_status status)
 {
     pthread_mutex_lock(&server->lock);
-    server->admitted += admitted;
-    server->refused += !admitted;
+    server->admitted += status == GYRE_OK;
+    server->refused += status != GYRE_OK && status != GYRE_LOST;
     pthread_mutex_unlock(&server->lock);
 }
 
 static void run(struct gyre_session *session, struct gyre_wire *wire)
 {
     const gyre_runtime *runtime = session->server->runtime;
-    bool admitted = meet(session, wire) == GYRE_OK;
-    note_meeting(session->server, admitted);
-    if (!admitted) {
+    gyre_status status = meet(session, wire);
+    note_meeting(session->server, status);
+    if (status != GYRE_OK) {
         gyre_queue_close(session->queue);
         return;
     }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gyre doctor: whether Gyre can work here, and what dead processes left behind. Reads only, unless it is told
+ * to clean up; it then removes what nobody living uses, and nothing else.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/doctor.h"
+
+static const char HELP[] =
+    "usage: gyre doctor [--clean] [--json]\n"
+    "\n"
+    "Looks at what Gyre needs on this machine, and at what processes that died have left: sockets of "
+    "servers, files\n"
+    "that were not finished in the cache, worker processes whose program is gone. Each finding is one line:\n"
+    "\n"
+    "  ok       as it should be\n"
+    "  note     works, and could be better\n"
+    "  left     left by a dead process; --clean removes it\n"
+    "  removed  was left, and is gone now\n"
+    "  problem  something will not work\n"
+    "\n"
+    "Nothing that a living process uses is ever touched. Exit code 1 when there is a problem, or something "
+    "is left.\n"
+    "\n"
+    "Options:\n"
+    "  --clean              remove what was left\n"
+    "  and the options of every command: gyre help\n";
+
+static const char *const STATES[] = {"ok", "note", "left", "removed", "problem"};
+
+static int print_json(const doctor_report *report)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < report->count; i++)
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s}", "state", STATES[report->findings[i].state], "what",
+                                        report->findings[i].what, "about", report->findings[i].about));
+    return cli_print_json(json_pack("{s:o}", "findings", rows));
+}
+
+static int print(const doctor_report *report)
+{
+    static const char *const headers[] = {"STATE", "WHAT", "ABOUT", NULL};
+    cli_table *table = cli_table_create(headers);
+    for (size_t i = 0; i < report->count; i++) {
+        const char *const cells[] = {STATES[report->findings[i].state], report->findings[i].what,
+                                     report->findings[i].about};
+        cli_table_add(table, cells);
+    }
+    return cli_table_print(table);
+}
+
+static int examine(const cli_context *cli, bool clean)
+{
+    gyre_runtime *runtime = NULL;
+    doctor_report report = {.clean = clean};
+    int code = cli_fail_unless_ok(cli_open(cli, &runtime)); /* a configuration that is wrong says where */
+    if (code != CLI_OK)
+        return code;
+    doctor_look_at_backends(&report, runtime);
+    doctor_look_at_limits(&report);
+    doctor_look_at_cache(&report, runtime);
+    doctor_look_at_socket(&report, runtime);
+    doctor_look_at_workers(&report);
+    code = cli->json ? print_json(&report) : print(&report);
+    for (size_t i = 0; i < report.count && code == CLI_OK; i++)
+        if (report.findings[i].state == DOCTOR_PROBLEM || report.findings[i].state == DOCTOR_LEFT)
+            code = CLI_FAILED;
+    gyre_close(runtime);
+    return code;
+}
+
+static int run(cli_context *cli)
+{
+    bool clean = false;
+    const cli_option options[] = {{"--clean", .flag = &clean}, {0}};
+    if (!cli_parse(cli, options))
+        return cli->exit_code;
+    if (cli->operands.count)
+        return cli_usage_error(cli, "expected no operand");
+    return examine(cli, clean);
+}
+
+const cli_command cli_command_doctor = {"doctor", "what is missing here, and what dead processes left", HELP,
+                                        run};

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The looks of gyre doctor. No state. Must not touch what may belong to a living process: a file of the cache
+ * is removed when the process in its name is gone, a socket when nobody listens, a worker when its parent is
+ * not its program any more.
+ */
+#include "cli/doctor.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/attach/meeting.h"
+#include "core/base/error.h"
+#include "core/base/places.h"
+#include "core/cache/cache.h"
+#include "core/runtime/runtime.h"
+
+enum { DESCRIPTORS_WANTED = 256 };
+
+void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
+{
+    va_list arguments;
+    if (report->count == DOCTOR_FINDINGS_MAX)
+        return;
+    doctor_finding *finding = &report->findings[report->count++];
+    finding->state = state;
+    snprintf(finding->what, sizeof finding->what, "%s", what);
+    va_start(arguments, format);
+    vsnprintf(finding->about, sizeof finding->about, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- what is needed ---- */
+
+static void look_for_helper(doctor_report *report, const char *name, const char *without)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", gyre_place_helpers(), name);
+    if (access(path, X_OK) == 0)
+        doctor_find(report, DOCTOR_OK, name, "%s", path);
+    else
+        doctor_find(report, DOCTOR_NOTE, name, "%s: %s; %s", path, strerror(errno), without);
+}
+
+void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime)
+{
+    gyre_backend_choice choice = {.size = sizeof choice};
+    if (gyre_backend_choose(runtime, NULL, &choice) == GYRE_OK)
+        doctor_find(report, DOCTOR_OK, "backend", "%s would be used; gyre backends tells of the others",
+                    choice.name);
+    else
+        doctor_find(report, DOCTOR_PROBLEM, "backend", "%s", gyre_error_text());
+    look_for_helper(report, "gyre-check",
+                    "handlers are compiled without the check of the dialect: install libclang and "
+                    "build again");
+    look_for_helper(report, "gyre-worker",
+                    "isolation = process cannot be used: install it beside the library");
+}
+
+void doctor_look_at_limits(doctor_report *report)
+{
+    struct rlimit descriptors = {0}, locked = {0};
+    getrlimit(RLIMIT_NOFILE, &descriptors);
+    getrlimit(RLIMIT_MEMLOCK, &locked);
+    doctor_find(report, descriptors.rlim_cur >= DESCRIPTORS_WANTED ? DOCTOR_OK : DOCTOR_NOTE, "descriptors",
+                "a process may open %llu; a queue takes 1, an attached one 3, a worker process 4",
+                (unsigned long long)descriptors.rlim_cur);
+    if (locked.rlim_cur == RLIM_INFINITY)
+        doctor_find(report, DOCTOR_OK, "locked memory", "no limit");
+    else
+        doctor_find(report, DOCTOR_OK, "locked memory",
+                    "%llu KiB; GPU drivers lock the memory of queues beyond it",
+                    (unsigned long long)locked.rlim_cur / 1024);
+}
+
+/* ---- what was left ---- */
+
+static void tell_left(doctor_report *report, bool removed, const char *what, const char *path,
+                      const char *why)
+{
+    if (report->clean && !removed)
+        doctor_find(report, DOCTOR_PROBLEM, what, "%s: %s, and cannot be removed: %s", path, why,
+                    strerror(errno));
+    else
+        doctor_find(report, removed ? DOCTOR_REMOVED : DOCTOR_LEFT, what, "%s: %s", path, why);
+}
+
+/* "NAME.PROCESS.NUMBER.tmp" of a writer that is gone. */
+static bool is_orphaned_file(const char *name)
+{
+    const char *end = strstr(name, ".tmp");
+    long process = 0;
+    if (!end || end[4])
+        return false;
+    const char *number = end, *dot;
+    while (number > name && number[-1] != '.')
+        number--;
+    for (dot = number - 1; dot > name && dot[-1] != '.';)
+        dot--;
+    process = strtol(dot, NULL, 10);
+    return process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH;
+}
+
+static void look_at_key(doctor_report *report, const char *folder)
+{
+    DIR *files = opendir(folder);
+    for (struct dirent *entry; files && (entry = readdir(files));) {
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (length < 0 || (size_t)length >= sizeof path || !is_orphaned_file(entry->d_name))
+            continue;
+        tell_left(report, report->clean && unlink(path) == 0, "cache", path, "its writer died");
+    }
+    if (files)
+        closedir(files);
+}
+
+static void look_at_entries(doctor_report *report, const struct gyre_cache *cache)
+{
+    struct gyre_cache_entry *entries = NULL;
+    size_t count = 0;
+    uint64_t total = 0;
+    if (gyre_cache_list(cache, &entries, &count) != GYRE_OK) {
+        doctor_find(report, DOCTOR_PROBLEM, "cache", "%s", gyre_error_text());
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        total += entries[i].size;
+        if (entries[i].damaged)
+            tell_left(report, report->clean && unlink(entries[i].path) == 0, "cache", entries[i].path,
+                      "damaged");
+    }
+    doctor_find(report, DOCTOR_OK, "cache", "%zu compiled kernels, %llu of at most %llu bytes, in %s", count,
+                (unsigned long long)total, (unsigned long long)cache->size_max, cache->folder);
+    free(entries);
+}
+
+void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime)
+{
+    struct gyre_cache cache;
+    char key[PATH_MAX];
+    gyre_cache_open(&cache, gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "cache_dir"),
+                    (uint64_t)gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, "cache_size"));
+    if (!cache.usable) {
+        doctor_find(report, DOCTOR_NOTE, "cache", "%s",
+                    cache.trouble[0] ? cache.trouble : "turned off: every start compiles its kernels");
+        return;
+    }
+    look_at_entries(report, &cache);
+    DIR *keys = opendir(cache.folder);
+    for (struct dirent *entry; keys && (entry = readdir(keys));) {
+        int length = snprintf(key, sizeof key, "%s/%s", cache.folder, entry->d_name);
+        if (entry->d_name[0] != '.' && length > 0 && (size_t)length < sizeof key)
+            look_at_key(report, key);
+    }
+    if (keys)
+        closedir(keys);
+}
+
+void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
+{
+    char path[GYRE_PLACE_MAX];
+    struct stat about;
+    int connection = -1;
+    const char *configured = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "socket");
+    if (gyre_place_find(configured, false, path) != GYRE_OK || lstat(path, &about) != 0) {
+        doctor_find(report, DOCTOR_OK, "server", "none; gyre serve starts one");
+        return;
+    }
+    gyre_status status = gyre_place_connect(path, &connection);
+    if (status == GYRE_OK) {
+        close(connection);
+        doctor_find(report, DOCTOR_OK, "server", "one serves at %s", path);
+    } else if (S_ISSOCK(about.st_mode) && about.st_uid == geteuid()) {
+        tell_left(report, report->clean && unlink(path) == 0, "server", path, "nobody listens any more");
+    } else {
+        doctor_find(report, DOCTOR_NOTE, "server", "%s", gyre_error_text());
+    }
+}
+
+/* Its program would be its parent; a worker ends with it, unless it was stopped at that moment. */
+static bool is_orphaned_worker(const char *pid)
+{
+    char path[300], text[512], state;
+    long parent = 0;
+    struct stat about;
+    snprintf(path, sizeof path, "/proc/%s/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    bool own = file && fstat(fileno(file), &about) == 0 && about.st_uid == geteuid();
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    const char *name = strchr(text, '('), *end = strrchr(text, ')');
+    return own && name && end && strncmp(name, "(gyre-worker)", 13) == 0 &&
+           sscanf(end + 2, "%c %ld", &state, &parent) == 2 && state != 'Z' && parent == 1;
+}
+
+void doctor_look_at_workers(doctor_report *report)
+{
+    size_t found = 0;
+    DIR *processes = opendir("/proc");
+    for (struct dirent *entry; processes && (entry = readdir(processes));) {
+        if (!isdigit((unsigned char)entry->d_name[0]) || !is_orphaned_worker(entry->d_name))
+            continue;
+        found++;
+        bool ended = report->clean && kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL) == 0;
+        tell_left(report, ended, "worker", entry->d_name, "a process of gyre-worker whose program is gone");
+    }
+    if (processes)
+        closedir(processes);
+    if (!found)
+        doctor_find(report, DOCTOR_OK, "workers", "none whose program is gone");
+}

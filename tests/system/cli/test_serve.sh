@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# serve, call --attach and doctor: a server and its clients as processes, and what dead ones leave.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
+export XDG_RUNTIME_DIR="$folder/session" XDG_CACHE_HOME="$folder/cache"
+mkdir -p "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME"
+server=
+
+# start_server ARGUMENT...: in the background, until it says that it serves.
+start_server()
+{
+    : >"$folder/ready"
+    "$GYRE" serve --backend cpu "$@" >"$folder/ready" 2>"$folder/served" &
+    server=$!
+    for ((i = 0; i < 600; i++)); do
+        [[ ! -s "$folder/ready" ]] && kill -0 "$server" 2>/dev/null || break
+        sleep 0.05
+    done
+}
+
+# stop_server SIGNAL: its exit status is left in `ended`.
+stop_server()
+{
+    kill "-$1" "$server"
+    wait "$server"
+    ended=$?
+}
+
+run call --attach scale '{"value":1,"factor":2}'
+exits 3
+says "nobody serves at $XDG_RUNTIME_DIR/gyre.sock"
+
+start_server examples/command/scale.gyre.c examples/command/total.gyre.c
+run call --attach scale '{"value":20.5,"factor":2}' '{"value":1,"factor":3}'
+exits 0
+prints '{"scaled":41.0}'
+prints '{"scaled":3.0}'
+says "scale of the server: 2 sent, 2 answered, 0 failed"
+run call --attach total '{"add":2}' '{"add":3}'
+exits 0
+run call --attach total '{"add":5}' # what an actor keeps outlives its clients
+exits 0
+prints '"sum":10'
+run call --attach skale '{"value":1,"factor":2}'
+exits 1
+says "the server has no kernel 'skale'; did you mean 'scale'?"
+run call --attach scale --lanes 2 '{"value":1,"factor":2}'
+exits 2
+says "--lanes is for a kernel that is launched"
+run serve --backend cpu examples/command/scale.gyre.c
+exits 1
+says "a server is there already"
+run doctor
+exits 0
+prints "one serves at $XDG_RUNTIME_DIR/gyre.sock"
+run doctor --clean
+exits 0
+run call --attach scale '{"value":4,"factor":2}' # nothing of a living server was touched
+exits 0
+stop_server TERM
+called="the end of gyre serve"
+[[ $ended -eq 0 && ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "exit $ended: $(cat "$folder/served")"
+grep -q "served 4 clients, refused 1" "$folder/served" || fail "$(cat "$folder/served")"
+
+start_server examples/command/scale.gyre.c
+stop_server KILL
+mapfile -t keys < <(find "$XDG_CACHE_HOME/gyre/kernels" -mindepth 1 -maxdepth 1 -type d)
+: >"${keys[0]}/0123.999999999.1.tmp" # no process has so high a number
+: >"${keys[0]}/0123.$$.1.tmp"        # this one lives
+run doctor
+exits 1
+prints "$XDG_RUNTIME_DIR/gyre.sock: nobody listens any more"
+prints "0123.999999999.1.tmp: its writer died"
+run doctor --clean
+exits 0
+prints "removed"
+[[ ! -e "$XDG_RUNTIME_DIR/gyre.sock" && ! -e "${keys[0]}/0123.999999999.1.tmp" ]] || fail "something was not removed"
+[[ -e "${keys[0]}/0123.$$.1.tmp" ]] || fail "a living process's file was removed"
+run doctor --json
+exits 0
+prints '"state":"ok"'
+run serve --backend cpu
+exits 2
+says "expected at least one kernel"
+run doctor something
+exits 2
+finish
