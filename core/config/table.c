@@ -112,6 +112,12 @@ static const struct gyre_config_row rows[] = {
      .max = 3600000,
      .preset = "60000",
      .doc = "How long one compiler run may take; it is ended then."},
+    {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_PATH,
+     .key = "journal_dir",
+     .preset = "",
+     .doc = "The folder for the journals of queues with `durability = journal`; it is made when it is not "
+            "there."},
 
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
@@ -457,6 +463,37 @@ static const struct gyre_config_row rows[] = {
          "How many dead letters are kept until somebody takes them (`gyre_dead_letter_take`, `gyre call "
          "--dead-letters`): messages that expired, that crashed their handler's process each time, or whose "
          "checksum is wrong. The oldest leaves when there are more; it is counted."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "durability",
+     .choices = {"none", "journal"},
+     .preset = "none",
+     .doc = "`journal` writes accepted requests, and the checkpoints of its kernel, to a file in "
+            "`journal_dir`, so "
+            "that they outlive the program: when it is started again, the queue goes on where it ended."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "fsync",
+     .choices = {"never", "group", "interval"},
+     .preset = "group",
+     .doc =
+         "With a journal: when what was written is forced to the disk, which makes it durable. `group`: with "
+         "everything that came since the last time; `interval`: every `fsync_ms`; `never`: it outlives the "
+         "program but not a loss of power."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_MS,
+     .key = "fsync_ms",
+     .min = 1,
+     .max = 3600000,
+     .preset = "10",
+     .doc = "With `fsync = interval`: how often."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_SIZE,
+     .key = "journal_size",
+     .min = 65536,
+     .max = CACHE_MAX,
+     .preset = "64 MiB",
+     .doc = "With a journal: it begins anew, with what is still needed, when it is larger than this."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",

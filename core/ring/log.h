@@ -30,7 +30,12 @@ struct gyre_queue_log {
     uint64_t limit;     /* atomic: requests from this index on have to wait */
     uint64_t announced; /* atomic: what is being sent goes up to here */
     uint64_t ask_at;    /* atomic: a request from here on is worth a call of `ask` */
-    struct gyre_queue_position base;   /* of the last checkpoint; `first` is atomic */
+    uint64_t journal_limit;          /* atomic: as `limit`, because of a journal; UINT64_MAX: there is none */
+    uint64_t durable;                /* atomic: requests below are in the journal, as its settings promise */
+    bool keeps;                      /* there are checkpoints; else only a journal */
+    uint32_t *journal_bell;          /* NULL: no journal; a futex word */
+    uint32_t journal_sleeps;         /* atomic: it is to be rung */
+    struct gyre_queue_position base; /* of the last checkpoint; `first` is atomic */
     struct gyre_queue_position coming; /* of the one that is being taken */
     bool looked;                       /* `coming` was noted for it */
     uint32_t asked;                    /* atomic: `ask` was called since the last checkpoint */
@@ -38,7 +43,7 @@ struct gyre_queue_log {
     void *ask_context;
 };
 
-/** Gives the queue a log of at most `bytes`. INVALID when not even one request fits. */
+/** Gives the queue a log of at most `bytes` (0: nothing is kept). INVALID when not even one request fits. */
 gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes);
 /** Accepts a queue without. */
 void gyre_queue_log_destroy(gyre_queue *queue);
@@ -50,6 +55,9 @@ uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted
 /** Whether a request may take this index as far as the log is concerned. Any thread. */
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
 
+/** Whether it is the journal that holds up the next request. Any thread. */
+bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
+
 /* ---- checkpoints: between two messages ---- */
 
 /** Notes which requests are handled now. The device is at a message boundary and stays there meanwhile. */
@@ -57,6 +65,8 @@ void gyre_queue_log_look(gyre_queue *queue);
 /** What was noted is what the last checkpoint covers; `ask_after` requests later the next one is asked for.
  */
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
+/** The checkpoint that is kept covers what a journal says. No device. */
+void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after);
 /** Everything that was sent is settled: a kernel begins with its initial state. No device. */
 void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after);
 /** How many requests were handled since the last checkpoint, as far as they are one after the other. */
@@ -72,10 +82,31 @@ struct gyre_logged_request {
 };
 
 /**
+ * Copies a request that the checkpoint does not cover, from the log or its slot. Whether a handler ran for
+ * it, if it is completed.
+ */
+bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request);
+
+/**
  * The next request at or behind *index, below `end`, that was handled after the checkpoint and answered.
  * False when there is none; else *index is its index.
  */
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request);
+
+/** Enters a request of an earlier life, below the first one of the queue. */
+void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,
+                        bool handled);
+/** Bytes that so many requests take in a log. */
+uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count);
+
+/* ---- journals ---- */
+
+/** Requests below `limit` may be sent as far as a journal is concerned. */
+void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit);
+/** Requests below `index` are durable. */
+void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index);
+/** Of a request that is in its slot. */
+uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index);
 
 #endif

@@ -117,6 +117,8 @@ struct gyre_queue {
     struct gyre_kernel *kernel;
     struct gyre_queue *next;
     void *device_memory;
+    uint64_t device_address;      /* of the region, where the device is in this process */
+    struct gyre_durable *durable; /* NULL: it has no journal */
     uint32_t table_entry;
     bool withdrawn;           /* it is being closed: no device gets to see it any more */
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */

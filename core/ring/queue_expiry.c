@@ -52,6 +52,12 @@ void gyre_queue_expiry_destroy(gyre_queue *queue)
     queue->expiry = NULL;
 }
 
+void gyre_queue_expiry_never(gyre_queue *queue)
+{
+    if (queue->expiry)
+        queue->expiry->ttl_ns = 0;
+}
+
 uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns)
 {
     return queue->expiry->ttl_ns ? now_ns + queue->expiry->ttl_ns : 0;

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/lines.h"
 #include "core/ring/replay.h"
+#include "gyre/waiting.h"
 
 /* An entry of the log. */
 struct entry {
@@ -41,17 +43,27 @@ static gyre_status no_room_for_one(const gyre_queue *queue, uint64_t bytes, uint
                           gyre_queue_label(queue, label, sizeof label), (unsigned long long)bytes, stride);
 }
 
+static uint32_t stride_of(const gyre_queue *queue)
+{
+    return ((uint32_t)sizeof(struct entry) + queue->header_size + queue->request_size + 15) / 16 * 16;
+}
+
+uint64_t gyre_queue_log_bytes(const gyre_queue *queue, uint64_t count)
+{
+    return count * stride_of(queue);
+}
+
 gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
 {
-    uint32_t stride =
-        ((uint32_t)sizeof(struct entry) + queue->header_size + queue->request_size + 15) / 16 * 16;
-    if (bytes < stride)
+    uint32_t stride = stride_of(queue);
+    if (bytes && bytes < stride)
         return no_room_for_one(queue, bytes, stride);
-    struct gyre_queue_log *log = calloc(1, sizeof *log);
+    struct gyre_queue_log *log = gyre_lines_alloc(sizeof *log);
     size_t marks = (size_t)(queue->capacity + 7) / 8;
     if (log) {
+        log->keeps = bytes != 0;
         log->stride = stride;
-        log->count = bytes / stride;
+        log->count = log->keeps ? bytes / stride : 1;
         log->entries = calloc(log->count, stride);
         log->base.done = calloc(marks, 1);
         log->coming.done = calloc(marks, 1);
@@ -63,7 +75,8 @@ gyre_status gyre_queue_log_create(gyre_queue *queue, uint64_t bytes)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a replay log of %llu bytes",
                               (unsigned long long)bytes);
     }
-    log->saved = gyre_queue_next_index(queue);
+    log->saved = log->durable = gyre_queue_next_index(queue);
+    log->journal_limit = UINT64_MAX;
     gyre_queue_log_restart(queue, UINT64_MAX);
     return GYRE_OK;
 }
@@ -83,11 +96,13 @@ void gyre_queue_log_destroy(gyre_queue *queue)
 
 /* ---- the producer ---- */
 
-/* A request that a device was told to pass over says no length of its own any more: its payload does. */
-static uint32_t request_length(const gyre_queue *queue, const gyre_slot *slot)
+/* A request that a device was told to pass over, or that was taken back, says no length of its own any more.
+ */
+uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
 {
+    const gyre_slot *slot = gyre_request_slot(queue, index);
     uint32_t length = slot->length;
-    if (length == GYRE_LENGTH_ANSWERED && queue->request_least)
+    if (length > queue->request_size && queue->request_least)
         memcpy(&length, slot + 1, sizeof length);
     return length < queue->request_size ? length : queue->request_size;
 }
@@ -102,35 +117,78 @@ static void save(const gyre_queue *queue, uint64_t index)
     const gyre_slot *slot = gyre_request_slot(queue, index);
     struct entry *entry = entry_of(queue->log, index);
     unsigned char *payload = (unsigned char *)(entry + 1) + queue->header_size;
-    entry->length = request_length(queue, slot);
+    entry->length = gyre_queue_request_length(queue, index);
     entry->handled = gyre_queue_was_handled(queue, index);
     if (queue->header_size)
         memcpy(entry + 1, header_of(queue, index), queue->header_size);
     memcpy(payload, slot + 1, entry->length);
 }
 
+static uint64_t limit_of(const struct gyre_queue_log *log)
+{
+    uint64_t limit = load(&log->limit), journal = load(&log->journal_limit);
+    return limit < journal ? limit : journal;
+}
+
+/* What stood in the slots of requests below `end`, which are about to be written. */
+static void save_before(gyre_queue *queue, uint64_t end)
+{
+    struct gyre_queue_log *log = queue->log;
+    uint64_t base = load(&log->base.first), old = log->saved < base ? base : log->saved;
+    if (end <= queue->shared->shape.first + queue->capacity || log->saved >= end - queue->capacity)
+        return;
+    for (; log->keeps && old < end - queue->capacity; old++)
+        save(queue, old);
+    __atomic_store_n(&log->saved, end - queue->capacity, __ATOMIC_RELEASE); /* pairs with a reader's */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
+}
+
+/* Whoever takes checkpoints, or writes the journal, may sleep. */
+static void tell(struct gyre_queue_log *log, uint64_t end, bool held)
+{
+    bool due = end >= load(&log->ask_at) || held;
+    if (log->ask && due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_RELAXED))
+        log->ask(log->ask_context);
+    if (!log->journal_bell)
+        return;
+    __atomic_thread_fence(
+        __ATOMIC_SEQ_CST); /* pairs with the journal's, between "I sleep" and its last look */
+    if (__atomic_load_n(&log->journal_sleeps, __ATOMIC_RELAXED))
+        gyre_bell_ring(log->journal_bell, INT_MAX);
+}
+
 uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
 {
     struct gyre_queue_log *log = queue->log;
-    uint64_t limit = load(&log->limit), base = load(&log->base.first);
+    uint64_t limit = limit_of(log);
     uint64_t granted = limit <= index ? 0 : limit - index < wanted ? limit - index : wanted;
-    uint64_t end = index + granted, first = queue->shared->shape.first;
-    if (end > first + queue->capacity && log->saved < end - queue->capacity) {
-        for (uint64_t old = log->saved < base ? base : log->saved; old < end - queue->capacity; old++)
-            save(queue, old);
-        __atomic_store_n(&log->saved, end - queue->capacity, __ATOMIC_RELEASE); /* pairs with a reader's */
-        __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
-    }
+    uint64_t end = index + granted;
+    save_before(queue, end);
     __atomic_store_n(&log->announced, end, __ATOMIC_RELEASE);
-    if ((end >= load(&log->ask_at) || granted < wanted) &&
-        !__atomic_exchange_n(&log->asked, 1, __ATOMIC_RELAXED))
-        log->ask(log->ask_context);
+    tell(log, end, granted < wanted);
     return granted;
 }
 
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index)
 {
-    return !queue->log || index < load(&queue->log->limit);
+    return !queue->log || index < limit_of(queue->log);
+}
+
+bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
+{
+    return gyre_queue_next_index(queue) >= load(&queue->log->journal_limit);
+}
+
+void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit)
+{
+    __atomic_store_n(&queue->log->journal_limit, limit, __ATOMIC_RELEASE);
+    gyre_queue_ring_credit(queue);
+}
+
+void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index)
+{
+    __atomic_store_n(&queue->log->durable, index, __ATOMIC_RELEASE);
+    gyre_queue_ring_credit(queue);
 }
 
 /* ---- checkpoints ---- */
@@ -159,8 +217,10 @@ static void announce_base(gyre_queue *queue, uint64_t first, uint64_t ask_after)
     struct gyre_queue_log *log = queue->log;
     uint64_t half = (queue->capacity + log->count) / 2;
     __atomic_store_n(&log->base.first, first, __ATOMIC_RELEASE);
-    __atomic_store_n(&log->limit, first + queue->capacity + log->count, __ATOMIC_RELEASE);
-    __atomic_store_n(&log->ask_at, first + (ask_after < half ? ask_after : half), __ATOMIC_RELEASE);
+    uint64_t limit = first + queue->capacity + log->count,
+             ask_at = first + (ask_after < half ? ask_after : half);
+    __atomic_store_n(&log->limit, log->keeps ? limit : UINT64_MAX, __ATOMIC_RELEASE);
+    __atomic_store_n(&log->ask_at, log->keeps ? ask_at : UINT64_MAX, __ATOMIC_RELEASE);
     __atomic_store_n(&log->asked, 0, __ATOMIC_RELAXED);
     gyre_queue_ring_credit(queue);
 }
@@ -184,6 +244,19 @@ void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after)
     announce_base(queue, gyre_queue_next_index(queue), ask_after);
 }
 
+void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after)
+{
+    struct gyre_queue_log *log = queue->log;
+    log->coming.first = first;
+    memset(log->coming.done, 0, (size_t)(queue->capacity + 7) / 8);
+    for (uint64_t index = first; index < gyre_queue_next_index(queue); index++)
+        if (index >= gyre_received(queue) && gyre_reply_ready(queue, index))
+            log->coming.done[(index - first) / 8] |= (uint8_t)(1u << (index - first) % 8);
+    log->looked = true;
+    log->saved = gyre_received(queue);
+    gyre_queue_log_commit(queue, ask_after);
+}
+
 uint64_t gyre_queue_log_behind(const gyre_queue *queue)
 {
     return gyre_queue_first_unanswered(queue) - load(&queue->log->base.first);
@@ -205,13 +278,21 @@ static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logge
                       bool *handled)
 {
     const gyre_slot *slot = gyre_request_slot(queue, index);
-    request->length = request_length(queue, slot);
+    request->length = gyre_queue_request_length(queue, index);
     *handled = gyre_queue_was_handled(queue, index);
     if (queue->header_size)
         memcpy(&request->header, header_of(queue, index), queue->header_size);
     memcpy(request->payload, slot + 1, request->length);
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the release fence of a sender that came here */
     return __atomic_load_n(&queue->log->saved, __ATOMIC_RELAXED) <= index;
+}
+
+bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
+{
+    bool handled = false;
+    if (load(&queue->log->saved) > index || !read_slot(queue, index, request, &handled))
+        handled = read_entry(queue, index, request);
+    return handled;
 }
 
 /* Whether a request was answered since the checkpoint. */
@@ -227,14 +308,11 @@ static bool is_wanted(const gyre_queue *queue, uint64_t index)
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request)
 {
-    const struct gyre_queue_log *log = queue->log;
-    uint64_t first = load(&log->base.first);
+    uint64_t first = load(&queue->log->base.first);
     for (uint64_t at = *index < first ? first : *index; at < end; at++) {
-        bool handled = false;
         if (!is_wanted(queue, at))
             continue;
-        if (load(&log->saved) > at || !read_slot(queue, at, request, &handled))
-            handled = read_entry(queue, at, request);
+        bool handled = gyre_queue_log_read(queue, at, request);
         request->header.deadline_ns = 0; /* it was kept then */
         *index = at;
         if (handled)
@@ -242,4 +320,14 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
     }
     *index = end;
     return false;
+}
+
+void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,
+                        bool handled)
+{
+    struct entry *entry = entry_of(queue->log, index);
+    entry->length = request->length;
+    entry->handled = handled;
+    memcpy(entry + 1, &request->header, queue->header_size);
+    memcpy((unsigned char *)(entry + 1) + queue->header_size, request->payload, request->length);
 }

@@ -42,7 +42,15 @@ bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index)
     if (reply->info != GYRE_OUTCOME_FAILED)
         return true;
     memcpy(&failure, reply + 1, sizeof failure);
-    return failure.code != GYRE_FAILURE_CRASH;
+    switch (failure.code) {
+    case GYRE_FAILURE_CRASH:
+    case GYRE_FAILURE_EXPIRED:
+    case GYRE_FAILURE_SEAL:
+    case GYRE_FAILURE_LENGTH: /* also of one that was taken back because it is late, and nobody looked yet */
+        return false;
+    default:
+        return true;
+    }
 }
 
 static void mark(gyre_queue *queue, bool handled_too)

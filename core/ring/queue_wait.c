@@ -216,8 +216,10 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
             gyre_queue_label(queue, label, sizeof label));
     if (!gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
         return gyre_error_set(status,
-                              "%s waits for a checkpoint, because its replay log is full: use a larger "
-                              "replay_log, or more frequent checkpoints",
+                              gyre_queue_log_awaits_journal(queue)
+                                  ? "%s waits for its journal to be written: is there room on its disk?"
+                                  : "%s waits for a checkpoint, because its replay log is full: use a larger "
+                                    "replay_log, or more frequent checkpoints",
                               gyre_queue_label(queue, label, sizeof label));
     if (!gyre_bridge_has_room(queue, bytes))
         return full_of_bytes(queue, status);

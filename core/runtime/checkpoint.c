@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/log.h"
+#include "core/runtime/durable.h"
 
 #define RETRY_NS UINT64_C(200000)
 
@@ -65,7 +67,7 @@ static gyre_status check_shape(const gyre_kernel *kernel)
 static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
 {
     enum { BYTES = 1 << 20, SLOTS_MAX = 1024 };
-    uint64_t stride = gyre_slot_stride((uint32_t)kernel->record->request->size), address = 0;
+    uint64_t stride = gyre_slot_stride((uint32_t)kernel->record->request->size);
     gyre_queue_desc desc = {
         .size = sizeof desc, .name = kernel->name, .capacity = 1, .policy = GYRE_FULL_REJECT};
     while (desc.capacity < SLOTS_MAX && desc.capacity * 2 * stride <= BYTES)
@@ -73,7 +75,10 @@ static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoint
     checkpoints->request = malloc(kernel->record->request->size + 1);
     if (!checkpoints->request)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
-    return gyre_kernel_make_queue(kernel, &desc, kernel->name, &checkpoints->replay, &address);
+    gyre_status status = gyre_kernel_make_queue(kernel, &desc, kernel->name, &checkpoints->replay);
+    if (status == GYRE_OK)
+        gyre_queue_expiry_never(checkpoints->replay); /* what was in time then is in time again */
+    return status;
 }
 
 static void read_settings(const gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
@@ -126,28 +131,50 @@ static void ring(void *context)
     gyre_bell_ring(&checkpoints->bell, INT_MAX);
 }
 
-gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue)
+/* Whether the kernel can have this queue as well. */
+static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
-    if (!kernel->checkpoints)
-        return GYRE_OK;
-    if (kernel->record->form == GYRE_FORM_ACTOR && kernel->queues)
+    const gyre_queue *replay = kernel->checkpoints->replay;
+    bool alone = kernel->record->form == GYRE_FORM_ACTOR || (kernel->queues && kernel->queues->durable);
+    if (alone && kernel->queues)
         return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' is an actor with checkpoints, which has one queue: in which order "
-                              "it took requests from several could not be repeated",
+                              "kernel '%s' is an actor with checkpoints, or has a queue with a journal, and "
+                              "has one queue: in which order it took requests from several could not be "
+                              "repeated",
                               kernel->name);
-    if (queue->header_size != kernel->checkpoints->replay->header_size)
+    if (queue->header_size != replay->header_size)
         return gyre_error_set(
             GYRE_INVALID,
             "queue '%s' of kernel '%s' has headers of %u bytes, and with checkpoints all its "
             "queues have headers of one size, which is %u",
-            queue->name, kernel->name, queue->header_size, kernel->checkpoints->replay->header_size);
-    gyre_status status = gyre_queue_log_create(queue, (uint64_t)gyre_kernel_setting(kernel, "replay_log"));
-    if (status != GYRE_OK)
+            queue->name, kernel->name, queue->header_size, replay->header_size);
+    return GYRE_OK;
+}
+
+static gyre_status make_log(const gyre_kernel *kernel, gyre_queue *queue, const struct gyre_durable *durable)
+{
+    uint64_t bytes = kernel->checkpoints ? (uint64_t)gyre_kernel_setting(kernel, "replay_log") : 0;
+    uint64_t least = durable ? gyre_queue_log_bytes(queue, gyre_durable_log_count(durable)) : 0;
+    gyre_status status = gyre_queue_log_create(queue, kernel->checkpoints && bytes < least ? least : bytes);
+    if (status != GYRE_OK || !kernel->checkpoints)
         return status;
     queue->log->ask = ring;
     queue->log->ask_context = kernel->checkpoints;
     gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
     return GYRE_OK;
+}
+
+gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable)
+{
+    gyre_status status = GYRE_OK;
+    queue->durable = durable;
+    if (kernel->checkpoints)
+        status = check_company(kernel, queue);
+    if (status == GYRE_OK && (kernel->checkpoints || durable))
+        status = make_log(kernel, queue, durable);
+    if (status == GYRE_OK && durable)
+        status = gyre_durable_attach(durable, queue);
+    return status;
 }
 
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue)
@@ -211,13 +238,18 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     if (!checkpoints || !checkpoints->part_count)
         return GYRE_OK;
+    const unsigned char *earlier = gyre_durable_state(kernel);
+    gyre_status status = GYRE_OK;
     gyre_store_clear(&checkpoints->store);
-    gyre_status status = copy_parts(kernel);
+    if (earlier)
+        memcpy(gyre_store_next(&checkpoints->store), earlier, checkpoints->store.size);
+    else
+        status = copy_parts(kernel);
     if (status != GYRE_OK)
         return gyre_error_add(status, "while the first checkpoint of kernel '%s' was taken", kernel->name);
     gyre_store_seal(&checkpoints->store);
     gyre_store_commit(&checkpoints->store);
-    return GYRE_OK;
+    return earlier ? gyre_replay_restore(kernel) : GYRE_OK;
 }
 
 /* ---- taking one ---- */
@@ -316,6 +348,8 @@ gyre_status gyre_checkpoint_take(gyre_kernel *kernel, uint64_t deadline_ns)
         pthread_mutex_lock(&kernel->lock);
         status = commit(kernel, generation);
         pthread_mutex_unlock(&kernel->lock);
+        if (status == GYRE_OK)
+            gyre_durable_checkpoint(kernel);
     }
     pthread_mutex_unlock(&checkpoints->taking);
     return status;

@@ -57,8 +57,13 @@ void gyre_checkpoints_stop(gyre_kernel *kernel);
 /** The device has left. Accepts a kernel without. */
 void gyre_checkpoints_destroy(gyre_kernel *kernel);
 
-/** Gives a new queue of the kernel what it needs; no effect on a kernel without checkpoints. */
-gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue);
+struct gyre_durable;
+
+/**
+ * Gives a new queue of the kernel what checkpoints and its journal (NULL: none) need, and puts into it what
+ * the journal says. `durable` is the queue's then, also after a failure. Under the lock.
+ */
+gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struct gyre_durable *durable);
 /** The first checkpoint: the state at launch. The device is not there yet; without the lock. */
 gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
 /** What was sent is settled, for a kernel that begins with its initial state. Under the lock. */
@@ -93,5 +98,9 @@ bool gyre_replay_prepare(gyre_kernel *kernel);
  */
 gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
                             void *context);
+
+/** Has a kernel that was just launched handle again what a journal says. Under the lock, given up meanwhile.
+ */
+gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident);
 
 #endif

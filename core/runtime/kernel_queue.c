@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/durable.h"
 #include "core/runtime/queue_plan.h"
 
 enum { LAYOUT_AUTO, LAYOUT_SLOTS, LAYOUT_BRIDGED }; /* the setting's words */
@@ -74,6 +75,13 @@ static uint32_t free_entry(const gyre_kernel *kernel)
     return entry;
 }
 
+static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
+{
+    return gyre_dispatch_isolated(kernel->dispatch)
+               ? gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory)
+               : queue->device_address;
+}
+
 /*
  * Announced by the command that follows. A worker may be reading the table for the command before, so the
  * address comes last: who sees it sees the rest (tests/models/table.pml).
@@ -116,10 +124,7 @@ void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
         }
         if (resume)
             mark_answered(kernel, queue);
-        write_entry(kernel, queue, first,
-                    queue->gate && !queue->withdrawn
-                        ? gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory)
-                        : 0);
+        write_entry(kernel, queue, first, queue->gate && !queue->withdrawn ? address_of(kernel, queue) : 0);
     }
 }
 
@@ -130,7 +135,7 @@ void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
     uint64_t first = gyre_queue_first_unanswered(queue);
     gyre_queue_set_claim(queue, first);
     mark_answered(kernel, queue);
-    write_entry(kernel, queue, first, gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory));
+    write_entry(kernel, queue, first, address_of(kernel, queue));
 }
 
 void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
@@ -139,8 +144,7 @@ void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
     for (uint32_t i = 0; i < control->command.queue_count; i++)
         __atomic_store_n(&control->queues[i].address, 0, __ATOMIC_RELEASE);
     queue->table_entry = 0;
-    write_entry(kernel, queue, gyre_queue_next_index(queue),
-                gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory));
+    write_entry(kernel, queue, gyre_queue_next_index(queue), address_of(kernel, queue));
 }
 
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
@@ -164,14 +168,16 @@ static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
 {
     const uint32_t bridging = gyre_dispatch_device_info(kernel->dispatch)->bridging;
     const int64_t layout = setting(kernel, section, "layout");
-    const bool logged = gyre_kernel_setting(kernel, "checkpoints") != 0;
+    const bool logged =
+        gyre_kernel_setting(kernel, "checkpoints") != 0 || setting(kernel, section, "durability") != 0;
     if (layout == LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's to say */
         return GYRE_OK;
     if (layout == LAYOUT_BRIDGED && (logged || bridging == GYRE_BRIDGING_NONE))
         return gyre_error_set(
             logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
             "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
-            kernel->name, logged ? "for kernels with checkpoints" : "on this backend");
+            kernel->name,
+            logged ? "for kernels with checkpoints and queues with a journal" : "on this backend");
     if (layout == LAYOUT_AUTO && (logged || bridging == GYRE_BRIDGING_NONE ||
                                   (!tail_is_large(options->request_least, options->request_size) &&
                                    !tail_is_large(options->reply_least, options->reply_size))))
@@ -185,8 +191,9 @@ static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
 
 /* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                              struct gyre_queue_options *lent, gyre_queue **out, uint64_t *address)
+                              struct gyre_queue_options *lent, gyre_queue **out)
 {
+    uint64_t address = 0;
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc, section);
     options.lent = lent != NULL;
@@ -206,7 +213,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
                                      .address = (*out)->region.address,
                                      .region_size = (*out)->region.size,
                                      .descriptor = (*out)->region.descriptor};
-    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, address);
+    status = gyre_dispatch_queue_alloc(kernel->dispatch, &region, &memory, &address);
     if (status != GYRE_OK) {
         gyre_queue_destroy(*out);
         *out = NULL;
@@ -214,25 +221,27 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     }
     (*out)->kernel = kernel;
     (*out)->device_memory = memory;
+    (*out)->device_address = address;
     if (lent)
         *lent = options;
     return GYRE_OK;
 }
 
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                                   gyre_queue **out, uint64_t *address)
+                                   gyre_queue **out)
 {
-    return make_queue(kernel, desc, section, NULL, out, address);
+    return make_queue(kernel, desc, section, NULL, out);
 }
 
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
+    gyre_durable_close(queue->durable);
     gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
     gyre_queue_destroy(queue);
 }
 
 /* Under the lock: the queue into the table, if its name and an entry are free. */
-static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t address)
+static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
 {
     uint32_t entry = free_entry(kernel);
     for (const gyre_queue *other = kernel->queues; queue->name[0] && other; other = other->next)
@@ -250,28 +259,45 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue, uint64_t addres
     queue->next = kernel->queues;
     kernel->queues = queue;
     queue->table_entry = entry;
-    if (gyre_dispatch_isolated(kernel->dispatch)) /* in a new worker, perhaps, since it was made */
-        address = gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory);
-    write_entry(kernel, queue, gyre_queue_next_index(queue), address);
+    /* where it is in a new worker, perhaps, since it was made; a journal may have left requests in it */
+    write_entry(kernel, queue, gyre_queue_first_unanswered(queue), address_of(kernel, queue));
     return GYRE_OK;
+}
+
+/* A queue that has everything but its place in the kernel, as its journal left it. */
+static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                             struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
+{
+    gyre_queue_desc given = *desc;
+    gyre_status status = lent ? GYRE_OK : gyre_durable_open(kernel, &given, section, durable);
+    if (status == GYRE_OK)
+        status = make_queue(kernel, &given, section, lent, out);
+    if (status != GYRE_OK)
+        gyre_durable_close(*durable);
+    return status;
 }
 
 static gyre_status add(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                        struct gyre_queue_options *lent, gyre_queue **out)
 {
     gyre_queue *queue = NULL;
-    uint64_t address = 0;
+    struct gyre_durable *durable = NULL;
     *out = NULL;
-    gyre_status status = make_queue(kernel, desc, section, lent, &queue, &address);
+    gyre_status status = make_ring(kernel, desc, section, lent, &durable, &queue);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
-    status = gyre_checkpoints_equip(kernel, queue);
+    status = gyre_checkpoints_equip(kernel, queue, durable);
+    bool running = kernel->resident != NULL;
+    if (status == GYRE_OK && running)
+        status = gyre_durable_begin_queue(queue);
     if (status == GYRE_OK)
-        status = enter(kernel, queue, address);
-    if (status == GYRE_OK && kernel->resident)
+        status = enter(kernel, queue);
+    if (status == GYRE_OK && running) {
+        gyre_durable_forget(kernel);
         gyre_control_order(kernel, gyre_control_verb(kernel));
+    }
     pthread_mutex_unlock(&kernel->lock);
     if (status != GYRE_OK)
         gyre_kernel_free_queue(kernel, queue);
@@ -300,8 +326,14 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
             "kernel '%s' keeps checkpoints, and other programs' requests cannot be replayed: set "
             "kernel.%s.checkpoints = false, or send through the program that launched it",
             kernel->name, kernel->name);
+    if (setting(kernel, section, "durability"))
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "queue '%s' of kernel '%s' has durability = journal, which queues of other "
+                              "programs cannot have: set it to none for them",
+                              section, kernel->name);
     return add(kernel, desc, section, options, out);
 }
+
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_queue **link = &kernel->queues;

@@ -11,6 +11,7 @@
 #include "core/base/lines.h"
 #include "core/base/text.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/durable.h"
 #include "core/runtime/queue_plan.h"
 
 enum { STARTS_MAX = 3 };
@@ -332,6 +333,8 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
     gyre_status status = anew ? write_state(kernel) : GYRE_OK;
     if (status == GYRE_OK && anew)
         status = gyre_checkpoints_begin(kernel);
+    if (status == GYRE_OK && anew)
+        status = gyre_durable_begin(kernel);
     if (status == GYRE_OK && !bindings)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->buffer_count);
     if (status == GYRE_OK)
@@ -385,10 +388,13 @@ static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
     pthread_mutex_lock(&kernel->lock);
     if (status != GYRE_OK)
         return status;
-    if (gyre_dispatch_is_current(kernel->dispatch, *out))
+    status = gyre_replay_start(kernel, *out);
+    if (status == GYRE_OK && gyre_dispatch_is_current(kernel->dispatch, *out))
         return GYRE_OK;
     gyre_dispatch_release(kernel->dispatch, *out);
     *out = NULL;
+    if (status != GYRE_OK && status != GYRE_LOST)
+        return status;
     return gyre_error_set(GYRE_LOST, "the worker process died while kernel '%s' was launched", kernel->name);
 }
 
@@ -398,9 +404,11 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     gyre_control_reset(kernel);
     bool isolated = gyre_dispatch_isolated(kernel->dispatch);
     uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
-    gyre_control_order(kernel, isolated ? GYRE_VERB_PAUSE : verb);
+    bool held = isolated || kernel->checkpoints; /* what it is to handle is told when it is there */
+    gyre_control_order(kernel, held ? GYRE_VERB_PAUSE : verb);
     kernel->starting = true;
     kernel->generation++;
+    kernel->paused_to_save = false;
     kernel->earlier_handled = kernel->earlier_failed = 0;
     kernel->restarts = kernel->condemned = kernel->stalls = 0;
     kernel->doomed = false;
@@ -410,9 +418,10 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
         status = try_start(kernel, &resident);
     kernel->starting = false;
     kernel->resident = resident;
-    if (status == GYRE_OK &&
-        isolated) { /* only now it is known at which addresses this worker has the queues */
-        gyre_kernel_write_table(kernel, false);
+    if (status == GYRE_OK)
+        gyre_durable_forget(kernel);
+    if (status == GYRE_OK && held) { /* only now it is known at which addresses a worker has the queues */
+        gyre_kernel_write_table(kernel, kernel->checkpoints != NULL);
         gyre_control_order(kernel, verb);
     }
     if (status == GYRE_OK)

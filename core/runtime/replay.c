@@ -8,6 +8,7 @@
  * works.
  */
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/ring/log.h"
@@ -198,5 +199,38 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
     }
     if (status == GYRE_OK)
         kernel->checkpoints->replaying = false;
+    return status;
+}
+
+/* ---- after an earlier life of the program ---- */
+
+struct launched {
+    gyre_kernel *kernel;
+    gyre_resident *resident;
+};
+
+static bool watch_launched(void *context, uint64_t deadline_ns)
+{
+    const struct launched *launched = context;
+    const gyre_kernel *kernel = launched->kernel;
+    uint64_t now = gyre_clock_ns();
+    if (now < deadline_ns)
+        nanosleep(&(struct timespec){0, (long)(deadline_ns - now)}, NULL);
+    return gyre_dispatch_is_current(kernel->dispatch, launched->resident) &&
+           (gyre_dispatch_isolated(kernel->dispatch) ||
+            !__atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE));
+}
+
+gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident)
+{
+    struct launched launched = {kernel, resident};
+    if (!gyre_replay_prepare(kernel))
+        return GYRE_OK;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_dispatch_notify(kernel->dispatch, resident);
+    if (status == GYRE_OK)
+        status = gyre_replay_run(kernel, watch_launched, &launched);
+    pthread_mutex_lock(&kernel->lock);
+    __atomic_store_n(&kernel->control->queues[0].address, 0, __ATOMIC_RELEASE);
     return status;
 }

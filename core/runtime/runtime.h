@@ -208,7 +208,7 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
                                   struct gyre_queue_options *options, gyre_queue **out);
 /** Makes a queue that is in no list yet, and makes it visible to the device. */
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
-                                   gyre_queue **out, uint64_t *address);
+                                   gyre_queue **out);
 /** Frees one that is in no list, or whose device has left. */
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue);
 /** Puts a queue that is not in the list into the table, and no other. Under the lock. */

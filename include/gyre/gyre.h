@@ -485,6 +485,39 @@ typedef struct gyre_timing {
  */
 GYRE_API gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing);
 
+/* ---- durable queues ---- */
+
+/** How far a request has come. */
+typedef enum gyre_acknowledgement {
+    GYRE_ACCEPTED = 1,     /* it is in the queue: what a send that returns OK says */
+    GYRE_PROCESSED = 2,    /* its completion is there */
+    GYRE_CHECKPOINTED = 3, /* a checkpoint covers it: it is not handled again, whatever its worker does */
+    GYRE_DURABLE = 4       /* it is in the journal, as `fsync` of its queue says: it outlives the program */
+} gyre_acknowledgement;
+
+/**
+ * Waits until request `index` has come so far. INVALID when it was not sent, or its kernel has no
+ * checkpoints, or its queue no journal; TIMEOUT, CLOSED, LOST.
+ */
+GYRE_API gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement level,
+                                uint64_t deadline_ns);
+
+/** gyre_send and gyre_await in one. After a failure of the wait *index (may be NULL) is still set. */
+GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                                     gyre_acknowledgement level, uint64_t deadline_ns);
+
+/** What a queue with a journal (durability = journal) found of an earlier run of the program. */
+typedef struct gyre_recovered {
+    size_t size;
+    uint64_t first;   /* the first request whose completion was not taken then; its number goes on */
+    uint64_t offered; /* so many from there on are completed once more, or at last: receive them */
+    /* The journal was damaged: what lies behind its last whole record is lost. Requests from lost_first on
+     * are; lost_end, when it is larger, is behind the last one that was seen behind the damage. */
+    uint64_t lost_bytes, lost_first, lost_end;
+} gyre_recovered;
+
+GYRE_API gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered);
+
 /* ---- device buffers ---- */
 
 /** Memory on the device that launches with this backend (NULL: as configured) and ordinal would use. Zeroed.

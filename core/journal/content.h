@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a journal says, read from its bytes: up to its last whole record. Nothing of it is believed before it
+ * was checked. Pure functions; the content points into the bytes.
+ */
+#ifndef GYRE_CORE_JOURNAL_CONTENT_H
+#define GYRE_CORE_JOURNAL_CONTENT_H
+
+#include "core/journal/record.h"
+
+/** A request, or the reply that was given to it. */
+struct gyre_kept_message {
+    const unsigned char *header, *payload; /* NULL: not there */
+    uint32_t length, info;
+};
+
+struct gyre_journal_content {
+    struct gyre_record_open open;
+    uint64_t first;                               /* the index of requests[0] */
+    uint64_t sent;                                /* behind the last request */
+    uint64_t received;                            /* replies to requests below were taken by the program */
+    struct gyre_kept_message *requests, *replies; /* sent - first each */
+    uint8_t *skipped, *done; /* one a request: no handler handled it; the checkpoint covers it */
+    uint64_t covered;        /* requests below are covered by the checkpoint */
+    unsigned char *state;    /* of the last whole checkpoint; NULL: there is none */
+    uint64_t checkpoint;     /* its number */
+
+    uint64_t used, lost;           /* bytes: up to the last whole record, and behind it */
+    uint64_t lost_first, lost_end; /* requests that were found behind the damage; equal: none was */
+};
+
+/**
+ * Reads a journal. INVALID when it does not begin with a whole record that opens one, or contradicts itself;
+ * EXHAUSTED without memory. *content is to be released in any case.
+ */
+gyre_status gyre_journal_read(const unsigned char *data, size_t size, struct gyre_journal_content *content);
+void gyre_journal_content_release(struct gyre_journal_content *content);
+
+#endif

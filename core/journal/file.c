@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Journals in files. A new file is written beside the old one and renamed over it; what follows in the folder
+ * is synced as well, where that is asked for. A write that failed in the midst is cut off again.
+ */
+#include "core/journal/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+enum { LOCK_TRIES = 100, LOCK_NAP_NS = 5000000 };
+
+static gyre_status failed(const struct gyre_journal_file *file, const char *call)
+{
+    return gyre_error_set(GYRE_FAILED, "the journal '%s': %s says: %s", file->path, call, strerror(errno));
+}
+
+static void close_descriptor(int *descriptor)
+{
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
+
+/* ---- opening ---- */
+
+/* Names are the program's; in a file's name most characters are spelled out. */
+static char *make_path(const char *folder, const char *name, const char *ending)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    size_t size = strlen(folder) + 3 * strlen(name) + strlen(ending) + 2;
+    char *path = malloc(size);
+    if (!path)
+        return NULL;
+    size_t used = (size_t)snprintf(path, size, "%s/", folder);
+    for (; *name; name++)
+        used +=
+            (size_t)snprintf(path + used, size - used, strchr(plain, *name) || *name == '.' ? "%c" : "%%%02x",
+                             (unsigned char)*name);
+    snprintf(path + used, size - used, "%s", ending);
+    return path;
+}
+
+static gyre_status take_lock(const char *folder, const char *name, struct gyre_journal_file *out)
+{
+    char *path = make_path(folder, name, ".lock");
+    if (!path)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
+    out->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    free(path);
+    if (out->lock < 0)
+        return failed(out, "open");
+    for (int tries = 0; tries < LOCK_TRIES;
+         tries++) { /* children of one that was killed end a little later */
+        if (flock(out->lock, LOCK_EX | LOCK_NB) == 0)
+            return GYRE_OK;
+        nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
+    }
+    return gyre_error_set(GYRE_INVALID, "the journal '%s' is in use by another process or kernel", out->path);
+}
+
+gyre_status gyre_journal_file_open(const char *folder, const char *name, bool synced,
+                                   struct gyre_journal_file *out)
+{
+    *out = (struct gyre_journal_file){.folder = -1, .lock = -1, .file = -1, .old = -1, .synced = synced};
+    out->path = make_path(folder, name, ".journal");
+    out->new_path = make_path(folder, name, ".journal.new");
+    if (!out->path || !out->new_path) {
+        gyre_journal_file_close(out);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
+    }
+    mkdir(folder, 0700);
+    out->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    gyre_status status = GYRE_OK;
+    if (out->folder < 0)
+        status = gyre_error_set(GYRE_UNAVAILABLE, "the folder for journals '%s' (journal_dir): %s", folder,
+                                strerror(errno));
+    if (status == GYRE_OK)
+        status = take_lock(folder, name, out);
+    if (status != GYRE_OK) {
+        gyre_journal_file_close(out);
+        return status;
+    }
+    out->file = open(out->path, O_RDWR | O_CLOEXEC);
+    return GYRE_OK;
+}
+
+void gyre_journal_file_close(struct gyre_journal_file *file)
+{
+    if (!file->path && !file->new_path)
+        return;
+    close_descriptor(&file->file);
+    close_descriptor(&file->old);
+    close_descriptor(&file->folder);
+    close_descriptor(&file->lock);
+    free(file->path);
+    free(file->new_path);
+    file->path = file->new_path = NULL;
+}
+
+gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigned char **data, size_t *size)
+{
+    struct stat now;
+    *data = NULL;
+    *size = 0;
+    if (file->file < 0)
+        return gyre_error_set(GYRE_NOT_FOUND, "there is no journal '%s'", file->path);
+    if (fstat(file->file, &now) != 0)
+        return failed(file, "fstat");
+    unsigned char *bytes = malloc((size_t)now.st_size + 1);
+    if (!bytes)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the journal '%s'", file->path);
+    while (*size < (size_t)now.st_size) {
+        ssize_t got = pread(file->file, bytes + *size, (size_t)now.st_size - *size, (off_t)*size);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        *size += (size_t)got;
+    }
+    *data = bytes;
+    return GYRE_OK;
+}
+
+/* ---- the disk ---- */
+
+static gyre_status file_append(void *context, const void *bytes, size_t size)
+{
+    struct gyre_journal_file *file = context;
+    const unsigned char *from = bytes;
+    size_t done = 0;
+    while (done < size) {
+        ssize_t wrote = pwrite(file->file, from + done, size - done, (off_t)(file->size + done));
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            gyre_status status = failed(file, "write");
+            if (ftruncate(file->file, (off_t)file->size) != 0)
+                gyre_error_add(status, "and it could not be cut back: %s", strerror(errno));
+            return status;
+        }
+        done += (size_t)wrote;
+    }
+    file->size += size;
+    return GYRE_OK;
+}
+
+static gyre_status file_sync(void *context)
+{
+    struct gyre_journal_file *file = context;
+    if (file->renamed && fsync(file->folder) != 0)
+        return failed(file, "fsync");
+    file->renamed = false;
+    return fdatasync(file->file) == 0 ? GYRE_OK : failed(file, "fdatasync");
+}
+
+static gyre_status file_begin_anew(void *context)
+{
+    struct gyre_journal_file *file = context;
+    int fresh = open(file->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fresh < 0)
+        return failed(file, "open");
+    file->old = file->file;
+    file->old_size = file->size;
+    file->file = fresh;
+    file->size = 0;
+    return GYRE_OK;
+}
+
+static void take_back(struct gyre_journal_file *file)
+{
+    close_descriptor(&file->file);
+    unlink(file->new_path);
+    file->file = file->old;
+    file->size = file->old_size;
+    file->old = -1;
+}
+
+static gyre_status file_end_anew(void *context, bool keep)
+{
+    struct gyre_journal_file *file = context;
+    gyre_status status = GYRE_OK;
+    if (keep && file->synced && fsync(file->file) != 0)
+        status = failed(file, "fsync");
+    if (keep && status == GYRE_OK && rename(file->new_path, file->path) != 0)
+        status = failed(file, "rename");
+    if (!keep || status != GYRE_OK) {
+        take_back(file);
+        return status;
+    }
+    close_descriptor(&file->old);
+    file->renamed = true;
+    return GYRE_OK;
+}
+
+const struct gyre_journal_disk gyre_journal_file_disk = {
+    .append = file_append,
+    .sync = file_sync,
+    .begin_anew = file_begin_anew,
+    .end_anew = file_end_anew,
+};

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups of records: what was sent and taken, and checkpoints. A group is put together in memory and written
+ * at once; what the journal remembers of itself changes only when that worked.
+ */
+#include "core/journal/journal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/replay.h"
+
+enum { GROUP_MAX = 4 << 20 };
+
+/* The file ends with record `number` then. */
+static gyre_status write_group(struct gyre_journal *journal, uint64_t number)
+{
+    gyre_status status =
+        journal->group.broken
+            ? gyre_error_set(GYRE_EXHAUSTED, "no memory to write to a journal")
+            : journal->disk->append(journal->context, journal->group.data, journal->group.size);
+    if (status == GYRE_OK) {
+        journal->number = number;
+        journal->size += journal->group.size;
+    }
+    journal->group.size = 0;
+    journal->group.broken = false;
+    return status;
+}
+
+static void add_message(struct gyre_bytes *bytes, const struct gyre_record_message *message,
+                        const void *header, size_t header_size, const void *payload)
+{
+    static const unsigned char zeros[GYRE_RECORD_ALIGNMENT];
+    size_t padding =
+        (GYRE_RECORD_ALIGNMENT - message->length % GYRE_RECORD_ALIGNMENT) % GYRE_RECORD_ALIGNMENT;
+    gyre_bytes_add(bytes, message, sizeof *message);
+    if (header_size)
+        gyre_bytes_add(bytes, header, header_size);
+    gyre_bytes_add(bytes, payload, message->length);
+    gyre_bytes_add(bytes, zeros, padding);
+}
+
+static void patch_count(struct gyre_bytes *bytes, size_t place, uint64_t first, uint64_t count)
+{
+    struct gyre_record_requests requests = {first, count};
+    if (!bytes->broken)
+        memcpy(bytes->data + place + sizeof(struct gyre_record_header), &requests, sizeof requests);
+}
+
+/* ---- requests ---- */
+
+/* What is in its slot for certain is taken from there; what may be overwritten any moment has a log. */
+static void add_request(struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
+{
+    const void *header =
+        queue->header_size ? queue->headers + (index & queue->mask) * queue->header_size : NULL;
+    struct gyre_logged_request request = {.payload = journal->request};
+    if (!queue->log->keeps) {
+        struct gyre_record_message message = {.index = index,
+                                              .length = gyre_queue_request_length(queue, index)};
+        add_message(&journal->group, &message, header, queue->header_size,
+                    gyre_request_slot(queue, index) + 1);
+        return;
+    }
+    gyre_queue_log_read(queue, index, &request);
+    struct gyre_record_message message = {.index = index, .length = request.length};
+    add_message(&journal->group, &message, &request.header, queue->header_size, request.payload);
+}
+
+/* Requests from `first` on, as many as fit into a group; returns behind the last one. */
+static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *queue, uint64_t first,
+                             uint64_t *number)
+{
+    struct gyre_bytes *bytes = &journal->group;
+    uint64_t index = first, end = gyre_queue_next_index(queue);
+    struct gyre_record_requests none = {0, 0};
+    if (first == end)
+        return end;
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_REQUESTS, ++*number);
+    gyre_bytes_add(bytes, &none, sizeof none);
+    for (; index < end && bytes->size < GROUP_MAX && !bytes->broken; index++)
+        add_request(journal, queue, index);
+    patch_count(bytes, place, first, index - first);
+    gyre_record_end(bytes, place);
+    return index;
+}
+
+/* ---- replies ---- */
+
+static bool was_handled(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
+{
+    struct gyre_logged_request request = {.payload = journal->request};
+    return queue->log->keeps ? gyre_queue_log_read(queue, index, &request)
+                             : gyre_queue_was_handled(queue, index);
+}
+
+/* That replies below `received` were taken; those that no handler gave are named. */
+static void add_taken(struct gyre_journal *journal, const gyre_queue *queue, uint64_t received,
+                      uint64_t *number)
+{
+    struct gyre_bytes *bytes = &journal->group;
+    struct gyre_record_taken taken = {.received = received};
+    if (received == journal->taken)
+        return;
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_TAKEN, ++*number);
+    size_t count_place = bytes->size;
+    gyre_bytes_add(bytes, &taken, sizeof taken);
+    for (uint64_t index = journal->taken; index < received; index++) {
+        if (was_handled(journal, queue, index))
+            continue;
+        gyre_bytes_add(bytes, &index, sizeof index);
+        taken.skipped_count++;
+    }
+    if (!bytes->broken)
+        memcpy(bytes->data + count_place, &taken, sizeof taken);
+    gyre_record_end(bytes, place);
+}
+
+gyre_status gyre_journal_gather(struct gyre_journal *journal, const gyre_queue *queue, bool *more)
+{
+    uint64_t received = gyre_received(queue), number = journal->number;
+    journal->group.size = 0;
+    *more = false;
+    uint64_t sent = add_requests(journal, queue, journal->sent, &number);
+    received = received < sent ? received : sent;
+    add_taken(journal, queue, received, &number);
+    if (number == journal->number)
+        return GYRE_OK;
+    gyre_status status = write_group(journal, number);
+    if (status != GYRE_OK)
+        return status;
+    *more = journal->sent != sent;
+    journal->sent = sent;
+    journal->taken = received;
+    return GYRE_OK;
+}
+
+/* ---- checkpoints ---- */
+
+static bool is_done(const gyre_queue *queue, uint64_t index)
+{
+    const struct gyre_queue_position *base = &queue->log->base;
+    uint64_t place = index - base->first;
+    return index < base->first || (place < queue->capacity && (base->done[place / 8] >> place % 8 & 1));
+}
+
+static void add_position(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t checkpoint,
+                         uint64_t number)
+{
+    struct gyre_record_checkpoint info = {.number = checkpoint, .first = queue->log->base.first};
+    uint64_t end = gyre_queue_next_index(queue);
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_CHECKPOINT, number);
+    size_t info_place = bytes->size;
+    gyre_bytes_add(bytes, &info, sizeof info);
+    for (uint64_t index = info.first; index < end; index++) {
+        if (!is_done(queue, index))
+            continue;
+        gyre_bytes_add(bytes, &index, sizeof index);
+        info.done_count++;
+    }
+    if (!bytes->broken)
+        memcpy(bytes->data + info_place, &info, sizeof info);
+    gyre_record_end(bytes, place);
+}
+
+static void add_block(struct gyre_bytes *bytes, const unsigned char *state, const struct gyre_store *store,
+                      uint64_t block, uint64_t number)
+{
+    struct gyre_record_block info = {block * GYRE_STORE_BLOCK, gyre_store_block_size(store, block)};
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_BLOCK, number);
+    gyre_bytes_add(bytes, &info, sizeof info);
+    gyre_bytes_add(bytes, state + info.offset, info.size);
+    gyre_record_end(bytes, place);
+}
+
+/* A checkpoint is nothing before its commit, so the file may end in the midst of one. */
+static gyre_status add_blocks(struct gyre_journal *journal, const unsigned char *state,
+                              const struct gyre_store *store, bool all, uint64_t *number)
+{
+    gyre_status status = GYRE_OK;
+    for (uint64_t block = 0; status == GYRE_OK && block < store->blocks; block++) {
+        if (!all && !gyre_store_changed(store, block))
+            continue;
+        add_block(&journal->group, state, store, block, ++*number);
+        if (journal->group.size >= GROUP_MAX)
+            status = write_group(journal, *number);
+    }
+    return status;
+}
+
+static void add_replies(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t number)
+{
+    uint64_t count = 0, end = gyre_queue_next_index(queue);
+    struct gyre_record_requests none = {0, 0};
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_REPLIES, number);
+    gyre_bytes_add(bytes, &none, sizeof none);
+    for (uint64_t index = gyre_received(queue); index < end; index++) {
+        const gyre_slot *slot = gyre_reply_slot(queue, index);
+        if (!is_done(queue, index) || !gyre_reply_ready(queue, index))
+            continue;
+        uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+        struct gyre_record_message message = {
+            .index = index, .length = slot->length < most ? slot->length : most, .info = slot->info};
+        add_message(bytes, &message, NULL, 0, slot + 1);
+        count++;
+    }
+    patch_count(bytes, place, 0, count);
+    gyre_record_end(bytes, place);
+}
+
+static void add_commit(struct gyre_bytes *bytes, const unsigned char *state, uint64_t size,
+                       uint64_t checkpoint, uint64_t number)
+{
+    struct gyre_record_commit commit = {checkpoint, size ? gyre_state_hash(state, size) : 0};
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_COMMIT, number);
+    gyre_bytes_add(bytes, &commit, sizeof commit);
+    gyre_record_end(bytes, place);
+}
+
+static gyre_status add_checkpoint(struct gyre_journal *journal, const gyre_queue *queue,
+                                  const struct gyre_store *store, bool all)
+{
+    uint64_t number = journal->number, checkpoint = journal->checkpoint + 1;
+    const unsigned char *state = store ? gyre_store_last(store) : NULL;
+    gyre_status status = GYRE_OK;
+    if (store && !state)
+        return gyre_error_set(GYRE_INTERNAL, "a checkpoint is damaged: its hash is not what it was");
+    add_position(&journal->group, queue, checkpoint, ++number);
+    if (store)
+        status = add_blocks(journal, state, store, all, &number);
+    if (status != GYRE_OK)
+        return status;
+    add_replies(&journal->group, queue, ++number);
+    add_commit(&journal->group, state, store ? store->size : 0, checkpoint, ++number);
+    return write_group(journal, number);
+}
+
+static gyre_status gather_all(struct gyre_journal *journal, const gyre_queue *queue)
+{
+    bool more = true;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK && more)
+        status = gyre_journal_gather(journal, queue, &more);
+    return status;
+}
+
+gyre_status gyre_journal_checkpoint(struct gyre_journal *journal, const gyre_queue *queue,
+                                    const struct gyre_store *store, bool all)
+{
+    gyre_status status = gather_all(journal, queue);
+    bool follows = journal->checkpoint && (!store || store->number == journal->stored + 1);
+    if (status == GYRE_OK)
+        status = add_checkpoint(journal, queue, store, all || !follows);
+    if (status != GYRE_OK)
+        return status;
+    journal->checkpoint++;
+    journal->stored = store ? store->number : 0;
+    return GYRE_OK;
+}
+
+gyre_status gyre_journal_sync(const struct gyre_journal *journal)
+{
+    return journal->disk->sync(journal->context);
+}
+
+void gyre_journal_release(struct gyre_journal *journal)
+{
+    gyre_bytes_release(&journal->group);
+    free(journal->request);
+    journal->request = NULL;
+}
+
+/* ---- a new file ---- */
+
+gyre_status gyre_journal_init(struct gyre_journal *journal, const struct gyre_journal_disk *disk,
+                              void *context, const gyre_queue *queue)
+{
+    *journal = (struct gyre_journal){.disk = disk, .context = context};
+    journal->open.request_size = queue->request_size;
+    journal->open.reply_size = queue->reply_size;
+    journal->open.header_size = queue->header_size;
+    journal->request = malloc((size_t)queue->request_size + 1);
+    return journal->request ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
+}
+
+static void add_open(struct gyre_journal *journal, uint64_t first)
+{
+    journal->open.version = GYRE_JOURNAL_VERSION;
+    journal->open.first = first;
+    size_t place = gyre_record_begin(&journal->group, GYRE_RECORD_OPEN, 1);
+    gyre_bytes_add(&journal->group, &journal->open, sizeof journal->open);
+    gyre_record_end(&journal->group, place);
+}
+
+/* The first request that a new file has to hold: not covered, or its reply not taken. */
+static uint64_t first_needed(const gyre_queue *queue, const struct gyre_store *store)
+{
+    uint64_t received = gyre_received(queue), covered = queue->log->base.first;
+    return store && covered < received ? covered : received;
+}
+
+static gyre_status write_anew(struct gyre_journal *journal, const gyre_queue *queue,
+                              const struct gyre_store *store)
+{
+    uint64_t first = first_needed(queue, store);
+    journal->group.size = 0;
+    add_open(journal, first);
+    journal->size = 0;
+    gyre_status status = write_group(journal, 1);
+    journal->sent = journal->taken = first;
+    journal->checkpoint = 0;
+    if (status == GYRE_OK)
+        status = gather_all(journal, queue);
+    if (status == GYRE_OK && store)
+        status = gyre_journal_checkpoint(journal, queue, store, true);
+    return status;
+}
+
+gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *queue,
+                               const struct gyre_store *store)
+{
+    struct gyre_journal before = *journal;
+    gyre_status status = journal->disk->begin_anew(journal->context);
+    if (status != GYRE_OK)
+        return status;
+    status = write_anew(journal, queue, store);
+    gyre_status ended = journal->disk->end_anew(journal->context, status == GYRE_OK);
+    status = status == GYRE_OK ? ended : status;
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    before.group = journal->group; /* which may have grown */
+    *journal = before;
+    return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The records that a journal consists of: each has a header with its kind, its number and a hash of all of
+ * it, so that a torn or damaged one is told from a whole one. Little-endian machines only, as all of Gyre.
+ *
+ * Pure functions over bytes.
+ */
+#ifndef GYRE_CORE_JOURNAL_RECORD_H
+#define GYRE_CORE_JOURNAL_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gyre/status.h"
+
+#define GYRE_RECORD_MAGIC UINT32_C(0x4a525947) /* "GYRJ" */
+enum { GYRE_RECORD_ALIGNMENT = 8, GYRE_JOURNAL_VERSION = 1 };
+
+enum gyre_record_kind {
+    GYRE_RECORD_OPEN = 1,       /* struct gyre_record_open: the first record of a journal, and only that */
+    GYRE_RECORD_REQUESTS = 2,   /* struct gyre_record_requests, then as many struct gyre_record_message */
+    GYRE_RECORD_TAKEN = 3,      /* struct gyre_record_taken, then the indices that no handler handled */
+    GYRE_RECORD_CHECKPOINT = 4, /* struct gyre_record_checkpoint, then the indices behind `first` it covers */
+    GYRE_RECORD_BLOCK = 5,      /* struct gyre_record_block, then its bytes */
+    GYRE_RECORD_REPLIES = 6,    /* struct gyre_record_requests, then messages: of requests it covers */
+    GYRE_RECORD_COMMIT = 7      /* struct gyre_record_commit: the checkpoint is whole */
+};
+
+struct gyre_record_header {
+    uint32_t magic, kind;
+    uint64_t number; /* 1, 2, 3, ... within a journal */
+    uint64_t size;   /* of what follows, without what pads it to a multiple of 8 */
+    uint64_t hash;   /* of the members above and of what follows */
+};
+
+struct gyre_record_open {
+    uint32_t version, request_size, reply_size, header_size;
+    uint64_t request_hash, reply_hash; /* of their layouts */
+    uint64_t state_size;               /* of a checkpoint; 0: the kernel has none */
+    uint64_t first;                    /* the first request that may be in this journal */
+    char kernel[64], queue[64];
+};
+
+struct gyre_record_requests {
+    uint64_t first, count;
+};
+
+/** Then the header (of requests), then the payload, padded to 8. */
+struct gyre_record_message {
+    uint64_t index;
+    uint32_t length, info; /* `info` as in the slot of a reply; 0 for requests */
+};
+
+struct gyre_record_taken {
+    uint64_t received, skipped_count;
+};
+
+struct gyre_record_checkpoint {
+    uint64_t number, first, done_count;
+};
+
+struct gyre_record_block {
+    uint64_t offset, size;
+};
+
+struct gyre_record_commit {
+    uint64_t number, state_hash;
+};
+
+/** Bytes that grow; zeroed is empty. After a failure (`broken`) nothing more is added. */
+struct gyre_bytes {
+    unsigned char *data;
+    size_t size, capacity;
+    bool broken; /* there was no memory */
+};
+
+/** Adds `size` bytes (NULL: zeros) and returns where they are, valid until the next one; NULL: broken. */
+void *gyre_bytes_add(struct gyre_bytes *bytes, const void *data, size_t size);
+void gyre_bytes_release(struct gyre_bytes *bytes);
+
+/** Begins a record; its contents are added behind it. Returns its place, for gyre_record_end. */
+size_t gyre_record_begin(struct gyre_bytes *bytes, enum gyre_record_kind kind, uint64_t number);
+/** Ends it: pads it and fills in size and hash. */
+void gyre_record_end(struct gyre_bytes *bytes, size_t place);
+
+/**
+ * Whether a whole record lies at `offset` of `size` bytes. *next is where the one behind it begins. The
+ * contents begin behind the header.
+ */
+bool gyre_record_at(const unsigned char *data, size_t size, size_t offset, size_t *next);
+
+uint64_t gyre_state_hash(const void *state, size_t size);
+
+#endif

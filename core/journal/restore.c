@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From what a journal says to a queue that goes on where the other one ended. No device is there yet. */
+#include "core/journal/journal.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+
+static struct gyre_logged_request request_of(const struct gyre_journal_content *content, uint64_t index)
+{
+    const struct gyre_kept_message *kept = &content->requests[index - content->first];
+    struct gyre_logged_request request = {.payload = (void *)(uintptr_t)kept->payload,
+                                          .length = kept->length};
+    if (kept->header)
+        memcpy(&request.header, kept->header, content->open.header_size);
+    return request;
+}
+
+/* Sends it as it was sent. */
+static bool put_request(gyre_queue *queue, const struct gyre_logged_request *request)
+{
+    queue->producer.given = queue->headers ? &request->header : NULL;
+    uint64_t sent = queue->request_least
+                        ? gyre_queue_put_tails(queue, request->payload, request->length, 1, GYRE_MARK_SEND)
+                        : gyre_queue_put(queue, request->payload, request->length, 1, GYRE_MARK_SEND);
+    queue->producer.given = NULL;
+    return sent > 0;
+}
+
+static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_message *reply)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index);
+    uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    slot->length = reply->length < most ? reply->length : most;
+    slot->info = reply->info;
+    memcpy(slot + 1, reply->payload, slot->length);
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+}
+
+static gyre_status too_many(const struct gyre_journal_content *content, const gyre_queue *queue)
+{
+    return gyre_error_set(
+        GYRE_EXHAUSTED,
+        "the journal of queue '%s' holds %llu requests whose replies were not taken, and the "
+        "queue's capacity is %llu: use a larger one",
+        content->open.queue, (unsigned long long)(content->sent - content->received),
+        (unsigned long long)queue->capacity);
+}
+
+gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyre_queue *queue)
+{
+    uint64_t first = content->covered > content->first ? content->covered : content->first;
+    if (content->sent - content->received > queue->capacity)
+        return too_many(content, queue);
+    for (uint64_t index = first; queue->log->keeps && index < content->received; index++) {
+        struct gyre_logged_request request = request_of(content, index);
+        uint64_t place = index - content->first;
+        gyre_queue_log_put(queue, index, &request, !content->skipped[place] && !content->done[place]);
+    }
+    for (uint64_t index = content->received; index < content->sent; index++) {
+        struct gyre_logged_request request = request_of(content, index);
+        const struct gyre_kept_message *reply = &content->replies[index - content->first];
+        if (!put_request(queue, &request))
+            return too_many(content, queue);
+        if (reply->payload)
+            put_reply(queue, index, reply);
+    }
+    return GYRE_OK;
+}

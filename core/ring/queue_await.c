@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
+#include "core/base/error.h"
+#include "core/ring/log.h"
+
+static int wait_covered(const gyre_queue *queue, uint64_t argument)
+{
+    if (__atomic_load_n(&queue->log->base.first, __ATOMIC_ACQUIRE) > argument)
+        return 1;
+    return gyre_queue_closed(queue) ? -1 : 0;
+}
+
+static int wait_durable(const gyre_queue *queue, uint64_t argument)
+{
+    if (__atomic_load_n(&queue->log->durable, __ATOMIC_ACQUIRE) > argument)
+        return 1;
+    return gyre_queue_closed(queue) ? -1 : 0;
+}
+
+static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    if ((unsigned)level < GYRE_ACCEPTED || (unsigned)level > GYRE_DURABLE)
+        return gyre_error_set(GYRE_INVALID, "there is no acknowledgement %d", (int)level);
+    if (index >= gyre_queue_next_index(queue))
+        return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
+                              (unsigned long long)index);
+    if (level == GYRE_CHECKPOINTED && !(queue->log && queue->log->keeps))
+        return gyre_error_set(GYRE_INVALID,
+                              "%s: its kernel has no checkpoints (checkpoints = true), so no request is ever "
+                              "covered by one",
+                              label);
+    if (level == GYRE_DURABLE && !queue->durable)
+        return gyre_error_set(
+            GYRE_INVALID, "%s has no journal (durability = journal), so no request is ever durable", label);
+    return GYRE_OK;
+}
+
+gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement level, uint64_t deadline_ns)
+{
+    static const gyre_wait_condition conditions[] = {[GYRE_PROCESSED] = gyre_wait_reply,
+                                                     [GYRE_CHECKPOINTED] = wait_covered,
+                                                     [GYRE_DURABLE] = wait_durable};
+    char label[96];
+    bool inside = false;
+    if (!queue)
+        return gyre_error_set(GYRE_INVALID, "gyre_await needs a queue");
+    gyre_status status = check(queue, index, level);
+    if (status != GYRE_OK || level == GYRE_ACCEPTED || conditions[level](queue, index) > 0)
+        return status;
+    if (deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set(GYRE_AGAIN, "%s: request %llu has not come so far",
+                              gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
+    gyre_queue_stay(queue, deadline_ns, &inside);
+    status = gyre_queue_wait(queue, conditions[level], index,
+                             level == GYRE_PROCESSED ? GYRE_BELL_DEVICE : GYRE_BELL_CREDIT, deadline_ns);
+    gyre_queue_leave(queue, inside);
+    return status;
+}
+
+gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
+                            gyre_acknowledgement level, uint64_t deadline_ns)
+{
+    uint64_t sent = 0;
+    gyre_status status = gyre_send(queue, request, size, &sent, deadline_ns);
+    if (index)
+        *index = sent;
+    return status == GYRE_OK ? gyre_await(queue, sent, level, deadline_ns) : status;
+}

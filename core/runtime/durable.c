@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The journal of a queue: opening it, and going on from what it says. Its thread is in durable_thread.c.
+ * Locks: durable.h.
+ */
+#include "core/runtime/durable.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/runtime/checkpoint.h"
+
+static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
+}
+
+/* ---- who it is of ---- */
+
+static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(type, GYRE_STATE_MAX, &layout);
+    if (status == GYRE_OK)
+        *hash = layout->hash;
+    gyre_layout_destroy(layout);
+    return status;
+}
+
+static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct gyre_record_open *open)
+{
+    uint64_t state = 0;
+    gyre_status status = hash_type(kernel->record->request, &open->request_hash);
+    if (status == GYRE_OK)
+        status = hash_type(kernel->record->reply, &open->reply_hash);
+    if (status == GYRE_OK && kernel->record->state->size)
+        status = hash_type(kernel->record->state, &state);
+    open->reply_hash ^= state * UINT64_C(0x9e3779b97f4a7c15);
+    open->state_size = kernel->checkpoints ? kernel->checkpoints->store.size : 0;
+    snprintf(open->kernel, sizeof open->kernel, "%s", kernel->name);
+    snprintf(open->queue, sizeof open->queue, "%s", queue);
+    return status;
+}
+
+static gyre_status compare(const struct gyre_record_open *mine, const struct gyre_record_open *its,
+                           const char *path)
+{
+    if (strcmp(mine->kernel, its->kernel) != 0 || strcmp(mine->queue, its->queue) != 0)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "the journal '%s' is of queue '%s' of kernel '%s', not of '%s' of '%s'; move it "
+            "away",
+            path, its->queue, its->kernel, mine->queue, mine->kernel);
+    if (mine->request_hash == its->request_hash && mine->reply_hash == its->reply_hash &&
+        mine->state_size == its->state_size)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INCOMPATIBLE,
+                          "the journal '%s' was written with other types of messages, state or buffers than "
+                          "those of kernel '%s': finish it with the kernel that wrote it, or move it away",
+                          path, mine->kernel);
+}
+
+static gyre_status check_header(const struct gyre_durable *durable, const gyre_queue *queue)
+{
+    if (durable->content.open.header_size == queue->header_size)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the journal '%s' was written with headers of %u bytes, and queue '%s' has %u: set its "
+        "header as it was, or move the journal away",
+        durable->file.path, durable->content.open.header_size, queue->name, queue->header_size);
+}
+
+/* ---- opening ---- */
+
+static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
+{
+    if (!queue || !queue[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "a queue of kernel '%s' has durability = journal and no name: give it one, so "
+                              "that its journal is found again",
+                              kernel->name);
+    if (gyre_kernel_keeps_something(kernel) && !kernel->checkpoints)
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' has durability = journal, and the handler of kernel '%s' keeps "
+                              "something between messages: set checkpoints = true for the kernel",
+                              queue, kernel->name);
+    if (kernel->checkpoints && kernel->queues)
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
+                              "then, and '%s' has another one",
+                              queue, kernel->name);
+    return GYRE_OK;
+}
+
+static gyre_status open_file(const gyre_kernel *kernel, const char *queue, struct gyre_durable *durable)
+{
+    char name[2 * GYRE_NAME_MAX + 2];
+    const char *folder = gyre_config_text(kernel->runtime->config, GYRE_SECTION_GYRE, "", "journal_dir");
+    if (!folder[0])
+        return gyre_error_set(GYRE_CONFIG,
+                              "queue '%s' has durability = journal: say in journal_dir of [gyre] in which "
+                              "folder journals are",
+                              queue);
+    snprintf(name, sizeof name, "%s.%s", kernel->name, queue);
+    return gyre_journal_file_open(folder, name, durable->sync != GYRE_SYNC_NEVER, &durable->file);
+}
+
+static void note_recovered(struct gyre_durable *durable)
+{
+    const struct gyre_journal_content *content = &durable->content;
+    durable->recovered = (gyre_recovered){.size = sizeof durable->recovered,
+                                          .first = content->received,
+                                          .offered = content->sent - content->received,
+                                          .lost_bytes = content->lost,
+                                          .lost_first = content->lost_first,
+                                          .lost_end = content->lost_end};
+}
+
+static void tell_recovered(const struct gyre_durable *durable)
+{
+    const gyre_recovered *told = &durable->recovered;
+    const gyre_runtime *runtime = durable->kernel->runtime;
+    if (told->lost_bytes && told->lost_end > told->lost_first)
+        gyre_runtime_log(
+            runtime, GYRE_LOG_ERROR,
+            "the journal '%s' is damaged: %llu bytes cannot be used, and requests %llu to %llu are "
+            "lost, at least",
+            durable->file.path, (unsigned long long)told->lost_bytes, (unsigned long long)told->lost_first,
+            (unsigned long long)told->lost_end - 1);
+    else if (told->lost_bytes)
+        gyre_runtime_log(
+            runtime, GYRE_LOG_WARNING,
+            "the journal '%s' ends in the midst of a record: its last %llu bytes cannot be used, "
+            "and requests from %llu on are lost if any were there",
+            durable->file.path, (unsigned long long)told->lost_bytes, (unsigned long long)told->lost_first);
+    if (told->offered)
+        gyre_runtime_log(runtime, GYRE_LOG_WARNING,
+                         "queue '%s' goes on with %llu requests of an earlier run, from %llu on",
+                         durable->content.open.queue, (unsigned long long)told->offered,
+                         (unsigned long long)told->first);
+}
+
+/* What an earlier life left; nothing when there is no file. */
+static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_record_open *mine)
+{
+    size_t size = 0;
+    if (durable->file.file < 0)
+        return GYRE_OK;
+    gyre_status status = gyre_journal_file_read(&durable->file, &durable->data, &size);
+    if (status == GYRE_OK)
+        status = gyre_journal_read(durable->data, size, &durable->content);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "the journal '%s' cannot be used; move it away to begin without it",
+                              durable->file.path);
+    status = compare(mine, &durable->content.open, durable->file.path);
+    if (status != GYRE_OK)
+        return status;
+    if (mine->state_size && !durable->content.state)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the journal '%s' is damaged before its first whole checkpoint; move it away to "
+            "begin without it",
+            durable->file.path);
+    note_recovered(durable);
+    tell_recovered(durable);
+    return GYRE_OK;
+}
+
+static struct gyre_durable *create(gyre_kernel *kernel, const char *section)
+{
+    struct gyre_durable *durable = calloc(1, sizeof *durable);
+    if (!durable)
+        return NULL;
+    durable->kernel = kernel;
+    durable->sync = (enum gyre_durable_sync)setting(kernel, section, "fsync");
+    durable->sync_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "fsync_ms");
+    durable->size_max = (uint64_t)setting(kernel, section, "journal_size");
+    pthread_mutex_init(&durable->lock, NULL);
+    return durable;
+}
+
+gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const char *section,
+                              struct gyre_durable **out)
+{
+    struct gyre_record_open mine = {.version = GYRE_JOURNAL_VERSION};
+    *out = NULL;
+    if (!setting(kernel, section, "durability"))
+        return GYRE_OK;
+    gyre_status status = check_kernel(kernel, desc->name);
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_durable *durable = create(kernel, section);
+    if (!durable)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
+    status = identify(kernel, desc->name, &mine);
+    if (status == GYRE_OK)
+        status = open_file(kernel, desc->name, durable);
+    if (status == GYRE_OK)
+        status = read_earlier(durable, &mine);
+    if (status != GYRE_OK) {
+        gyre_durable_close(durable);
+        return status;
+    }
+    if (durable->data)
+        desc->first_sequence = durable->content.received;
+    *out = durable;
+    return GYRE_OK;
+}
+
+uint64_t gyre_durable_log_count(const struct gyre_durable *durable)
+{
+    const struct gyre_journal_content *content = &durable->content;
+    uint64_t covered = content->covered > content->first ? content->covered : content->first;
+    return durable->data && content->received > covered ? content->received - covered + 1 : 1;
+}
+
+/* ---- going on ---- */
+
+gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
+{
+    uint64_t every = durable->kernel->checkpoints ? durable->kernel->checkpoints->every_messages : UINT64_MAX;
+    queue->durable = durable;
+    durable->queue = queue;
+    gyre_status status = gyre_journal_init(&durable->journal, &gyre_journal_file_disk, &durable->file, queue);
+    if (status == GYRE_OK)
+        status = identify(durable->kernel, queue->name, &durable->journal.open);
+    if (status != GYRE_OK || !durable->data)
+        return status;
+    status = check_header(durable, queue);
+    if (status == GYRE_OK)
+        status = gyre_journal_restore(&durable->content, queue);
+    if (status == GYRE_OK && queue->log->keeps)
+        gyre_queue_log_resume(queue, durable->content.covered, every);
+    return status;
+}
+
+const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
+{
+    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        if (queue->durable && queue->durable->content.state)
+            return queue->durable->content.state;
+    return NULL;
+}
+
+void gyre_durable_forget(gyre_kernel *kernel)
+{
+    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+        if (!queue->durable)
+            continue;
+        gyre_journal_content_release(&queue->durable->content);
+        free(queue->durable->data);
+        queue->durable->data = NULL;
+    }
+}
+
+gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered)
+{
+    gyre_recovered now = {.size = sizeof now};
+    if (!queue || !recovered || recovered->size < sizeof recovered->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_queue_recovered needs a queue and a report with its size set");
+    if (!queue->durable)
+        return gyre_error_set(GYRE_INVALID, "queue '%s' has no journal: set durability = journal for it",
+                              queue->name);
+    now = queue->durable->recovered;
+    memcpy(recovered, &now, recovered->size < sizeof now ? recovered->size : sizeof now);
+    return GYRE_OK;
+}

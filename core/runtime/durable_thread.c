@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a queue's journal: its thread gathers whatever came while it wrote the last group, and lets it be
+ * durable together. A disk that refuses is tried again and again; nothing is lost meanwhile, because senders
+ * come no further than the journal lets them. Locks: durable.h.
+ */
+#include "core/runtime/durable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/log.h"
+#include "core/runtime/checkpoint.h"
+
+#define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
+#define AGAIN_NS UINT64_C(50000000) /* between two attempts at a disk that refuses */
+#define SOON_NS  UINT64_C(50000)    /* a sender has announced what it is copying */
+
+static const struct gyre_store *store_of(const gyre_kernel *kernel)
+{
+    const struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    return checkpoints && checkpoints->part_count ? &checkpoints->store : NULL;
+}
+
+/* ---- under the lock ---- */
+
+static void note(struct gyre_durable *durable, gyre_status status)
+{
+    if (status != GYRE_OK && !durable->failing)
+        gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_ERROR,
+                         "queue '%s' waits for its journal, which cannot be written: %s",
+                         durable->queue->name, gyre_error_text());
+    if (status == GYRE_OK && durable->failing)
+        gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_WARNING,
+                         "the journal of queue '%s' is written again", durable->queue->name);
+    durable->failing = status != GYRE_OK;
+}
+
+/* What was written may leave the ring, and is durable when the settings say so. */
+static gyre_status publish(struct gyre_durable *durable)
+{
+    gyre_queue *queue = durable->queue;
+    uint64_t sent = durable->journal.sent, now = gyre_clock_ns();
+    gyre_queue_log_set_journal_limit(queue, durable->journal.taken + queue->capacity);
+    if (__atomic_load_n(&queue->log->durable, __ATOMIC_RELAXED) == sent ||
+        (durable->sync == GYRE_SYNC_INTERVAL && now - durable->synced_ns < durable->sync_ns))
+        return GYRE_OK;
+    gyre_status status = durable->sync == GYRE_SYNC_NEVER ? GYRE_OK : gyre_journal_sync(&durable->journal);
+    if (status != GYRE_OK)
+        return status;
+    durable->synced_ns = now;
+    gyre_queue_log_set_durable(queue, sent);
+    return GYRE_OK;
+}
+
+static bool is_behind(const struct gyre_durable *durable)
+{
+    const struct gyre_queue_log *log = durable->queue->log;
+    return __atomic_load_n(&log->durable, __ATOMIC_RELAXED) != gyre_queue_next_index(durable->queue);
+}
+
+static gyre_status renew_if_large(struct gyre_durable *durable)
+{
+    if (durable->journal.size <= durable->size_max)
+        return GYRE_OK;
+    return gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel));
+}
+
+/* *more: it is worth looking again at once. */
+static gyre_status gather(struct gyre_durable *durable, bool *more)
+{
+    gyre_status status = gyre_journal_gather(&durable->journal, durable->queue, more);
+    if (status == GYRE_OK && !durable->queue->log->keeps) /* else checkpoints see to it */
+        status = renew_if_large(durable);
+    return status == GYRE_OK ? publish(durable) : status;
+}
+
+/* ---- the thread ---- */
+
+static bool announced_more(const struct gyre_durable *durable)
+{
+    const struct gyre_queue_log *log = durable->queue->log;
+    return __atomic_load_n(&log->announced, __ATOMIC_ACQUIRE) > durable->journal.sent;
+}
+
+static uint64_t pause_length(const struct gyre_durable *durable, gyre_status status)
+{
+    if (status != GYRE_OK)
+        return AGAIN_NS;
+    if (announced_more(durable))
+        return SOON_NS;
+    if (durable->sync == GYRE_SYNC_INTERVAL && is_behind(durable))
+        return durable->sync_ns;
+    return IDLE_NS;
+}
+
+static bool stopped(const struct gyre_durable *durable)
+{
+    return __atomic_load_n(&durable->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Nobody rings who does not see that it sleeps, so it looks once more before it does. */
+static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
+{
+    struct gyre_queue_log *log = durable->queue->log;
+    uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in queue_log.c */
+    if (!stopped(durable) && (durable->failing || !announced_more(durable) || length_ns == SOON_NS))
+        gyre_futex_wait(&durable->bell, seen, gyre_clock_ns() + length_ns);
+    __atomic_store_n(&log->journal_sleeps, 0, __ATOMIC_RELAXED);
+}
+
+static void *keep_journal(void *argument)
+{
+    struct gyre_durable *durable = argument;
+    while (!stopped(durable)) {
+        bool more = false;
+        pthread_mutex_lock(&durable->lock);
+        gyre_status status = gather(durable, &more);
+        note(durable, status);
+        uint64_t pause = pause_length(durable, status);
+        pthread_mutex_unlock(&durable->lock);
+        if (status != GYRE_OK || !more)
+            sleep_for(durable, pause);
+    }
+    return NULL;
+}
+
+static gyre_status start_thread(struct gyre_durable *durable)
+{
+    if (durable->runs)
+        return GYRE_OK;
+    durable->queue->log->journal_bell = &durable->bell;
+    durable->runs = pthread_create(&durable->thread, NULL, keep_journal, durable) == 0;
+    return durable->runs ? GYRE_OK
+                         : gyre_error_set(GYRE_EXHAUSTED, "no thread for the journal of queue '%s'",
+                                          durable->queue->name);
+}
+
+/* ---- from outside ---- */
+
+gyre_status gyre_durable_begin_queue(gyre_queue *queue)
+{
+    struct gyre_durable *durable = queue->durable;
+    if (!durable)
+        return GYRE_OK;
+    pthread_mutex_lock(&durable->lock);
+    gyre_status status = gyre_journal_renew(&durable->journal, queue, store_of(durable->kernel));
+    if (status == GYRE_OK)
+        status = publish(durable);
+    if (status == GYRE_OK)
+        status = start_thread(durable);
+    pthread_mutex_unlock(&durable->lock);
+    return status;
+}
+
+gyre_status gyre_durable_begin(gyre_kernel *kernel)
+{
+    gyre_status status = GYRE_OK;
+    for (gyre_queue *queue = kernel->queues; status == GYRE_OK && queue; queue = queue->next)
+        status = gyre_durable_begin_queue(queue);
+    return status;
+}
+
+void gyre_durable_checkpoint(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    gyre_queue *queue = kernel->queues;
+    struct gyre_durable *durable = queue ? queue->durable : NULL; /* such a kernel has one queue */
+    pthread_mutex_unlock(&kernel->lock);
+    if (!durable || !durable->runs)
+        return;
+    pthread_mutex_lock(&durable->lock);
+    gyre_status status = durable->journal.size > durable->size_max
+                             ? gyre_journal_renew(&durable->journal, queue, store_of(kernel))
+                             : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
+    if (status == GYRE_OK)
+        status = publish(durable);
+    note(durable, status);
+    pthread_mutex_unlock(&durable->lock);
+}
+
+/* What was sent and taken last is written. */
+static void finish(struct gyre_durable *durable)
+{
+    bool more = true;
+    durable->sync_ns = 0;
+    while (more && gather(durable, &more) == GYRE_OK)
+        ;
+}
+
+void gyre_durable_close(struct gyre_durable *durable)
+{
+    if (!durable)
+        return;
+    __atomic_store_n(&durable->stop, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&durable->bell, INT_MAX);
+    gyre_error_hold();
+    if (durable->runs) {
+        pthread_join(durable->thread, NULL);
+        finish(durable);
+    }
+    gyre_error_let_go();
+    gyre_journal_release(&durable->journal);
+    gyre_journal_content_release(&durable->content);
+    gyre_journal_file_close(&durable->file);
+    pthread_mutex_destroy(&durable->lock);
+    free(durable->data);
+    free(durable);
+}

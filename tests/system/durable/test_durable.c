@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues with a journal, across the deaths of the program: one case a run, `test_durable CASE`. Nothing that
+ * was acknowledged as durable may be lost, and every reply is that of a run in which nobody died.
+ */
+#include "lives.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t draw(uint64_t below)
+{
+    ledger->seed ^= ledger->seed >> 12;
+    ledger->seed ^= ledger->seed << 25;
+    ledger->seed ^= ledger->seed >> 27;
+    return (ledger->seed * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+}
+
+/* What an earlier life left must be all that was durable, and nothing before what it received. */
+static uint64_t take_over(gyre_queue *queue)
+{
+    gyre_recovered recovered = recovered_of(queue);
+    require(recovered.lost_first == recovered.lost_end); /* a last group may be torn, which was not durable */
+    require(recovered.first <= ledger->received + 1); /* it may have died before it could note the last one */
+    require(recovered.first + recovered.offered >= ledger->durable);
+    ledger->received = recovered.first;
+    for (uint64_t i = 0; i < recovered.offered; i++)
+        receive_right(queue, ledger->received++);
+    ledger->offered += recovered.offered;
+    ledger->received = ledger->sent = recovered.first + recovered.offered;
+    return ledger->received;
+}
+
+static void require_state_of(gyre_kernel *kernel, uint64_t count)
+{
+    crash_state state;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == count && (count == 0 || state.hash == ledger->models[count - 1].hash));
+    must(gyre_kernel_activate(kernel, soon()));
+}
+
+/* ---- orderly lives ---- */
+
+static bool isolated;
+static const char *const *extra;
+
+static void fifty_requests(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, extra);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    uint64_t first = take_over(queue);
+    require(first == 50 * (ledger->lives - 1));
+    for (uint64_t i = first; i < first + 50; i++) {
+        send_right(queue, i, CRASH_NOT);
+        receive_right(queue, i);
+        ledger->received = ledger->sent = i + 1;
+    }
+    require_state_of(kernel, first + 50);
+    gyre_close(runtime);
+}
+
+static void state_goes_on_in_the_next_run(void)
+{
+    for (int round = 0; round < 6; round++) {
+        isolated = round % 2 != 0;
+        live(fifty_requests, 0);
+    }
+    require(ledger->offered == 0);
+}
+
+static void leave_without_receiving(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, extra);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    for (uint64_t i = 0; i < 100; i++)
+        send_right(queue, i, CRASH_NOT);
+    for (uint64_t i = 0; i < 40; i++)
+        receive_right(queue, i);
+    must(gyre_await(queue, 99, GYRE_DURABLE, soon()));
+    must(gyre_await(queue, 99, GYRE_PROCESSED, soon()));
+    if (ledger->seed)
+        must(gyre_await(queue, 99, GYRE_CHECKPOINTED, soon()));
+    if (ledger->seed == 1)
+        gyre_close(runtime);
+    else
+        kill(getpid(), SIGKILL);
+}
+
+static void receive_the_rest(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, extra);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_recovered recovered = recovered_of(queue);
+    require(recovered.first <= 40 && recovered.first + recovered.offered == 100);
+    for (uint64_t i = recovered.first; i < 100; i++)
+        receive_right(queue, i);
+    send_right(queue, 100, CRASH_NOT);
+    receive_right(queue, 100);
+    require_state_of(kernel, 101);
+    gyre_close(runtime);
+}
+
+static void replies_that_nobody_took_are_offered(void)
+{
+    for (int round = 0; round < 6;
+         round++) { /* with and without a checkpoint behind them, closed or killed */
+        begin_lives();
+        ledger->seed = (uint64_t)round % 3;
+        isolated = round % 2 != 0;
+        live(leave_without_receiving, ledger->seed == 1 ? 0 : 10000000);
+        live(receive_the_rest, 0);
+    }
+}
+
+/* ---- lives that end at any moment ---- */
+
+static bool faults; /* workers die as well */
+
+static void busy_life(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, extra);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    uint64_t next = take_over(queue);
+    for (;;) {
+        for (uint64_t count = draw(60); count > 0 && next - ledger->received < 500; count--) {
+            send_right(queue, next, faults && draw(400) == 0 ? CRASH_SEGFAULT : CRASH_NOT);
+            ledger->sent = ++next;
+        }
+        if (draw(3) == 0 && next) {
+            must(gyre_await(queue, next - 1, GYRE_DURABLE, soon()));
+            ledger->durable = next;
+        }
+        for (uint64_t count = draw(70); count > 0 && ledger->received < next; count--) {
+            receive_right(queue, ledger->received);
+            ledger->received++;
+        }
+        if (next > 60000)
+            _exit(EXIT_SUCCESS);
+    }
+}
+
+static void last_life(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, extra);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    uint64_t count = take_over(gyre_kernel_queue(kernel));
+    require(count >= ledger->durable);
+    require_state_of(kernel, count);
+    gyre_close(runtime);
+}
+
+static void die_again_and_again(const char *const *settings, int lives)
+{
+    extra = settings;
+    ledger->seed = gyre_now_ns() | 1;
+    printf("seed %llu\n", (unsigned long long)ledger->seed);
+    for (int round = 0; round < lives; round++) {
+        isolated = faults || round % 3 == 1;
+        live(busy_life, 20000 + (unsigned)draw(60000));
+    }
+    live(last_life, 0);
+    require(ledger->durable > 0);
+}
+
+static void nothing_durable_is_lost_when_the_program_is_killed(void)
+{
+    faults = true;
+    die_again_and_again((const char *const[]){"kernel.default.checkpoint_ms=5", NULL}, 25);
+}
+
+static void a_small_journal_begins_anew(void)
+{
+    die_again_and_again((const char *const[]){"kernel.default.checkpoint_ms=3",
+                                              "queue.default.journal_size=65536", "queue.default.fsync=never",
+                                              NULL},
+                        20);
+    struct stat now;
+    char path[128];
+    journal_path("fragile_actor", path, sizeof path);
+    require(stat(path, &now) == 0 && now.st_size < 4 << 20);
+}
+
+/* ---- a handler that keeps nothing ---- */
+
+static void stateless_life(void)
+{
+    gyre_runtime *runtime = open_durable(false, extra);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 2));
+    gyre_recovered recovered = recovered_of(queue);
+    require(recovered.first <= ledger->received + 1);
+    require(recovered.first + recovered.offered >= ledger->durable);
+    ledger->received = recovered.first;
+    uint64_t next = recovered.first + recovered.offered;
+    bool rest = ledger->lives > 12;
+    while (!rest || ledger->received < next) {
+        for (uint64_t count = rest ? 0 : draw(50); count > 0 && next - ledger->received < 900; count--)
+            send_right(queue, next++, CRASH_NOT);
+        if (next) {
+            must(gyre_await(queue, next - 1, GYRE_DURABLE, soon()));
+            ledger->durable = next;
+        }
+        for (uint64_t count = rest ? 1000 : draw(50); count > 0 && ledger->received < next; count--) {
+            crash_reply reply;
+            gyre_completion completion;
+            must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+            require(completion.index == ledger->received && completion.outcome == GYRE_REPLIED);
+            require(reply.number == number_of(ledger->received) && reply.check == mixed(reply.number));
+            ledger->received++;
+        }
+    }
+    gyre_close(runtime);
+}
+
+static void requests_of_stateless_handlers_outlive_the_program(void)
+{
+    ledger->seed = gyre_now_ns() | 1;
+    printf("seed %llu\n", (unsigned long long)ledger->seed);
+    for (int round = 0; round < 12; round++)
+        live(stateless_life, 20000 + (unsigned)draw(40000));
+    live(stateless_life, 0);
+}
+
+/* ---- damage ---- */
+
+static void thousand_durable(void)
+{
+    gyre_runtime *runtime = open_durable(false, extra);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    for (uint64_t i = 0; i < 1000; i++) {
+        send_right(queue, i, CRASH_NOT);
+        receive_right(queue, i);
+        must(gyre_await(queue, i, GYRE_DURABLE, soon()));
+    }
+    kill(getpid(), SIGKILL);
+}
+
+static void meet_damage(void)
+{
+    gyre_runtime *runtime = open_durable(false, extra);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_recovered recovered = recovered_of(queue);
+    require(recovered.lost_bytes > 0);
+    require(log_lines_with(ledger->seed == 1 ? "is damaged" : "in the midst of a record") == 1);
+    uint64_t end = recovered.first + recovered.offered;
+    require(recovered.lost_first == end && end <= 1000 && (end < 1000 || ledger->seed == 0));
+    require(recovered.lost_end == (ledger->seed == 1 ? 1000 : end));
+    for (uint64_t i = recovered.first; i < end; i++)
+        receive_right(queue, i);
+    send_right(queue, end, CRASH_NOT);
+    receive_right(queue, end);
+    require_state_of(kernel, end + 1);
+    gyre_close(runtime);
+}
+
+static void damage(const char *path, bool cut)
+{
+    struct stat now;
+    unsigned char byte = 0;
+    int file = open(path, O_RDWR | O_CLOEXEC);
+    require(file >= 0 && fstat(file, &now) == 0);
+    if (cut)
+        require(ftruncate(file, now.st_size - 5) == 0);
+    off_t middle = now.st_size / 2;
+    require(pread(file, &byte, 1, middle) == 1);
+    byte ^= 0x10;
+    require(cut || pwrite(file, &byte, 1, middle) == 1);
+    close(file);
+}
+
+static void a_damaged_journal_is_used_up_to_its_last_whole_record(void)
+{
+    static const char *const settings[] = {"kernel.default.checkpoint_ms=0", NULL};
+    extra = settings;
+    for (uint64_t flipped = 0; flipped < 2; flipped++) {
+        char path[128];
+        begin_lives();
+        ledger->seed = flipped;
+        live(thousand_durable, 60000000);
+        journal_path("fragile_actor", path, sizeof path);
+        damage(path, !flipped);
+        live(meet_damage, 0);
+    }
+}
+
+static void meet_nonsense(void)
+{
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile_actor"};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "move it away"));
+    gyre_close(runtime);
+}
+
+static void a_file_that_is_no_journal_is_refused(void)
+{
+    char path[128];
+    journal_path("fragile_actor", path, sizeof path);
+    FILE *file = fopen(path, "we");
+    require(file && fputs("no journal at all, but long enough to be one's header", file) >= 0);
+    require(fclose(file) == 0);
+    live(meet_nonsense, 0);
+}
+
+/* ---- a disk that refuses ---- */
+
+static void full_disk(void)
+{
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    struct rlimit before, small = {1 << 16, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    require(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small.rlim_max = before.rlim_max;
+    require(setrlimit(RLIMIT_FSIZE, &small) == 0); /* from here on write says EFBIG, as it may say ENOSPC */
+    uint64_t sent = 0, received = 0;
+    crash_request request = {.number = number_of(0)};
+    while (gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(200)) == GYRE_OK) {
+        request.number = number_of(++sent);
+        receive_right(queue, received++);
+    }
+    require(gyre_error_text() && strstr(gyre_error_text(), "waits for its journal"));
+    require(gyre_await(queue, sent - 1, GYRE_DURABLE, gyre_in_ms(100)) == GYRE_TIMEOUT);
+    require(log_lines_with("cannot be written") == 1);
+    require(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    for (uint64_t i = 0; i < 500; i++) { /* and it goes on as soon as there is room */
+        send_right(queue, sent++, CRASH_NOT);
+        receive_right(queue, received++);
+    }
+    must(gyre_await(queue, sent - 1, GYRE_DURABLE, soon()));
+    ledger->sent = ledger->durable = ledger->received = sent;
+    kill(getpid(), SIGKILL);
+}
+
+static void nothing_is_lost_when_the_disk_is_full(void)
+{
+    live(full_disk, 60000000);
+    require(ledger->durable > 500);
+    live(last_life, 0);
+}
+
+/* ---- what is refused ---- */
+
+static void refusals(void)
+{
+    gyre_runtime *runtime =
+        open_durable(false, (const char *const[]){"kernel.default.checkpoints=false", NULL});
+    gyre_kernel *kernel = NULL;
+    gyre_queue *queue = NULL;
+    gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile_actor"};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "set checkpoints = true"));
+    kernel = launch_fragile(runtime, "fragile", 1);
+    require(gyre_queue_open(kernel, NULL, &queue) == GYRE_INVALID && strstr(gyre_error_text(), "no name"));
+    gyre_queue_desc named = {.size = sizeof named, .name = "another/one"};
+    must(gyre_queue_open(kernel, &named, &queue));
+    send_right(queue, 0, CRASH_NOT);
+    must(gyre_await(queue, 0, GYRE_DURABLE, soon()));
+    require(gyre_await(queue, 1, GYRE_DURABLE, soon()) == GYRE_INVALID);
+    require(gyre_await(queue, 0, GYRE_CHECKPOINTED, soon()) == GYRE_INVALID);
+    gyre_runtime *second = open_durable(false, NULL);
+    gyre_launch_desc again = {.size = sizeof again, .source = CRASH_KERNELS, .kernel = "fragile"};
+    require(gyre_launch(second, &again, &kernel) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "in use by another process or kernel"));
+    gyre_close(second);
+    gyre_close(runtime);
+}
+
+static void what_cannot_be_kept_is_refused(void)
+{
+    live(refusals, 0);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"state_goes_on_in_the_next_run", state_goes_on_in_the_next_run},
+    {"replies_that_nobody_took_are_offered", replies_that_nobody_took_are_offered},
+    {"nothing_durable_is_lost_when_the_program_is_killed",
+     nothing_durable_is_lost_when_the_program_is_killed},
+    {"a_small_journal_begins_anew", a_small_journal_begins_anew},
+    {"requests_of_stateless_handlers_outlive_the_program",
+     requests_of_stateless_handlers_outlive_the_program},
+    {"a_damaged_journal_is_used_up_to_its_last_whole_record",
+     a_damaged_journal_is_used_up_to_its_last_whole_record},
+    {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
+    {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
+    {"what_cannot_be_kept_is_refused", what_cannot_be_kept_is_refused},
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0)
+            continue;
+        begin_lives();
+        cases[i].run();
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "usage: test_durable CASE\n");
+    return 2;
+}
