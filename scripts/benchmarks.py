@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the measured parts of docs/benchmarks.md from the documents of `./run report BACKEND FOLDER`.
+"""Writes the measured parts of docs/benchmarks.md, and its pictures, from the documents of `./run report BACKEND FOLDER`.
 
 usage: ./dev benchmarks FILE...         one report a backend; parts of backends without a report stay as they are
        ./dev benchmarks --check FILE... writes nothing; fails when the page is not what the reports say
@@ -12,6 +12,8 @@ import json
 import pathlib
 import re
 import sys
+
+import benchmarks_pictures
 
 PAGE = pathlib.Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 
@@ -109,6 +111,96 @@ def cases(report):
     return table(heads, rows)
 
 
+# ---- what a device was asked for: one row a case, with what was found and what a user would have today
+
+
+def floor_rate(report, pattern, probe):
+    """The best rate, in messages a second, of a probe's lines."""
+    found = re.findall(pattern, (report["floors"] or {}).get(probe) or "")
+    return max(float(rate) for rate in found) * 1e6 if found else None
+
+
+def floor_times(report, pattern, probe):
+    """The least p50 of a probe's lines, in nanoseconds."""
+    found = re.findall(pattern, (report["floors"] or {}).get(probe) or "", re.M)
+    return min(float(time) for time in found) * 1e3 if found else None
+
+
+def copy_engine(report, size):
+    """What the bus carries one way, in messages of that size a second."""
+    found = re.findall(r"copy engine \S+ (\S+) GB/s", (report["floors"] or {}).get("stream") or "")
+    return min(float(rate) for rate in found) * 1e9 / size if found else None
+
+
+def way_today(report, case, by_latency):
+    row = next((row for row in (report["peers"] or {}).get("rows", []) if row["case"] == case), None)
+    if not row:
+        return "-"
+    return duration(row["rtt_ns"]["p50"]) if by_latency else count(row["msgs_per_s"]) + "/s"
+
+
+def floor_words(report, case):
+    """What the hardware gives with the same protocol and nothing else, in the same run."""
+    echo = r"stream echo .*msg +{}B: +(\S+) M msg/s"
+    rings = (report["floors"] or {}).get("rings") or ""
+    value = {"call/48": lambda: floor_times(report, r"RTT p50 (\S+)", "dispatch"),
+             "pair/48": lambda: floor_rate(report, r"\| 1 ring (\S+) M", "dispatch"),
+             "pair/48/six": lambda: float(re.search(r"6 rings: (\S+) M", rings)[1]) * 1e6 if "6 rings:" in rings else None,
+             "pair/4096": lambda: floor_rate(report, echo.format(4096), "stream"),
+             "pair/65536/four": lambda: copy_engine(report, 65536),
+             "arithmetic/block": lambda: next((row["msgs_per_s"] for row in (report["peers"] or {}).get("rows", [])
+                                               if row["case"] == "arithmetic/block"), None)}.get(case, lambda: None)()
+    if value is None:
+        return "-"
+    return duration(value) if case.startswith("call/") else count(value) + "/s"
+
+
+ASKED = (("call/48", "launch/48"), ("call/1024", "launch/1024"), ("call/1024/block", "launch/1024"), ("pair/48", "launch/48"),
+         ("pair/48/six", "batched/48/8"), ("pair/4096", "launch/4096"), ("pair/65536/four", "batched/65536/8"),
+         ("pair/vector_add", "-"), ("arithmetic/block", "-"), ("deactivate", "-"), ("terminate", "-"), ("yield", "-"),
+         ("yield/132", "-"), ("compile_cold", "-"), ("compile_cached", "-"), ("idle/park", "-"))
+
+
+def share_of_plain(report, row):
+    """The target of the arithmetic is the same work in a plain kernel of the same run."""
+    plain = [peer for peer in (report["peers"] or {}).get("rows", []) if peer["case"] == row["case"]]
+    if not plain or not row["msgs_per_s"]:
+        return "-"
+    share = row["msgs_per_s"] / plain[0]["msgs_per_s"]
+    return ("" if share >= 0.9 else "**missed**: ") + f"{share * 100:.0f} % of the plain kernel's rate, at least 90 %"
+
+
+def asked(report):
+    if report["backend"] != "cuda":
+        return []
+    found = {row["case"]: row for row in bench_rows(report)}
+    rows = []
+    for case, today in ASKED:
+        row = found.get(case)
+        words = "was not run in this visit" if row is None else \
+            share_of_plain(report, row) if case == "arithmetic/block" else targets(row)
+        if row and row["errors"]:
+            words += f"; **{row['errors']} wrong**"
+        rows.append([f"`{case}`", words, floor_words(report, case), way_today(report, today, case.startswith("call/"))])
+    return ["What was asked of an H200, beside the floor of the same run and a plain program's way (for calls its p50):", ""] + \
+        table(["Case", "Found, asked", "Floor", "By hand"], rows) + [""]
+
+
+def pictures(report):
+    """Their files, by name; none where nobody ran the plain program."""
+    if report["backend"] != "cuda" or not report["peers"]:
+        return {}
+    rows = report["peers"]["rows"]
+    return {"throughput-cuda.svg": benchmarks_pictures.sizes(rates(report), rows),
+            "batches-cuda.svg": benchmarks_pictures.batches(rates(report), rows)}
+
+
+def picture_lines(report):
+    texts = {"throughput-cuda.svg": "Messages a second by size: Gyre, batches by hand, a graph and a launch for each message",
+             "batches-cuda.svg": "Messages of 48 bytes a second by the size of the batch, and the ring"}
+    return [line for name in pictures(report) for line in (f"![{texts[name]}](measured/{name})", "")]
+
+
 def floors(report):
     found = report["floors"] or {}
     rows = []
@@ -147,7 +239,8 @@ def peers(report):
 
 # ---- where the lines cross: batches by hand, with as many host threads as the ring had
 
-CROSSINGS = ((48, "pair/48", 2), (1024, "stream/1024", 1), (4096, "pair/4096", 2), (65536, "pair/65536/four", 8))
+CROSSINGS = ((48, "pair/48", 2), (1024, "pair/1024", 2), (1024, "stream/1024", 1), (4096, "pair/4096", 2),
+             (65536, "pair/65536", 2), (65536, "pair/65536/four", 8))
 
 
 def crossing(sweep, rate):
@@ -180,19 +273,33 @@ def crossings(report):
     return ["", "Where the lines cross, and a ring is not the right choice any more:", ""] + lines
 
 
+def stress_words(line):
+    """A line of `gyre_stress --json` as words; other lines as they are."""
+    if not line.startswith("{"):
+        return re.sub(" +", " ", line.strip())
+    facts = json.loads(line)
+    told = [f"{name.replace('_', ' ')} {count(value)}" for name, value in facts.items() if name not in ("mode", "ok", "seconds")]
+    return f"`{facts['mode']}` {'ok' if facts['ok'] else 'FAILED'} in {facts['seconds']:.1f} s: {', '.join(told)}"
+
+
 def tests(report):
     lines = []
     for name in ("conformance", "kernels"):
         said = (report[name] or "was not run in this visit").strip().splitlines()
         lines.append(f"- {name}: {said[-1].strip()}")
         lines += [f"  - {line.split(': ')[0]}" for line in said if line.startswith("FAILED")]
+    for name, title in (("driver_only", "without a compiler"), ("sanitizer", "compute-sanitizer")):
+        if report.get(name):
+            said = report[name].strip().splitlines()
+            lines.append(f"- {title}: {said[-1].strip()}")
+            lines += [f"  - {line}" for line in said if line.startswith("FAILED")]
     if report["stress"]:
-        lines += [f"- stress: {re.sub(' +', ' ', line.strip())}" for line in report["stress"].strip().splitlines()]
+        lines += [f"- stress: {stress_words(line)}" for line in report["stress"].strip().splitlines()]
     return ["", "Tests of the same run:", ""] + lines
 
 
 def part(report):
-    lines = machine(report) + [""] + cases(report)
+    lines = machine(report) + [""] + picture_lines(report) + asked(report) + cases(report)
     for more in (floors, peers, crossings):
         lines += more(report)
     return "\n".join(lines + tests(report))
@@ -204,17 +311,23 @@ def main():
     if not paths:
         fail("usage: ./dev benchmarks [--check] FILE... (report-BACKEND.json of `./run report BACKEND FOLDER`)")
     before = page = PAGE.read_text()
+    drawn = {}
     for path in paths:
         report = load(path)
+        drawn.update(pictures(report))
         backend = report["backend"]
         section = re.compile(rf"(<!-- measured: {re.escape(backend)} -->\n).*?(<!-- end measured -->)", re.S)
         if not section.search(page):
             fail(f"docs/benchmarks.md has no part for backend '{backend}': add its two markers")
         page = section.sub(lambda match, report=report: match[1] + part(report) + "\n" + match[2], page)
-    if check and page != before:
+    stale = [name for name, text in drawn.items()
+             if not (PAGE.parent / "measured" / name).is_file() or (PAGE.parent / "measured" / name).read_text() != text]
+    if check and (page != before or stale):
         fail("docs/benchmarks.md is not what the reports say: run ./dev benchmarks " + " ".join(paths))
     if not check:
         PAGE.write_text(page)
+        for name, text in drawn.items():
+            (PAGE.parent / "measured" / name).write_text(text)
 
 
 main()

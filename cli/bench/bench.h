@@ -133,6 +133,12 @@ gyre_status bench_run_stream(const bench_case *self, const bench_options *option
 gyre_status bench_run_stream_in_place(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_pair(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_wide(const bench_case *self, const bench_options *options, bench_row *row);
+/** Runs another case without its settings where the backend is the processor: they ask for many blocks. */
+gyre_status bench_run_widely(const bench_case *self, const bench_options *options, bench_row *row,
+                             gyre_status (*run)(const bench_case *self, const bench_options *options,
+                                                bench_row *row));
+gyre_status bench_run_yield(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_wide_yield(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_timed(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/error.h"
 #include "gyre/waiting.h"
@@ -176,21 +175,6 @@ static gyre_status add_ring(const bench_case *self, struct rings *all)
     return all->count++ ? gyre_queue_open(all->session.kernel, &desc, &ring->queue) : GYRE_OK;
 }
 
-/* The case's settings ask for the many blocks of a GPU, which on a processor would be as many threads. */
-gyre_status bench_run_wide(const bench_case *self, const bench_options *options, bench_row *row)
-{
-    gyre_runtime *runtime = NULL;
-    gyre_backend_choice choice = {.size = sizeof choice};
-    bench_case here = *self;
-    gyre_status status = bench_runtime_open(self, options, NULL, &runtime);
-    if (status == GYRE_OK)
-        status = gyre_backend_choose(runtime, NULL, &choice);
-    gyre_close(runtime);
-    if (strcmp(choice.name, "cpu") == 0)
-        here.settings = NULL;
-    return status == GYRE_OK ? bench_run_pair(&here, options, row) : status;
-}
-
 gyre_status bench_run_pair(const bench_case *self, const bench_options *options, bench_row *row)
 {
     bench_story story;
@@ -208,4 +192,9 @@ gyre_status bench_run_pair(const bench_case *self, const bench_options *options,
     bench_session_close(&all->session);
     free(all);
     return bench_story_tell(&story, self);
+}
+
+gyre_status bench_run_wide(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return bench_run_widely(self, options, row, bench_run_pair);
 }

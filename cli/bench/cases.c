@@ -78,6 +78,8 @@
 static const char *const wide_chain[] = {"kernel.chain.blocks=132", NULL};
 static const char *const wide_chain_block[] = {"kernel.chain_block.blocks=132", "kernel.chain_block.lanes=32",
                                                NULL};
+static const char *const leaving[] = {"backend.cuda.residency_ms=2", NULL};
+static const char *const wide_leaving[] = {"backend.cuda.residency_ms=2", "kernel.words_48.blocks=132", NULL};
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
@@ -143,7 +145,9 @@ const bench_case bench_cases[] = {
      {{"rate", "msg/s", true, 12e6, 0}}},
     {"pair/48", bench_run_pair, NO_FLOOR, PAIR_48(1), NULL, {{0}}},
     {"pair/48/six", bench_run_pair, NO_FLOOR, PAIR_48(6), six_blocks, {{0}}},
+    {"pair/1024", bench_run_pair, NO_FLOOR, {BENCH_1024, 4096, 4096, 32, 1}, NULL, {{0}}},
     {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, NULL, {{0}}},
+    {"pair/65536", bench_run_pair, NO_FLOOR, PAIR_65536(1), many_blocks, {{0}}},
     {"pair/65536/four", bench_run_pair, NO_FLOOR, PAIR_65536(4), many_blocks, {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
     {"arithmetic/block", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_BLOCK_CHAIN), wide_chain_block, {{0}}},
@@ -161,6 +165,8 @@ const bench_case bench_cases[] = {
     {"launch", bench_run_launch, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 3e6, 0}}},
     {"terminate", bench_run_terminate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 1e6, 0}}},
     {"deactivate", bench_run_deactivate, NO_FLOOR, ONE(BENCH_48), NULL, {{"p99", "ns", false, 0.2e6, 0}}},
+    {"yield", bench_run_wide_yield, NO_FLOOR, ONE(BENCH_48), leaving, {{0}}},
+    {"yield/132", bench_run_wide_yield, NO_FLOOR, ONE(BENCH_48), wide_leaving, {{0}}},
     {"isolated/call/48",
      bench_run_call,
      PING_PONG,

@@ -139,6 +139,23 @@ gyre_status bench_call_checked(gyre_queue *queue, enum bench_kind kind, uint64_t
     return status;
 }
 
+/* As many blocks as a GPU has multiprocessors would be as many threads on a processor. */
+gyre_status bench_run_widely(const bench_case *self, const bench_options *options, bench_row *row,
+                             gyre_status (*run)(const bench_case *self, const bench_options *options,
+                                                bench_row *row))
+{
+    gyre_runtime *runtime = NULL;
+    gyre_backend_choice choice = {.size = sizeof choice};
+    bench_case here = *self;
+    gyre_status status = bench_runtime_open(self, options, NULL, &runtime);
+    if (status == GYRE_OK)
+        status = gyre_backend_choose(runtime, NULL, &choice);
+    gyre_close(runtime);
+    if (strcmp(choice.name, "cpu") == 0)
+        here.settings = NULL;
+    return status == GYRE_OK ? run(&here, options, row) : status;
+}
+
 void bench_story_take(bench_story *story, gyre_status status)
 {
     story->status = status;

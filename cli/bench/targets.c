@@ -26,6 +26,8 @@ static const struct backend_targets others[] = {
     {"cuda", "recover/loop", {{"p50", "ns", false, 0.6e9, 0}}},
     {"cuda", "deactivate", {{"p99", "ns", false, 0.5e6, 0}}},
     {"cuda", "terminate", {{"p99", "ns", false, 0.5e6, 0}}},
+    {"cuda", "yield", {{"p99", "ns", false, 100e3, 0}}},
+    {"cuda", "yield/132", {{"p99", "ns", false, 100e3, 0}}},
     {"cuda", "compile_cold", {{"p50", "ns", false, 80e6, 0}}},
     {"cuda", "compile_cached", {{"p50", "ns", false, 10e6, 0}}},
     {"cuda", "idle/park", {{"cpu", "cores", false, 0.01, 0}}},
