@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/call_buffers.h"
@@ -97,7 +98,8 @@ typedef struct call_run {
 /* What cannot be a path of a kernel and is none is the name of one that is configured. */
 static bool is_kernel_name(const char *operand)
 {
-    return !strpbrk(operand, "/.:") && access(operand, F_OK) != 0;
+    struct stat info;
+    return !strpbrk(operand, "/.:") && lstat(operand, &info) != 0;
 }
 
 static gyre_status launch(call_run *call, bool inactive)

@@ -18,12 +18,12 @@ void cli_log(void *context, int level, const char *text)
 
 gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
 {
-    return gyre_open(&(gyre_open_desc){.size = sizeof(gyre_open_desc),
-                                       .config_path = cli->config_path,
-                                       .settings = cli->settings.items,
-                                       .backend = cli->backend,
-                                       .log = cli_log},
-                     out);
+    return gyre_runtime_open_typed(&(gyre_open_desc){.size = sizeof(gyre_open_desc),
+                                                     .config_path = cli->config_path,
+                                                     .settings = cli->settings.items,
+                                                     .backend = cli->backend,
+                                                     .log = cli_log},
+                                   out);
 }
 
 int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status)

@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 
 enum { READ_SIZE = 64 * 1024 };
+static const char BOM[] = "\xef\xbb\xbf"; /* what some editors put before a file's first line */
 
 void request_source_init_texts(request_source *source, const char *const *texts, size_t count)
 {
@@ -111,7 +112,10 @@ static bool take_line(request_source *source, const char **text, size_t *length)
     *text = front;
     *length = newline ? (size_t)(newline - front) : there;
     source->start += newline ? *length + 1 : there;
-    source->number++;
+    if (source->number++ == 0 && *length >= sizeof BOM - 1 && memcmp(front, BOM, sizeof BOM - 1) == 0) {
+        *text += sizeof BOM - 1;
+        *length -= sizeof BOM - 1;
+    }
     return true;
 }
 

@@ -52,7 +52,7 @@ gyre_status bench_runtime_open(const bench_case *self, const bench_options *opti
                            .config_path = options->cli->config_path,
                            .settings = settings,
                            .backend = options->cli->backend};
-    return gyre_open(&desc, out);
+    return gyre_runtime_open_typed(&desc, out);
 }
 
 const char *bench_kernel_name(enum bench_kind kind)

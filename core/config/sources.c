@@ -86,12 +86,15 @@ static gyre_status read_system_list(struct gyre_settings *settings)
 static gyre_status read_named(struct gyre_settings *settings, const char *option)
 {
     const char *path = option ? option : gyre_environment_get(settings->environment, "GYRE_CONFIG");
+    const char *namer = option ? "--config" : "the environment's GYRE_CONFIG";
     if (!path)
         return GYRE_OK;
+    if (!path[0])
+        return gyre_error_set(GYRE_CONFIG, "the path of the configuration file is empty; it was given by %s",
+                              namer);
     gyre_status status = gyre_sources_read_file(settings, GYRE_LAYER_FILE, path);
     if (status == GYRE_NOT_FOUND)
-        return gyre_error_set(GYRE_CONFIG, "%s: there is no such file; it was named by %s", path,
-                              option ? "--config" : "the environment's GYRE_CONFIG");
+        return gyre_error_set(GYRE_CONFIG, "%s: there is no such file; it was named by %s", path, namer);
     return status;
 }
 

@@ -30,7 +30,7 @@ void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const c
 }
 
 /* The settings of the descriptor, with the shorthand for the backend as one more. */
-static gyre_status load_config(gyre_runtime *runtime, const gyre_open_desc *desc)
+static gyre_status load_config(gyre_runtime *runtime, const gyre_open_desc *desc, bool typed)
 {
     size_t count = 0;
     char backend[128];
@@ -46,7 +46,9 @@ static gyre_status load_config(gyre_runtime *runtime, const gyre_open_desc *desc
         snprintf(backend, sizeof backend, "gyre.backend=%s", desc->backend);
         settings[count] = backend;
     }
-    struct gyre_config_desc config = {.config_path = desc->config_path, .api = settings};
+    struct gyre_config_desc config = {.config_path = desc->config_path,
+                                      .command_line = typed ? settings : NULL,
+                                      .api = typed ? NULL : settings};
     status = gyre_config_load(&config, &runtime->config);
     free(settings);
     return status;
@@ -60,7 +62,7 @@ static void report_warnings(const gyre_runtime *runtime)
         gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s", warnings[i]);
 }
 
-gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
+static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_runtime **out)
 {
     gyre_open_desc given = {.size = sizeof given};
     if (!out || (desc && desc->size < sizeof desc->size))
@@ -77,7 +79,7 @@ gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
     gyre_watchdog_init(runtime);
     runtime->log = given.log;
     runtime->log_context = given.log_context;
-    gyre_status status = load_config(runtime, &given);
+    gyre_status status = load_config(runtime, &given, typed);
     if (status == GYRE_OK) {
         runtime->log_level = (int)gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, "log_level") + 1;
         report_warnings(runtime);
@@ -120,6 +122,16 @@ static void end_guests(gyre_runtime *runtime)
         if (gyre_runtime_remove_guest(runtime, guest))
             guest->end(guest);
     }
+}
+
+gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
+{
+    return open_runtime(desc, false, out);
+}
+
+gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out)
+{
+    return open_runtime(desc, true, out);
 }
 
 void gyre_close(gyre_runtime *runtime)

@@ -136,6 +136,9 @@ struct gyre_buffer {
     uint64_t last_handle; /* the name it has or had: a handler may still use it, so its place stays taken */
 };
 
+/** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
+gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
+
 /** Formats a line for the application's log, unless the configured level hides it. */
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

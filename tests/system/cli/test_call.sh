@@ -237,6 +237,28 @@ run call --set gyre.no_such_key=1 --set gyre.strict=true "$kinds:outcomes" '{"va
 exits 4
 says "no_such_key"
 
+# a file that some editor wrote
+printf '\xef\xbb\xbf{"value":1}\r\n{"value":1}' >"$folder/bom"
+call "$kinds:outcomes" <"$folder/bom"
+says "2 sent"
+printf '{"value":1}\n\xef\xbb\xbf{"value":1}\n' >"$folder/bom"
+call "$kinds:outcomes" <"$folder/bom"
+exits 1
+says "line 2 of standard input: malformed JSON at byte 3"
+
+# what has a name on disk is a file, also one that leads nowhere
+ln -s nowhere "$folder/dangling"
+pushd "$folder" >/dev/null || exit 1
+run call dangling '{}' <"$nothing"
+refuses 1 "discover: kernel file 'dangling' (seen from '$folder') cannot be opened: No such file or directory"
+popd >/dev/null || exit 1
+
+# settings of the command line are called so
+run call --set nonsense "$kinds:outcomes" '{"value":1}' <"$nothing"
+refuses 4 "command line: 'nonsense' is no setting; expected section.key=value, such as backend.cpu.threads=2"
+run call --config '' "$kinds:outcomes" '{"value":1}' <"$nothing"
+refuses 4 "the path of the configuration file is empty; it was given by --config"
+
 # buffers that requests name
 cat >"$folder/named.gyre.c" <<'END'
 #include <gyre/kernel.h>
