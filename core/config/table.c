@@ -319,6 +319,36 @@ static const struct gyre_config_row rows[] = {
             "process`, its worker is ended besides, and the kernel is brought back (`restart`) or given up "
             "(`stop`)."},
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "on_loss",
+     .choices = {"leave", "one", "all", "rest"},
+     .preset = "leave",
+     .doc = "What is done when the kernel is lost, which is told in any case: nothing, or it is launched "
+            "again, with "
+            "its initial state: it alone (`one`), together with every kernel of its `group` (`all`), or with "
+            "those "
+            "of its group that were launched after it (`rest`). The others are terminated first."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_TEXT,
+     .key = "group",
+     .preset = "",
+     .doc =
+         "A name that kernels share which `on_loss` treats together. Empty: every kernel without a group."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_INT,
+     .key = "loss_limit",
+     .min = 0,
+     .max = 1000000,
+     .preset = "5",
+     .doc = "When the kernel is lost more often than this within `loss_period_ms`, it is left as it is."},
+    {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_MS,
+     .key = "loss_period_ms",
+     .min = 1,
+     .max = 86400000,
+     .preset = "60000",
+     .doc = "See `loss_limit`."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "poison_limit",
      .min = 1,

@@ -86,6 +86,7 @@ void gyre_kernel_free(gyre_kernel *kernel)
     gyre_error_hold();
     gyre_checkpoints_stop(kernel);
     pthread_mutex_lock(&kernel->lock);
+    kernel->leaving = true;
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
     if (status == GYRE_TIMEOUT)
         gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
@@ -139,6 +140,7 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
     info->condemned = kernel->condemned;
     info->stalls = kernel->stalls;
     info->health = gyre_kernel_health_of(kernel);
+    info->relaunches = __atomic_load_n(&kernel->relaunches, __ATOMIC_RELAXED);
     if (kernel->checkpoints) {
         info->checkpoints = kernel->checkpoints->taken;
         info->replayed = kernel->checkpoints->replayed;

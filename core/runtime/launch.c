@@ -474,6 +474,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = gyre_watchdog_need(kernel);
     if (status == GYRE_OK)
+        status = gyre_supervisor_need(kernel);
+    if (status == GYRE_OK)
         status = list_kernel(kernel); /* before the start: who brings back a worker looks there */
     if (status == GYRE_OK) {
         pthread_mutex_lock(&kernel->lock);

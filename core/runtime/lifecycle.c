@@ -264,7 +264,9 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
     gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
     bool lost = now == GYRE_KERNEL_LOST && !kernel->resident; /* given up, while its device may live again */
-    if (now != GYRE_KERNEL_TERMINATED && !(lost && gyre_dispatch_isolated(kernel->dispatch))) {
+    if (kernel->leaving) {
+        status = gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
+    } else if (now != GYRE_KERNEL_TERMINATED && !(lost && gyre_dispatch_isolated(kernel->dispatch))) {
         status = gyre_error_set(GYRE_INVALID, "kernel '%s' is %s; only a terminated kernel can be relaunched",
                                 kernel->name, gyre_kernel_state_word(now));
     } else {

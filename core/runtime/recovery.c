@@ -87,6 +87,7 @@ static void give_up(gyre_kernel *kernel, const char *why)
     pthread_mutex_unlock(&kernel->lock);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' is lost with %llu unanswered requests: %s",
                      kernel->name, (unsigned long long)left, why);
+    gyre_supervisor_notice(kernel->runtime);
 }
 
 static void give_up_all(const struct gyre_recovery *recovery, const char *why)

@@ -77,6 +77,7 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
     pthread_mutex_init(&runtime->lock, NULL);
     gyre_watchdog_init(runtime);
+    gyre_supervisor_init(runtime);
     runtime->log = given.log;
     runtime->log_context = given.log_context;
     gyre_status status = load_config(runtime, &given, typed);
@@ -140,6 +141,7 @@ void gyre_close(gyre_runtime *runtime)
         return;
     gyre_runtime_unlist(runtime);
     end_guests(runtime);
+    gyre_supervisor_finish(runtime);
     gyre_watchdog_finish(runtime);
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);

@@ -52,8 +52,17 @@ struct gyre_runtime_guest {
         struct gyre_runtime_guest *guest); /* of one that is still listed when the runtime is closed */
 };
 
+/** Launches kernels again that were lost, as their sections say. */
+struct gyre_supervisor {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
+};
+
 struct gyre_runtime {
     struct gyre_watchdog watchdog;
+    struct gyre_supervisor supervisor;
     struct gyre_runtime_guest *guests; /* under the lock */
     gyre_runtime *next;                /* of those of the process */
     bool foreign;                      /* this process was forked by its owner: nothing of it may be used */
@@ -99,7 +108,12 @@ struct gyre_kernel {
     bool stalled, doomed;           /* a handler is over its budget; its worker's death is to be its end */
     uint64_t moved_ns;              /* the watchdog's: since when nothing was answered */
     uint32_t stalls;                /* times that it became so */
-    uint32_t restarts, condemned;   /* workers that died under it; requests that were failed for that */
+    uint32_t relaunches;            /* atomic: by the supervisor, whose thread alone has the next two */
+    uint32_t losses;                /* since `losses_ns` */
+    uint64_t losses_ns;
+    bool leaving;                 /* it is being freed, and not to be launched again */
+    bool given_up;                /* lost too often: nobody launches it again but the application */
+    uint32_t restarts, condemned; /* workers that died under it; requests that were failed for that */
     uint64_t earlier_handled, earlier_failed; /* by those workers */
     struct gyre_checkpoints *checkpoints;     /* NULL: none are taken (checkpoint.h) */
     bool saving, paused_to_save;              /* one is being taken; the device is paused for that alone */
@@ -318,6 +332,15 @@ void gyre_watchdog_finish(gyre_runtime *runtime);
 void gyre_watchdog_forget(gyre_kernel *kernel);
 /** Under the lock. */
 gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel);
+
+/* supervisor.c */
+
+void gyre_supervisor_init(gyre_runtime *runtime);
+/** Makes sure that somebody cares for a kernel with on_loss. EXHAUSTED. */
+gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
+/** A kernel was lost. */
+void gyre_supervisor_notice(gyre_runtime *runtime);
+void gyre_supervisor_finish(gyre_runtime *runtime);
 
 /* handles.c */
 

@@ -227,6 +227,7 @@ typedef struct gyre_kernel_info {
     uint32_t restarts, condemned;
     uint32_t stalls;           /* how often a handler was found over handler_budget_ms since launch */
     gyre_kernel_health health; /* now */
+    uint32_t relaunches; /* how often it was launched again because it, or another of its group, was lost */
     /* With checkpoints: how many were taken since launch and for how long the handler was paused for one, the
      * last and the longest; and requests that were handled once more after a crash (`handled` counts them).
      */

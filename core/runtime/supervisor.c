@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The supervisor: a thread of the runtime, started by the first kernel with `on_loss`, that launches lost
+ * kernels again, alone or with others of their group.
+ *
+ * It uses what an application would use, terminate and relaunch, and gives way to it: a kernel that is not
+ * lost any more when its turn comes, or that the application terminated, is left alone.
+ *
+ * Locks: supervisor.lock for the thread's own members. Kernels are visited, so none is freed meanwhile.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/runtime/runtime.h"
+
+enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST = 3 };
+
+/* All kernels, in order of launch. */
+struct family {
+    gyre_kernel **kernels;
+    size_t count;
+};
+
+static enum on_loss policy_of(const gyre_kernel *kernel)
+{
+    return (enum on_loss)gyre_kernel_setting(kernel, "on_loss");
+}
+
+static const char *group_of(const gyre_kernel *kernel)
+{
+    return gyre_config_text(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "group");
+}
+
+/* ---- one loss ---- */
+
+/* False when it was lost too often. */
+static bool count_loss(gyre_kernel *kernel)
+{
+    uint64_t now = gyre_clock_ns();
+    uint64_t period =
+        gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "loss_period_ms");
+    if (now - kernel->losses_ns > period) {
+        kernel->losses_ns = now;
+        kernel->losses = 0;
+    }
+    kernel->losses++;
+    kernel->given_up = kernel->losses > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
+    if (kernel->given_up)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_ERROR,
+            "kernel '%s' was lost %u times within loss_period_ms and is left as it is (loss_limit)",
+            kernel->name, kernel->losses);
+    return !kernel->given_up;
+}
+
+/* Whether `other` is to be launched again because `lost`, number `place` of the family, was lost. */
+static bool shares_fate(const struct family *family, size_t place, size_t other)
+{
+    const gyre_kernel *lost = family->kernels[place];
+    enum on_loss policy = policy_of(lost);
+    if (other == place)
+        return true;
+    if (policy == ON_LOSS_ONE || (policy == ON_LOSS_REST && other < place))
+        return false;
+    return strcmp(group_of(lost), group_of(family->kernels[other])) == 0;
+}
+
+/* What it is to be again afterwards; TERMINATED: nothing, the application ended it. */
+static gyre_kernel_state take_down(gyre_kernel *kernel)
+{
+    gyre_kernel_state state = gyre_kernel_get_state(kernel);
+    if (state == GYRE_KERNEL_LOST)
+        return GYRE_KERNEL_ACTIVE;
+    if (state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+        return GYRE_KERNEL_TERMINATED;
+    return gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL) == GYRE_OK ? state : GYRE_KERNEL_TERMINATED;
+}
+
+static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
+{
+    gyre_status status = gyre_kernel_relaunch(kernel);
+    if (status == GYRE_OK && state == GYRE_KERNEL_INACTIVE)
+        status = gyre_kernel_deactivate(kernel, GYRE_FOREVER);
+    if (status == GYRE_OK) {
+        __atomic_fetch_add(&kernel->relaunches, 1, __ATOMIC_RELAXED);
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' was launched again (on_loss)",
+                         kernel->name);
+    } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' could not be launched again: %s",
+                         kernel->name, gyre_error_text());
+        gyre_supervisor_notice(kernel->runtime); /* which counts as one more loss */
+    }
+}
+
+static void care_for(const struct family *family, size_t place)
+{
+    gyre_kernel_state *states = calloc(family->count, sizeof *states);
+    if (!states)
+        return;
+    for (size_t i = family->count; i-- > 0;) /* those that were launched last end first */
+        states[i] = shares_fate(family, place, i) ? take_down(family->kernels[i]) : GYRE_KERNEL_TERMINATED;
+    for (size_t i = 0; i < family->count; i++)
+        if (states[i] != GYRE_KERNEL_TERMINATED)
+            bring_up(family->kernels[i], states[i]);
+    free(states);
+}
+
+static void look_at_all(gyre_runtime *runtime)
+{
+    struct family family = {NULL, 0};
+    family.kernels = gyre_kernels_visit(runtime, NULL, &family.count);
+    for (size_t i = 0; family.kernels && i < family.count; i++) {
+        gyre_kernel *kernel = family.kernels[i];
+        bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+        kernel->given_up = kernel->given_up && lost;
+        if (lost && !kernel->given_up && policy_of(kernel) != ON_LOSS_LEAVE && count_loss(kernel))
+            care_for(&family, i);
+    }
+    for (size_t i = 0; family.kernels && i < family.count; i++)
+        gyre_kernel_leave(family.kernels[i]);
+    free(family.kernels);
+}
+
+/* ---- the thread ---- */
+
+static void *supervise(void *argument)
+{
+    gyre_runtime *runtime = argument;
+    struct gyre_supervisor *supervisor = &runtime->supervisor;
+    pthread_mutex_lock(&supervisor->lock);
+    for (;;) {
+        while (!supervisor->stop && !supervisor->noticed)
+            pthread_cond_wait(&supervisor->changed, &supervisor->lock);
+        if (supervisor->stop)
+            break;
+        supervisor->noticed = false;
+        pthread_mutex_unlock(&supervisor->lock);
+        look_at_all(runtime);
+        pthread_mutex_lock(&supervisor->lock);
+    }
+    pthread_mutex_unlock(&supervisor->lock);
+    return NULL;
+}
+
+void gyre_supervisor_init(gyre_runtime *runtime)
+{
+    pthread_mutex_init(&runtime->supervisor.lock, NULL);
+    pthread_cond_init(&runtime->supervisor.changed, NULL);
+}
+
+gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
+{
+    struct gyre_supervisor *supervisor = &kernel->runtime->supervisor;
+    gyre_status status = GYRE_OK;
+    if (policy_of(kernel) == ON_LOSS_LEAVE)
+        return GYRE_OK;
+    pthread_mutex_lock(&supervisor->lock);
+    if (!supervisor->runs) {
+        supervisor->runs = pthread_create(&supervisor->thread, NULL, supervise, kernel->runtime) == 0;
+        if (!supervisor->runs)
+            status =
+                gyre_error_set(GYRE_EXHAUSTED, "no thread for the supervisor of kernel '%s'", kernel->name);
+    }
+    pthread_mutex_unlock(&supervisor->lock);
+    return status;
+}
+
+void gyre_supervisor_notice(gyre_runtime *runtime)
+{
+    pthread_mutex_lock(&runtime->supervisor.lock);
+    runtime->supervisor.noticed = true;
+    pthread_cond_broadcast(&runtime->supervisor.changed);
+    pthread_mutex_unlock(&runtime->supervisor.lock);
+}
+
+void gyre_supervisor_finish(gyre_runtime *runtime)
+{
+    struct gyre_supervisor *supervisor = &runtime->supervisor;
+    pthread_mutex_lock(&supervisor->lock);
+    supervisor->stop = true;
+    bool runs = supervisor->runs;
+    pthread_cond_broadcast(&supervisor->changed);
+    pthread_mutex_unlock(&supervisor->lock);
+    if (runs)
+        pthread_join(supervisor->thread, NULL);
+    pthread_cond_destroy(&supervisor->changed);
+    pthread_mutex_destroy(&supervisor->lock);
+}
