@@ -526,6 +526,49 @@ static const struct gyre_config_row rows[] = {
      .doc = "With a journal: it begins anew, with what is still needed, when it is larger than this."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
+     .key = "dedup",
+     .min = 0,
+     .max = 1 << 20,
+     .preset = "0",
+     .doc = "How many ids of messages are remembered: a message whose header names one of them is not sent "
+            "again "
+            "(`GYRE_DROPPED`, counted). Messages that name no id are not looked at."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "levels",
+     .min = 1,
+     .max = 16,
+     .preset = "1",
+     .doc =
+         "Levels of priority. With more than one, messages wait in front of the ring and enter it highest "
+         "level "
+         "first, by the priority in their headers; `capacity` of them may wait besides those in the ring."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_MS,
+     .key = "age_ms",
+     .min = 1,
+     .max = 86400000,
+     .preset = "100",
+     .doc =
+         "With `levels`: a message that waits this long counts as one of the next level, and so on, so that "
+         "none waits for ever."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
+     .key = "window",
+     .min = 1,
+     .max = 1 << 30,
+     .preset = "64",
+     .doc =
+         "With `levels`: how many messages are in the ring at once, where their order is fixed. Fewer obey "
+         "priorities more closely, more keep the device busier."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "order",
+     .choices = {"sent", "any"},
+     .preset = "sent",
+     .doc = "The order in which receivers get completions: that of the sends, or whichever is there first."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_INT,
      .key = "first_sequence",
      .min = 0,
      .max = INT64_MAX,

@@ -6,6 +6,10 @@
  *
  *   letters    messages that nobody will handle any more, kept for somebody to look at
  *   expiry     messages that are not handled by their deadline are taken back
+ *   known      messages whose id was sent already are not sent again
+ *   levels     messages wait in front of the ring by their priority
+ *
+ * The last two are at work before a message is in the ring: sends on such a queue (queue->detour) are posted.
  *
  * Locks: each file says its own. None is taken before the queue's locks and given after them.
  */
@@ -40,10 +44,67 @@ void gyre_queue_expiry_never(gyre_queue *queue);
 uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns);
 /** Request `index` is about to be published; `deadline_ns` 0: it has none. The producer lock is held. */
 void gyre_queue_expiry_sent(gyre_queue *queue, uint64_t index, uint64_t deadline_ns);
+/** Request `index`, published or about to be, is not to be handled. The producer lock is held. */
+void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index);
 /** Takes back what is late, and returns the next deadline (UINT64_MAX: none). The producer lock is held. */
 uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns);
 /** A failure that came of taking the message back is made to say so. By who looks at the completion. */
 void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index);
+
+/* ---- queue_known.c; under the producer lock ---- */
+
+gyre_status gyre_queue_known_create(gyre_queue *queue, uint32_t window);
+void gyre_queue_known_destroy(gyre_queue *queue);
+bool gyre_queue_knows(const gyre_queue *queue, uint64_t id);
+/** From now on, until `window` others came. */
+void gyre_queue_know(gyre_queue *queue, uint64_t id);
+
+/* ---- queue_levels.c ---- */
+
+gyre_status gyre_queue_levels_create(gyre_queue *queue, const struct gyre_queue_options *options);
+void gyre_queue_levels_destroy(gyre_queue *queue);
+/** Takes a message in, and gives it a ticket, which is what senders and receivers call its index. False:
+ * there is no place. The producer lock is held, here and in the next two. */
+bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                            enum gyre_mark mark, uint64_t *ticket);
+/** Moves messages into the ring as far as its window allows; returns how many. */
+uint64_t gyre_queue_levels_pump(gyre_queue *queue);
+/** Nobody waits for the reply to this ticket, if it is not in the ring yet. */
+void gyre_queue_levels_abandon(gyre_queue *queue, uint64_t ticket);
+/** As pump, for who has no lock; rings whoever has to know. */
+void gyre_queue_levels_move(gyre_queue *queue);
+/** `ended`: what is moved from now on is completed as unhandled. Returns how many messages wait. */
+uint64_t gyre_queue_levels_end(gyre_queue *queue, bool ended);
+/** The first request in the ring that was not answered when somebody looked last. Producer lock. */
+uint64_t gyre_queue_levels_answered(const gyre_queue *queue);
+/** Messages in front of the ring; the ticket of the next one. Any thread. */
+uint64_t gyre_queue_waiting(const gyre_queue *queue);
+uint64_t gyre_queue_levels_sent(const gyre_queue *queue);
+/** The ticket of the message in a slot of the ring, and the slot of a ticket that is there. */
+uint64_t gyre_queue_ticket(const gyre_queue *queue, uint64_t index);
+bool gyre_queue_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index);
+/** Conditions of gyre_queue_wait: the reply to a ticket is there; there is a place for another message. */
+int gyre_wait_ticket(const gyre_queue *queue, uint64_t ticket);
+int gyre_wait_place(const gyre_queue *queue, uint64_t argument);
+
+/* ---- queue_post.c ---- */
+
+/**
+ * Sends one message, `size` bytes of the kernel's type, on a queue with a detour. As gyre_send, and DROPPED
+ * when its id is known. *inside as gyre_queue_stay has it.
+ */
+gyre_status gyre_queue_post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                            enum gyre_mark mark, uint64_t *index, uint64_t deadline_ns, bool *inside);
+/** The same for `count` of the caller's type; headers may be NULL. */
+gyre_status gyre_queue_post_batch(gyre_queue *queue, const void *requests, size_t size,
+                                  const gyre_header *headers, uint64_t count, uint64_t *first, uint64_t *sent,
+                                  uint64_t deadline_ns);
+
+/* ---- queue_match.c ---- */
+
+/** As gyre_receive_with, of whatever is there first. */
+gyre_status gyre_queue_receive_any(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
+                                   gyre_message_info *info, uint64_t deadline_ns);
 
 /* ---- queue_attendant.c: the thread that does what is due at a time ---- */
 

@@ -121,7 +121,10 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->caller_reply_size = options->caller_reply_size;
     queue->packets = options->wire != 0;
     queue->quick_reply_size = options->wire || options->reply_growth.callers ? 0 : options->reply_size;
-    queue->direct_size = options->request_least ? 0 : options->request_size;
+    queue->detour = options->levels > 1 || options->dedup;
+    queue->any_order = options->any_order;
+    queue->fixed_size = options->request_least ? 0 : options->request_size;
+    queue->direct_size = queue->detour ? 0 : queue->fixed_size;
     queue->policy = options->policy;
     queue->idle = options->idle;
     queue->spin_turns = options->spin_turns;
@@ -183,11 +186,16 @@ static gyre_status create_behaviours(gyre_queue *queue, const struct gyre_queue_
     const bool deadlines = options->header_size > offsetof(gyre_header, deadline_ns);
     queue->ttl_ns = options->ttl_ns;
     queue->request_type = options->request_type;
-    queue->many_threads = queue->many_threads || deadlines; /* the attendant is one more */
+    /* the attendant is one more */
+    queue->many_threads = queue->many_threads || deadlines || options->levels > 1;
     gyre_status status = gyre_queue_letters_create(queue, options->dead_letters);
     if (status == GYRE_OK && deadlines)
         status = gyre_queue_expiry_create(queue, options->ttl_ns);
-    if (status == GYRE_OK && deadlines)
+    if (status == GYRE_OK && options->dedup)
+        status = gyre_queue_known_create(queue, options->dedup);
+    if (status == GYRE_OK && options->levels > 1)
+        status = gyre_queue_levels_create(queue, options);
+    if (status == GYRE_OK && (deadlines || options->levels > 1))
         status = gyre_queue_attendant_create(queue);
     return status;
 }
@@ -280,6 +288,8 @@ void gyre_queue_destroy(gyre_queue *queue)
     gyre_bridge_destroy(queue->bridge);
     gyre_queue_letters_destroy(queue);
     gyre_queue_expiry_destroy(queue);
+    gyre_queue_known_destroy(queue);
+    gyre_queue_levels_destroy(queue);
     gyre_region_destroy(&queue->region);
     gyre_queue_growth_finish(&queue->request_growth);
     gyre_queue_growth_finish(&queue->reply_growth);
@@ -326,6 +336,8 @@ void gyre_queue_abandon(gyre_queue *queue)
 
 void gyre_queue_reopen(gyre_queue *queue)
 {
+    if (queue->levels)
+        gyre_queue_levels_end(queue, false);
     __atomic_store_n(&queue->state.misused, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
 }
@@ -342,10 +354,10 @@ uint64_t gyre_queue_outstanding(const gyre_queue *queue)
     uint64_t count = 0, end = gyre_queue_next_index(queue);
     for (uint64_t index = gyre_received(queue); index < end; index++)
         count += !gyre_reply_ready(queue, index);
-    return count;
+    return queue->levels ? count + gyre_queue_waiting(queue) : count;
 }
 
-uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
+uint64_t gyre_queue_complete_ring(gyre_queue *queue)
 {
     uint64_t count = 0, end = gyre_queue_next_index(queue);
     for (uint64_t index = gyre_received(queue); index < end; index++) {
@@ -360,6 +372,18 @@ uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
     if (queue->lent)
         gyre_lent_end(queue);
+    return count;
+}
+
+uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
+{
+    uint64_t count = gyre_queue_complete_ring(queue);
+    if (!queue->levels)
+        return count;
+    gyre_producer_take(queue);
+    count += gyre_queue_levels_end(queue, true);
+    gyre_queue_levels_pump(queue); /* what finds no room follows as receivers make some */
+    gyre_producer_give(queue);
     return count;
 }
 
@@ -387,6 +411,11 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     if (queue->timing)
         gyre_queue_timing_stats(queue, &now);
     gyre_queue_letters_stats(queue, &now);
+    now.duplicates = __atomic_load_n(&queue->producer.duplicates, __ATOMIC_RELAXED);
+    if (queue->levels) {
+        now.waiting = gyre_queue_waiting(queue);
+        now.sent = gyre_queue_levels_sent(queue) - queue->shared->shape.first;
+    }
     memcpy(stats, &now, stats->size < sizeof now ? stats->size : sizeof now);
     return GYRE_OK;
 }

@@ -60,6 +60,11 @@ struct gyre_queue_options {
     uint32_t request_type;        /* what headers say that name no type */
     uint64_t ttl_ns;              /* after which a message that no handler took up is taken back; 0: never */
     uint64_t dead_letters;        /* the most that are kept */
+    uint32_t dedup;               /* ids that are known; 0: none */
+    uint32_t levels;              /* of priority; 1: messages go in the order of the sends */
+    uint64_t age_ns;              /* after which a message rises a level */
+    uint64_t window;              /* messages in the ring at once, of queues with levels */
+    bool any_order;               /* receivers take whatever is there */
     gyre_control_region *control; /* of the kernel; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */
 };
@@ -90,7 +95,9 @@ struct gyre_queue {
     bool packets;
     struct gyre_queue_growth request_growth, reply_growth;
     uint32_t quick_reply_size; /* replies up to it need no second look: `reply_size`, or 0 */
-    size_t direct_size;        /* of every request when they have no tails; else 0, which no request has */
+    bool detour, any_order;    /* sends are posted, receivers take what is there: behaviours.h */
+    size_t fixed_size;         /* of every request when they have no tails; else 0, which no request has */
+    size_t direct_size;        /* the same, but 0 where sends are posted */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;
@@ -103,6 +110,8 @@ struct gyre_queue {
     uint64_t ttl_ns;
     struct gyre_queue_letters *letters;     /* these are of behaviours.h; NULL: the queue has none */
     struct gyre_queue_expiry *expiry;       /* in queues whose headers hold a deadline */
+    struct gyre_queue_known *known;         /* in queues that look for messages sent twice */
+    struct gyre_queue_levels *levels;       /* in queues with priorities */
     struct gyre_queue_attendant *attendant; /* in queues of which something may be due */
     bool annotated;                   /* something is noted of every message: its times, its header, itself */
     struct gyre_queue_log *log;       /* NULL: requests are not kept for another time (log.h) */
@@ -135,7 +144,7 @@ struct gyre_queue {
         size_t reserved_size;   /* bytes of each */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
         uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
-        uint64_t high_water, rejected, dropped, waits;
+        uint64_t high_water, rejected, dropped, waits, duplicates;
         const gyre_header *given; /* of the requests that are being put; NULL: the queue fills all in */
     } producer;
 
@@ -217,6 +226,9 @@ uint64_t gyre_queue_outstanding(const gyre_queue *queue);
  * closed and the device has left: the caller is the only writer of replies.
  */
 uint64_t gyre_queue_complete_unhandled(gyre_queue *queue);
+
+/** The same for those in the ring alone. */
+uint64_t gyre_queue_complete_ring(gyre_queue *queue);
 
 /** The index that the next send will take. */
 uint64_t gyre_queue_next_index(const gyre_queue *queue);
@@ -411,6 +423,11 @@ static inline const void *gyre_request_payload(const gyre_queue *queue, const gy
 /** What a request with a tail, or one of another size, takes of the queue's ring of bytes. */
 uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size_t size);
 
+/** One request that is late already: the device will refuse it without calling the handler. */
+uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark);
+/** CLOSED, and why sends are. */
+gyre_status gyre_queue_tell_closed(const gyre_queue *queue);
+
 /** Tells parked workers that `count` requests were published. */
 void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count);
 
@@ -469,6 +486,11 @@ static inline void gyre_queue_take_failure(gyre_queue *queue, uint64_t index)
 
 /* queue_header.c */
 
+/** What the queue knows of a message that its sender left open. */
+void gyre_queue_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t index,
+                                uint64_t now_ns);
+/** Of a request under way; 0 where headers hold none. */
+uint64_t gyre_queue_correlation(const gyre_queue *queue, uint64_t index);
 /** Writes the headers of requests [first, end): what was given, and what the queue knows. */
 void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end);
 /** Before a reservation of [first, end): nothing is given yet. */

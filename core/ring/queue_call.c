@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 
 /*
  * Leaves the slot to whoever steps over it, which is this thread unless somebody else is at it. With the lock
@@ -35,6 +36,8 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 static gyre_status send_call(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
                              uint64_t *index, uint64_t deadline_ns, bool *inside)
 {
+    if (__builtin_expect(queue->detour, 0))
+        return gyre_queue_post(queue, request, size, header, GYRE_MARK_CALL, index, deadline_ns, inside);
     for (;;) {
         uint64_t granted = 0;
         gyre_producer_take(queue);
@@ -63,6 +66,25 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
         if (status != GYRE_OK)
             return status;
     }
+}
+
+/* Of a queue with levels: waits until the call's reply is in the ring, and says where; or gives the call up.
+ */
+static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t deadline_ns)
+{
+    const uint64_t ticket = *index;
+    gyre_status status = gyre_queue_wait(queue, gyre_wait_ticket, ticket, GYRE_BELL_DEVICE, deadline_ns);
+    gyre_producer_take(queue);
+    const bool found = gyre_queue_ticket_find(queue, ticket, index);
+    if (!found)
+        gyre_queue_levels_abandon(queue, ticket);
+    gyre_producer_give(queue);
+    if (status == GYRE_OK)
+        return status;
+    if (found)
+        leave_slot(queue, *index, GYRE_MARK_ABANDONED);
+    return gyre_error_add(status, "request %llu was sent and not answered in time",
+                          (unsigned long long)ticket);
 }
 
 /* The call of `index` was sent: takes its reply, or gives it up. */
@@ -103,7 +125,7 @@ static inline gyre_status call(gyre_queue *queue, const void *request, size_t re
                               (unsigned long long)longest, reply_size);
     void *converted = NULL;
     gyre_status status = GYRE_OK;
-    if (request_size != queue->direct_size && gyre_queue_converts(queue, request_size)) {
+    if (request_size != queue->fixed_size && gyre_queue_converts(queue, request_size)) {
         status = gyre_queue_convert(queue, request, request_size, 1, &converted);
         request = converted;
         request_size = queue->request_size;
@@ -114,6 +136,8 @@ static inline gyre_status call(gyre_queue *queue, const void *request, size_t re
         status = send_call(queue, request, request_size, header, &index, deadline_ns, &inside);
     if (__builtin_expect(converted != NULL, 0)) /* calls of the usual kind leave the allocator alone */
         free(converted);
+    if (status == GYRE_OK && __builtin_expect(queue->levels != NULL, 0))
+        status = await_ticket(queue, &index, deadline_ns);
     if (status == GYRE_OK)
         status = take_reply(queue, index, reply, reply_size, completion, info, deadline_ns);
     gyre_queue_leave(queue, inside);

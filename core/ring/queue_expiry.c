@@ -73,7 +73,7 @@ void gyre_queue_expiry_sent(gyre_queue *queue, uint64_t index, uint64_t deadline
         gyre_queue_attendant_expect(queue, deadline_ns);
 }
 
-static void take_back(gyre_queue *queue, uint64_t index)
+void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index)
 {
     struct gyre_queue_expiry *expiry = queue->expiry;
     gyre_slot *slot = gyre_request_slot(queue, index);
@@ -92,7 +92,7 @@ uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns)
         if (deadline_ns == 0 || gyre_reply_ready(queue, index))
             continue;
         if (deadline_ns <= now_ns)
-            take_back(queue, index);
+            gyre_queue_expiry_take_back(queue, index);
         else if (deadline_ns < next)
             next = deadline_ns;
     }

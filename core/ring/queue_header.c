@@ -23,7 +23,7 @@ static bool needs_clock(const gyre_queue *queue)
     return queue->header_size > offsetof(gyre_header, sent_ns) || queue->ttl_ns;
 }
 
-static void fill_in(const gyre_queue *queue, gyre_header *header, uint64_t index, uint64_t now_ns)
+void gyre_queue_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t index, uint64_t now_ns)
 {
     if (header->type == 0)
         header->type = queue->request_type;
@@ -66,11 +66,21 @@ void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
             memcpy(&header, place, size);
         else if (given)
             header = given[index - first];
-        fill_in(queue, &header, index, now_ns);
+        if (!queue->levels) /* there it was complete when the message was sent */
+            gyre_queue_header_complete(queue, &header, index, now_ns);
         store(place, &header, size);
         if (queue->expiry)
             gyre_queue_expiry_sent(queue, index, header.deadline_ns);
     }
+}
+
+uint64_t gyre_queue_correlation(const gyre_queue *queue, uint64_t index)
+{
+    uint64_t correlation = 0;
+    if (queue->header_size > offsetof(gyre_header, correlation))
+        memcpy(&correlation, header_at(queue, index) + offsetof(gyre_header, correlation),
+               sizeof correlation);
+    return correlation;
 }
 
 void gyre_queue_headers_clear(gyre_queue *queue, uint64_t first, uint64_t end)

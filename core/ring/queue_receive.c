@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/copy.h"
 
 /* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
@@ -96,7 +97,7 @@ void gyre_consumer_give(gyre_queue *queue)
 static void read_completion(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
-    completion->index = index;
+    completion->index = queue->levels ? gyre_queue_ticket(queue, index) : index;
     completion->outcome = (gyre_completion_outcome)slot->info;
     completion->failure_code = 0;
     completion->length = slot->length;
@@ -243,6 +244,24 @@ static gyre_status nothing_taken(gyre_queue *queue, gyre_status status)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
+/* A batch of a queue whose receivers take whatever is there: only the first one is waited for. Without a
+ * place for completions each stands alone, since a failure that was taken is told by the status. */
+__attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, void *replies, size_t size,
+                                                         size_t count, gyre_completion *completions,
+                                                         gyre_message_info *info, size_t *received,
+                                                         uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    const size_t most = completions ? count : 1;
+    while (status == GYRE_OK && *received < most) {
+        status = gyre_queue_receive_any(queue, (unsigned char *)replies + *received * size, size,
+                                        completions ? &completions[*received] : NULL, *received ? NULL : info,
+                                        *received ? GYRE_NO_WAIT : deadline_ns);
+        *received += status == GYRE_OK || status == GYRE_FAILED;
+    }
+    return completions && *received ? GYRE_OK : status;
+}
+
 /* `info` (may be NULL) is told of the first completion that is taken. */
 static inline gyre_status receive(gyre_queue *queue, void *replies, size_t size, size_t count,
                                   gyre_completion *completions, gyre_message_info *info, size_t *received,
@@ -255,9 +274,13 @@ static inline gyre_status receive(gyre_queue *queue, void *replies, size_t size,
     *received = 0;
     if (count == 0)
         return GYRE_OK;
+    if (__builtin_expect(queue->any_order, 0))
+        return receive_any(queue, replies, size, count, completions, info, received, deadline_ns);
     gyre_status status = GYRE_OK;
     bool inside = false;
     do {
+        if (__builtin_expect(queue->levels != NULL, 0))
+            gyre_queue_levels_move(queue);
         gyre_consumer_take(queue);
         if (info)
             queue->consumer.wanted = info;
@@ -332,6 +355,8 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
     queue->consumer.failures = (outcomes & GYRE_OUTCOME_FAILED) == GYRE_OUTCOME_FAILED;
     if (__builtin_expect(queue->consumer.failures, 0))
         gyre_queue_show_failures(queue, first, first + found);
+    for (size_t i = 0; __builtin_expect(queue->levels != NULL, 0) && i < found; i++)
+        views[i].index = gyre_queue_ticket(queue, first + i);
     return found;
 }
 
@@ -344,6 +369,8 @@ gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t 
     gyre_status status = GYRE_OK;
     bool inside = false;
     do {
+        if (__builtin_expect(queue->levels != NULL, 0))
+            gyre_queue_levels_move(queue);
         gyre_consumer_take(queue);
         if (!queue->consumer.peeking)
             *found = view_ready(queue, views, count);

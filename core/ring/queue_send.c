@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/copy.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
@@ -168,6 +169,27 @@ uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t si
     return put(queue, requests, size, count, mark, true);
 }
 
+/* A message that has a place of its own in the ring of bytes is not copied: it counts as empty. */
+uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
+{
+    const uint64_t index = queue->producer.sent;
+    gyre_slot *slot = gyre_request_slot(queue, index);
+    const uint32_t length = is_bridged(queue) ? 0 : length_of(request, size, queue->request_least != 0);
+    if (room(queue) == 0)
+        queue->producer.received_seen = gyre_received(queue);
+    if (room(queue) == 0 || annotate(queue, index, 1) == 0)
+        return 0;
+    gyre_mark_set_locked(queue, index, mark);
+    gyre_payload_copy(slot + 1, request, length);
+    slot->length = length;
+    gyre_queue_expiry_take_back(queue, index);
+    slot->info = 0;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+    __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE);
+    note_depth(queue, index + 1);
+    return 1;
+}
+
 void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
 {
     gyre_control_region *control = queue->control;
@@ -206,7 +228,7 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
     const unsigned char *request = requests;
     gyre_status status = GYRE_OK;
     char label[96];
-    if (size == queue->direct_size || (size != 0 && size == queue->caller_request_size))
+    if ((size != 0 && size == queue->fixed_size) || (size != 0 && size == queue->caller_request_size))
         return GYRE_OK;
     if (!queue->request_least)
         return gyre_error_set(
@@ -222,7 +244,7 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
     return status;
 }
 
-static gyre_status closed(const gyre_queue *queue)
+gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
 {
     char label[96];
     if (gyre_queue_refused(queue))
@@ -263,7 +285,7 @@ INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
         const uint64_t bytes = tails ? gyre_queue_bytes_for(queue, requests, size) : 0;
-        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
+        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
     } while (status == GYRE_OK);
     gyre_queue_leave(queue, inside);
     return status;
@@ -287,6 +309,9 @@ __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, cons
                                                          uint64_t count, struct sent *sent,
                                                          uint64_t deadline_ns, const gyre_header *headers)
 {
+    if (queue->detour)
+        return gyre_queue_post_batch(queue, requests, size, headers, count, &sent->first, &sent->count,
+                                     deadline_ns);
     if (gyre_queue_converts(queue, size))
         return send_converted(queue, requests, size, count, sent, deadline_ns, headers);
     gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
@@ -413,12 +438,24 @@ static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
 }
 
 /* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
+/* What is done before a message is in the ring cannot be done to one that is built there. */
+static gyre_status refuse_in_place(const gyre_queue *queue)
+{
+    char label[96];
+    return gyre_error_set(
+        GYRE_INVALID,
+        "%s has levels or looks for duplicates, so requests are not built in place; use gyre_send",
+        gyre_queue_label(queue, label, sizeof label));
+}
+
 static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
                            uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     bool is_closed = false, inside = false;
     const uint64_t bytes = is_bridged(queue) ? GYRE_BRIDGE_UNITS(size) : 0;
+    if (queue->detour)
+        return refuse_in_place(queue);
     do {
         uint64_t granted = try_reserve(queue, size, *count, &is_closed);
         if (granted) {
@@ -427,7 +464,7 @@ static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size
             break;
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
-        status = is_closed ? closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
+        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
     } while (status == GYRE_OK);
     gyre_queue_leave(queue, inside);
     return status;
@@ -512,7 +549,7 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
         return status;
     gyre_queue_ring_credit(queue);
     if (is_closed && count)
-        return closed(queue);
+        return gyre_queue_tell_closed(queue);
     gyre_queue_ring_doorbell(queue, count);
     return GYRE_OK;
 }

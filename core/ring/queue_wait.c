@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 
 enum {
@@ -300,10 +301,23 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
     return GYRE_OK;
 }
 
+/* A queue with levels: its messages wait in front of the ring, and that room is full. */
+static gyre_status make_place(gyre_queue *queue, uint64_t deadline_ns)
+{
+    if (deadline_ns == GYRE_NO_WAIT)
+        return full(queue, 0, GYRE_AGAIN);
+    __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
+    gyre_status status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
+    return status == GYRE_TIMEOUT ? full(queue, 0, GYRE_TIMEOUT) : status;
+}
+
 gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
 {
     char label[96];
-    bool room = tidy_up(queue, bytes), held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue));
+    if (queue->levels && queue->policy == GYRE_FULL_BLOCK)
+        return make_place(queue, deadline_ns);
+    bool room = !queue->levels && tidy_up(queue, bytes),
+         held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue));
     if (room && !held && !__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
         return GYRE_OK;
     if (held || __atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))

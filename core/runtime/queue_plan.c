@@ -25,6 +25,8 @@ gyre_status gyre_queue_plan_header(const struct gyre_config *config, const char 
         gyre_header_plan_read(gyre_config_text(config, GYRE_SECTION_QUEUE, name, "header"), plan);
     if (number(config, name, "ttl_ms"))
         need(plan, "deadline");
+    if (number(config, name, "dedup") || number(config, name, "levels") > 1)
+        need(plan, "priority"); /* and with it the id */
     return status == GYRE_OK
                ? status
                : gyre_error_add(status, "in the section [queue.%s]", name && name[0] ? name : "default");
@@ -45,6 +47,18 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
     return all;
 }
 
+/* The oldest message of a queue with levels may be in front of its ring, where no drop reaches. */
+static gyre_status check(const struct gyre_queue_options *options)
+{
+    if (options->levels <= 1 || options->policy != GYRE_FULL_DROP_OLDEST)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_CONFIG,
+        "queue '%s' has %u levels, and its policy is drop_oldest, which is not for such queues; "
+        "set policy = block, reject or drop_newest in its section",
+        options->name, options->levels);
+}
+
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
                                    struct gyre_queue_options *options)
 {
@@ -54,5 +68,10 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     options->timed = options->timed || plan.times;
     options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "ttl_ms");
     options->dead_letters = number(config, section, "dead_letters");
-    return status;
+    options->dedup = (uint32_t)number(config, section, "dedup");
+    options->levels = (uint32_t)number(config, section, "levels");
+    options->age_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "age_ms");
+    options->window = number(config, section, "window");
+    options->any_order = number(config, section, "order") != 0;
+    return status == GYRE_OK ? check(options) : status;
 }

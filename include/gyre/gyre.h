@@ -427,6 +427,14 @@ GYRE_API gyre_status gyre_call_with(gyre_queue *queue, const void *request, size
 GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size,
                                        gyre_completion *completion, gyre_message_info *info,
                                        uint64_t deadline_ns);
+/**
+ * Receives the completion of the request with this correlation, whether its turn has come or not; of several,
+ * the one that was sent first. NOT_FOUND when none is under way, or receivers took it. Others receive the
+ * rest in order.
+ */
+GYRE_API gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *reply, size_t size,
+                                      gyre_completion *completion, gyre_message_info *info,
+                                      uint64_t deadline_ns);
 /** Between gyre_reserve and gyre_commit: the header of reserved request `number`, counted from 0. */
 GYRE_API gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header);
 
@@ -462,6 +470,8 @@ typedef struct gyre_queue_stats {
     /* With the kernel's setting `timing`: messages with stamps, and their total time from the send to the
      * handler, in it, and from its end to the receiver. */
     uint64_t timed, waited_ns, handled_ns, returned_ns;
+    uint64_t duplicates; /* sends that were refused because a message of that id was sent already */
+    uint64_t waiting;    /* messages of a queue with levels that are not in its ring yet */
     uint64_t dead_letters, dead_letters_lost; /* ever; of these, given up because too many were kept */
 } gyre_queue_stats;
 

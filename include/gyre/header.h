@@ -32,6 +32,7 @@ typedef struct gyre_header {
 } gyre_header;
 
 #define GYRE_HEADER_SIZE_MAX 64
+#define GYRE_LEVELS_MAX      16 /* of priority that a queue has at most */
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
 _Static_assert(sizeof(gyre_header) == GYRE_HEADER_SIZE_MAX, "one line");

@@ -39,7 +39,8 @@ typedef enum gyre_status {
     GYRE_FAILED = 11,
     /** The device or the process that serves it died. Other devices go on. */
     GYRE_LOST = 12,
-    /** The queue was full and its policy (drop_newest) discarded this message; it is counted. */
+    /** The queue was full and its policy (drop_newest) discarded this message, or it looks for duplicates and
+     * had one of that id; it is counted. */
     GYRE_DROPPED = 13,
     /** A defect of Gyre or of a plugin: please report it with the sentence. */
     GYRE_INTERNAL = 14,

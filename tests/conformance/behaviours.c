@@ -172,10 +172,226 @@ static void the_oldest_dead_letter_leaves_and_is_counted(struct conformance *tes
     gyre_close(runtime);
 }
 
+static void a_message_of_a_known_id_is_not_sent_again(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.dedup=3", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", "words_of_1"));
+    const words_1 request = {{5}};
+    gyre_header header = {.id = 1000};
+    uint64_t word;
+    for (header.id = 1000; header.id < 1003; header.id++)
+        send_word(queue, header.id, &header);
+    header.id = 1000;
+    require(gyre_send_with(queue, &request, sizeof request, &header, NULL, soon()) == GYRE_DROPPED);
+    require_sentence("id 1000 already");
+    words_1 reply;
+    require(gyre_call_with(queue, &request, sizeof request, &header, &reply, sizeof reply, NULL, NULL,
+                           soon()) == GYRE_DROPPED);
+    header.id = 1003;
+    send_word(queue, 1003, &header); /* of four ids the window forgets the first */
+    header.id = 1000;
+    send_word(queue, 1000, &header);
+    for (int i = 0; i < 5; i++)
+        send_word(queue, 7, NULL); /* no id of their own: never duplicates, and none is forgotten for them */
+    header.id = 1003;
+    require(gyre_send_with(queue, &request, sizeof request, &header, NULL, soon()) == GYRE_DROPPED);
+    for (int i = 0; i < 10; i++)
+        receive_word(queue, &word);
+    require(stats_of(queue).duplicates == 3 && stats_of(queue).sent == 10);
+    gyre_close(runtime);
+}
+
+static void replies_are_received_by_correlation(struct conformance *test)
+{
+    enum { COUNT = 20 };
+    static const char *const settings[] = {"queue.default.header=correlation", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", "words_of_1"));
+    gyre_completion completion;
+    gyre_message_info info = {.size = sizeof info};
+    words_1 reply;
+    uint64_t word;
+    for (uint64_t i = 0; i < COUNT; i++)
+        send_word(queue, i, &(gyre_header){.correlation = 500 + i});
+    for (uint64_t i = COUNT; i-- > 5;) {
+        must(gyre_receive_for(queue, 500 + i, &reply, sizeof reply, &completion, &info, soon()));
+        require(reply.w[0] == 3 * i && completion.index == i && info.header.correlation == 500 + i);
+    }
+    require(gyre_receive_for(queue, 510, &reply, sizeof reply, NULL, NULL, soon()) == GYRE_NOT_FOUND);
+    require_sentence("correlation 510");
+    for (uint64_t i = 0; i < 5; i++) { /* the rest comes in order */
+        completion = receive_word(queue, &word);
+        require(completion.index == i && word == 3 * i);
+    }
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    require(stats_of(queue).received == COUNT);
+    gyre_queue *plain = NULL;
+    must(gyre_queue_open(gyre_kernel_find(runtime, "words_of_1"), NULL, &plain));
+    gyre_close(runtime);
+}
+
+static void order_any_gives_what_is_there(struct conformance *test)
+{
+    enum { COUNT = 500 };
+    static const char *const settings[] = {"queue.default.order=any", "queue.default.capacity=64", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", "words_of_1"));
+    static bool seen[COUNT];
+    uint64_t sent = 0, received = 0;
+    while (received < COUNT) {
+        words_1 request = {{sent}}, replies[8];
+        gyre_completion completions[8];
+        size_t taken;
+        for (; sent < COUNT && gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_OK;
+             request.w[0] = ++sent)
+            ;
+        must(gyre_receive_batch(queue, replies, sizeof replies[0], 8, completions, &taken, soon()));
+        for (size_t i = 0; i < taken; i++) {
+            const uint64_t index = completions[i].index;
+            require(index < COUNT && !seen[index] && replies[i].w[0] == 3 * index);
+            seen[index] = true;
+        }
+        received += taken;
+    }
+    require(call_word(queue, 3) == 9);
+    gyre_close(runtime);
+}
+
+/* A queue of which one message is in the ring, and the kernel does nothing yet. */
+static gyre_queue *open_levels(gyre_runtime *runtime, gyre_kernel **kernel)
+{
+    *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    must(gyre_kernel_deactivate(*kernel, soon()));
+    send_word(gyre_kernel_queue(*kernel), 0, NULL);
+    return gyre_kernel_queue(*kernel);
+}
+
+static void require_order(gyre_queue *queue, const uint64_t *indices, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t word;
+        const gyre_completion completion = receive_word(queue, &word);
+        require(completion.index == indices[i] && word == 3 * indices[i]);
+    }
+}
+
+static void levels_are_served_in_order(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.levels=3", "queue.default.window=1",
+                                           "queue.default.age_ms=3600000", NULL};
+    static const uint16_t priorities[] = {0, 0, 2, 1, 2, 0, 9, 1};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel;
+    gyre_queue *queue = open_levels(runtime, &kernel);
+    for (uint64_t i = 1; i < 8; i++) {
+        const words_1 request = {{i}};
+        uint64_t index;
+        const gyre_header header = {.priority = priorities[i]};
+        must(gyre_send_with(queue, &request, sizeof request, &header, &index, soon()));
+        require(index == i);
+    }
+    require(stats_of(queue).waiting == 7 && stats_of(queue).sent == 8);
+    must(gyre_kernel_activate(kernel, soon()));
+    require_order(queue, (const uint64_t[]){0, 2, 4, 6, 3, 7, 1, 5}, 8);
+    require(call_word(queue, 4) == 12 && stats_of(queue).waiting == 0);
+    void *requests;
+    size_t stride, count = 1;
+    require(gyre_reserve(queue, &requests, &stride, &count, soon()) == GYRE_INVALID);
+    require_sentence("has levels");
+    gyre_close(runtime);
+}
+
+static void a_message_that_waited_long_rises(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.levels=4", "queue.default.window=1",
+                                           "queue.default.age_ms=20", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel;
+    gyre_queue *queue = open_levels(runtime, &kernel);
+    send_word(queue, 1, &(gyre_header){.priority = 0});
+    send_word(queue, 2, &(gyre_header){.priority = 1});
+    sleep_ms(150); /* both are as high as can be now */
+    send_word(queue, 3, &(gyre_header){.priority = 3});
+    must(gyre_kernel_activate(kernel, soon()));
+    require_order(queue, (const uint64_t[]){0, 1, 2, 3}, 4);
+    gyre_close(runtime);
+}
+
+static void levels_hold_many_messages_and_calls(struct conformance *test)
+{
+    enum { COUNT = 2000 };
+    static const char *const settings[] = {"queue.default.levels=5", "queue.default.window=16",
+                                           "queue.default.capacity=128", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", "words_of_1"));
+    static bool seen[2 * COUNT];
+    uint64_t sent = 0, received = 0, word;
+    while (received < COUNT) {
+        words_1 request = {{0}};
+        uint64_t index = 0;
+        while (sent < COUNT) {
+            request.w[0] = sent;
+            const gyre_header header = {.priority = (uint16_t)(sent % 5)};
+            if (gyre_send_with(queue, &request, sizeof request, &header, &index, GYRE_NO_WAIT) != GYRE_OK)
+                break;
+            require(index == sent);
+            sent++;
+        }
+        const gyre_completion completion = receive_word(queue, &word);
+        require(completion.index < COUNT && !seen[completion.index] && word == 3 * completion.index);
+        seen[completion.index] = true;
+        received++;
+    }
+    for (uint64_t i = 0; i < 100; i++)
+        require(call_word(queue, i) == 3 * i);
+    gyre_close(runtime);
+}
+
+static void what_waits_at_the_end_is_told(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.levels=2", "queue.default.window=2",
+                                           "queue.default.capacity=4", "queue.default.ttl_ms=20", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel;
+    gyre_queue *queue = open_levels(runtime, &kernel);
+    const words_1 request = {{1}};
+    uint64_t word, unhandled = 0;
+    size_t sent = 1;
+    while (gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_OK)
+        sent++;
+    require(sent == 6); /* two in the ring, four before it */
+    sleep_ms(100);
+    must(gyre_kernel_activate(kernel, soon()));
+    for (size_t i = 0; i < sent; i++) { /* also those that expired in front of the ring */
+        const gyre_completion completion = receive_word(queue, &word);
+        require_expired(&completion);
+    }
+    require_dead(queue, 6, 0);
+    must(gyre_kernel_deactivate(kernel, soon()));
+    const gyre_header patient = {.deadline_ns = gyre_in_ms(3600000)};
+    for (size_t i = 0; i < sent; i++)
+        send_word(queue, 1, &patient);
+    must(gyre_kernel_terminate(kernel, GYRE_NO_WAIT, &unhandled));
+    require(unhandled == sent);
+    for (size_t i = 0; i < sent; i++)
+        require(receive_word(queue, &word).outcome == GYRE_WAS_UNHANDLED);
+    must(gyre_kernel_relaunch(kernel));
+    require(call_word(queue, 2) == 6);
+    gyre_close(runtime);
+}
+
 const struct conformance_case behaviour_cases[] = {
     {"late_messages_become_dead_letters", late_messages_become_dead_letters},
     {"senders_give_messages_deadlines_of_their_own", senders_give_messages_deadlines_of_their_own},
     {"expired_calls_and_views_say_so", expired_calls_and_views_say_so},
     {"the_oldest_dead_letter_leaves_and_is_counted", the_oldest_dead_letter_leaves_and_is_counted},
+    {"a_message_of_a_known_id_is_not_sent_again", a_message_of_a_known_id_is_not_sent_again},
+    {"replies_are_received_by_correlation", replies_are_received_by_correlation},
+    {"order_any_gives_what_is_there", order_any_gives_what_is_there},
+    {"levels_are_served_in_order", levels_are_served_in_order},
+    {"a_message_that_waited_long_rises", a_message_that_waited_long_rises},
+    {"levels_hold_many_messages_and_calls", levels_hold_many_messages_and_calls},
+    {"what_waits_at_the_end_is_told", what_waits_at_the_end_is_told},
     {NULL, NULL},
 };

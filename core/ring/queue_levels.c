@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Priorities: messages wait in front of the ring, a list for each level, and only a window of them is in the
+ * ring, where their order is fixed. What goes in next is the first message of the highest level, where a
+ * message rises a level for every `age` that it waited: one that waited long is in the end served before any
+ * that came later, whatever their level (tests/models/levels.pml).
+ *
+ * Messages are moved by senders, by receivers and by the attendant, whoever comes first.
+ *
+ * Lock: the producer's. The tickets of slots are read without it by those whose message is in the slot.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/lines.h"
+#include "core/ring/behaviours.h"
+#include "gyre/waiting.h"
+
+#define NOBODY UINT32_MAX
+enum { ALIGNMENT = 16 };
+
+struct waiting {
+    uint64_t ticket, queued_ns;
+    gyre_header header;
+    uint32_t length, next;
+    enum gyre_mark mark;
+    _Alignas(ALIGNMENT) unsigned char request[];
+};
+
+struct level {
+    uint32_t first, last;
+};
+
+struct gyre_queue_levels {
+    unsigned char *places; /* of `capacity` messages that wait */
+    size_t stride;
+    uint64_t *tickets; /* of the ring's slots */
+    struct level levels[GYRE_LEVELS_MAX];
+    uint32_t count; /* of levels */
+    uint32_t spare; /* first of the places that are free */
+    uint64_t age_ns, window;
+    uint64_t waiting; /* messages; atomic, written under the lock */
+    uint64_t next_ticket;
+    uint64_t answered; /* requests of the ring below are */
+    bool ended;        /* nobody handles messages any more */
+};
+
+static struct waiting *place_at(const struct gyre_queue_levels *levels, uint32_t place)
+{
+    return (struct waiting *)(void *)(levels->places + place * levels->stride);
+}
+
+gyre_status gyre_queue_levels_create(gyre_queue *queue, const struct gyre_queue_options *options)
+{
+    struct gyre_queue_levels *levels = calloc(1, sizeof *levels);
+    const uint64_t capacity = queue->capacity;
+    queue->levels = levels;
+    if (levels) {
+        levels->stride =
+            (sizeof(struct waiting) + queue->request_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        levels->count = options->levels;
+        levels->age_ns = options->age_ns;
+        levels->window = options->window < capacity ? options->window : capacity;
+        levels->next_ticket = levels->answered = options->first_sequence;
+        levels->places = gyre_lines_alloc(capacity * levels->stride);
+        levels->tickets = gyre_lines_alloc(capacity * sizeof *levels->tickets);
+    }
+    if (!levels || !levels->places || !levels->tickets)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the levels of a queue");
+    for (uint32_t i = 0; i < GYRE_LEVELS_MAX; i++)
+        levels->levels[i] = (struct level){NOBODY, NOBODY};
+    for (uint32_t place = 0; place < capacity; place++)
+        place_at(levels, place)->next = place + 1 < capacity ? place + 1 : NOBODY;
+    return GYRE_OK;
+}
+
+void gyre_queue_levels_destroy(gyre_queue *queue)
+{
+    if (!queue->levels)
+        return;
+    free(queue->levels->places);
+    free(queue->levels->tickets);
+    free(queue->levels);
+    queue->levels = NULL;
+}
+
+uint64_t gyre_queue_waiting(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->levels->waiting, __ATOMIC_ACQUIRE);
+}
+
+/* ---- in ---- */
+
+static uint32_t level_of(const struct gyre_queue_levels *levels, const gyre_header *header)
+{
+    return header->priority < levels->count ? header->priority : levels->count - 1;
+}
+
+bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                            enum gyre_mark mark, uint64_t *ticket)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint32_t place = levels->spare;
+    if (place == NOBODY)
+        return false;
+    struct waiting *waiting = place_at(levels, place);
+    struct level *level = &levels->levels[level_of(levels, header)];
+    levels->spare = waiting->next;
+    waiting->ticket = levels->next_ticket++;
+    waiting->queued_ns = gyre_clock_ns();
+    waiting->header = *header;
+    waiting->length = (uint32_t)size;
+    waiting->mark = mark;
+    waiting->next = NOBODY;
+    gyre_queue_header_complete(queue, &waiting->header, waiting->ticket, waiting->queued_ns);
+    memcpy(waiting->request, request, size);
+    if (level->first == NOBODY)
+        level->first = place;
+    else
+        place_at(levels, level->last)->next = place;
+    level->last = place;
+    __atomic_store_n(&levels->waiting, levels->waiting + 1, __ATOMIC_RELEASE);
+    *ticket = waiting->ticket;
+    if (gyre_queue_levels_pump(queue) == 0 || levels->waiting)
+        gyre_queue_attendant_expect(queue, 1); /* the window is full: somebody has to look again */
+    return true;
+}
+
+/* ---- out ---- */
+
+/* Its level, raised by its age; of two on one level the older one is meant to go first. */
+static uint64_t rank(const struct gyre_queue_levels *levels, uint32_t level, uint64_t now_ns)
+{
+    const struct waiting *first = place_at(levels, levels->levels[level].first);
+    const uint64_t risen = level + (now_ns - first->queued_ns) / levels->age_ns;
+    return risen < levels->count ? risen : levels->count - 1;
+}
+
+/* The level whose first message goes next; some message waits. */
+static uint32_t choose(const struct gyre_queue_levels *levels, uint64_t now_ns)
+{
+    uint32_t best = NOBODY;
+    uint64_t best_rank = 0;
+    for (uint32_t level = 0; level < levels->count; level++) {
+        if (levels->levels[level].first == NOBODY)
+            continue;
+        const uint64_t its = rank(levels, level, now_ns);
+        const bool older = best != NOBODY && place_at(levels, levels->levels[level].first)->ticket <
+                                                 place_at(levels, levels->levels[best].first)->ticket;
+        if (best == NOBODY || its > best_rank || (its == best_rank && older)) {
+            best = level;
+            best_rank = its;
+        }
+    }
+    return best;
+}
+
+/* Requests in the ring that are not answered, but for those that were answered out of turn. */
+static uint64_t under_way(gyre_queue *queue)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t received = gyre_received(queue), sent = queue->producer.sent;
+    if (levels->answered < received)
+        levels->answered = received;
+    while (levels->answered < sent && gyre_reply_ready(queue, levels->answered))
+        levels->answered++;
+    return sent - levels->answered;
+}
+
+static bool put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_ns)
+{
+    const uint64_t index = queue->producer.sent;
+    uint64_t granted;
+    if (index - gyre_received(queue) >= queue->capacity)
+        return false;
+    __atomic_store_n(&queue->levels->tickets[index & queue->mask], waiting->ticket, __ATOMIC_RELAXED);
+    queue->producer.given = &waiting->header;
+    if (waiting->header.deadline_ns && waiting->header.deadline_ns <= now_ns)
+        granted = gyre_queue_put_late(queue, waiting->request, waiting->length, waiting->mark);
+    else if (queue->request_least)
+        granted = gyre_queue_put_tails(queue, waiting->request, waiting->length, 1, waiting->mark);
+    else
+        granted = gyre_queue_put(queue, waiting->request, waiting->length, 1, waiting->mark);
+    queue->producer.given = NULL;
+    if (granted && queue->levels->ended)
+        gyre_queue_complete_ring(queue);
+    return granted > 0;
+}
+
+static bool move_one(gyre_queue *queue)
+{
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t now_ns = gyre_clock_ns();
+    struct level *level = &levels->levels[choose(levels, now_ns)];
+    const uint32_t place = level->first;
+    struct waiting *waiting = place_at(levels, place);
+    if (!put(queue, waiting, now_ns))
+        return false;
+    level->first = waiting->next;
+    waiting->next = levels->spare;
+    levels->spare = place;
+    __atomic_store_n(&levels->waiting, levels->waiting - 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+uint64_t gyre_queue_levels_pump(gyre_queue *queue)
+{
+    uint64_t moved = 0;
+    while (queue->levels->waiting && under_way(queue) < queue->levels->window && move_one(queue))
+        moved++;
+    return moved;
+}
+
+void gyre_queue_levels_move(gyre_queue *queue)
+{
+    uint64_t moved = 0;
+    if (!gyre_queue_waiting(queue))
+        return;
+    gyre_producer_take(queue);
+    moved = gyre_queue_levels_pump(queue);
+    gyre_producer_give(queue);
+    if (!moved)
+        return;
+    gyre_queue_ring_doorbell(queue, moved);
+    gyre_queue_ring_credit(queue); /* there is room for senders */
+}
+
+uint64_t gyre_queue_levels_answered(const gyre_queue *queue)
+{
+    return queue->levels->answered;
+}
+
+uint64_t gyre_queue_levels_end(gyre_queue *queue, bool ended)
+{
+    queue->levels->ended = ended;
+    return queue->levels->waiting;
+}
+
+uint64_t gyre_queue_levels_sent(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->levels->next_ticket, __ATOMIC_RELAXED);
+}
+
+/* ---- tickets ---- */
+
+uint64_t gyre_queue_ticket(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&queue->levels->tickets[index & queue->mask], __ATOMIC_RELAXED);
+}
+
+bool gyre_queue_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index)
+{
+    const uint64_t end = gyre_queue_next_index(queue);
+    for (*index = gyre_received(queue); *index < end; ++*index)
+        if (gyre_queue_ticket(queue, *index) == ticket)
+            return true;
+    return false;
+}
+
+int gyre_wait_ticket(const gyre_queue *queue, uint64_t ticket)
+{
+    uint64_t index;
+    if (gyre_queue_ticket_find(queue, ticket, &index))
+        return gyre_reply_ready(queue, index);
+    return gyre_queue_closed(queue) && !gyre_queue_waiting(queue) ? -1 : 0;
+}
+
+int gyre_wait_place(const gyre_queue *queue, uint64_t argument)
+{
+    (void)argument;
+    return gyre_queue_closed(queue) ? -1 : gyre_queue_waiting(queue) < queue->capacity;
+}
+
+void gyre_queue_levels_abandon(gyre_queue *queue, uint64_t ticket)
+{
+    const struct gyre_queue_levels *levels = queue->levels;
+    for (uint32_t level = 0; level < levels->count; level++)
+        for (uint32_t place = levels->levels[level].first; place != NOBODY;
+             place = place_at(levels, place)->next)
+            if (place_at(levels, place)->ticket == ticket)
+                place_at(levels, place)->mark = GYRE_MARK_ABANDONED;
+}

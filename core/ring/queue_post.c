@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sending on queues that do something with a message before it is in the ring: those that know the last ids,
+ * and those with levels. One message at a time.
+ *
+ * Lock: the producer's; never across a wait.
+ */
+#include <stdlib.h>
+
+#include "core/base/error.h"
+#include "core/ring/behaviours.h"
+
+enum outcome { POSTED, FULL, DUPLICATE };
+
+static gyre_status duplicate(gyre_queue *queue, uint64_t id)
+{
+    char label[96];
+    __atomic_fetch_add(&queue->producer.duplicates, 1, __ATOMIC_RELAXED);
+    return gyre_error_set(GYRE_DROPPED,
+                          "%s was sent a message with id %llu already; this one is not sent again",
+                          gyre_queue_label(queue, label, sizeof label), (unsigned long long)id);
+}
+
+/* Under the lock. */
+static enum outcome post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                         enum gyre_mark mark, uint64_t *index)
+{
+    uint64_t granted;
+    if (queue->known && header->id && gyre_queue_knows(queue, header->id))
+        return DUPLICATE;
+    if (queue->levels) {
+        granted = gyre_queue_levels_push(queue, request, size, header, mark, index);
+    } else {
+        *index = queue->producer.sent;
+        queue->producer.given = header;
+        granted = queue->request_least ? gyre_queue_put_tails(queue, request, size, 1, mark)
+                                       : gyre_queue_put(queue, request, size, 1, mark);
+        queue->producer.given = NULL;
+    }
+    if (granted && queue->known && header->id)
+        gyre_queue_know(queue, header->id);
+    return granted ? POSTED : FULL;
+}
+
+gyre_status gyre_queue_post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
+                            enum gyre_mark mark, uint64_t *index, uint64_t deadline_ns, bool *inside)
+{
+    const gyre_header none = {0}, *whole = header ? header : &none;
+    gyre_status status = GYRE_OK;
+    while (status == GYRE_OK) {
+        enum outcome outcome = FULL;
+        gyre_producer_take(queue);
+        const bool is_closed = gyre_queue_closed(queue);
+        if (!is_closed)
+            outcome = post(queue, request, size, whole, mark, index);
+        gyre_producer_give(queue);
+        if (outcome == DUPLICATE)
+            return duplicate(queue, whole->id);
+        gyre_queue_stay(queue, deadline_ns, inside);
+        if (outcome == POSTED) {
+            gyre_queue_ring_doorbell(queue, 1);
+            return GYRE_OK;
+        }
+        status = is_closed
+                     ? gyre_queue_tell_closed(queue)
+                     : gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request, size), deadline_ns);
+    }
+    return status;
+}
+
+static gyre_status post_all(gyre_queue *queue, const unsigned char *requests, size_t size,
+                            const gyre_header *headers, uint64_t count, uint64_t *first, uint64_t *sent,
+                            uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    for (*sent = 0; status == GYRE_OK && *sent < count; *sent += status == GYRE_OK) {
+        uint64_t index = 0;
+        /* as in a batch of other queues: only the first one waits */
+        status = gyre_queue_post(queue, requests + *sent * size, size, headers ? &headers[*sent] : NULL,
+                                 GYRE_MARK_SEND, &index, *sent ? GYRE_NO_WAIT : deadline_ns, &inside);
+        if (*sent == 0)
+            *first = index;
+    }
+    gyre_queue_leave(queue, inside);
+    return *sent && status == GYRE_AGAIN ? GYRE_OK : status;
+}
+
+gyre_status gyre_queue_post_batch(gyre_queue *queue, const void *requests, size_t size,
+                                  const gyre_header *headers, uint64_t count, uint64_t *first, uint64_t *sent,
+                                  uint64_t deadline_ns)
+{
+    void *converted = NULL;
+    *sent = 0;
+    gyre_status status = GYRE_OK;
+    if (size != queue->fixed_size && gyre_queue_converts(queue, size)) {
+        status = gyre_queue_convert(queue, requests, size, count, &converted);
+        requests = converted;
+        size = queue->request_size;
+    } else {
+        status = gyre_queue_check_requests(queue, requests, size, count);
+    }
+    if (status == GYRE_OK)
+        status = post_all(queue, requests, size, headers, count, first, sent, deadline_ns);
+    free(converted);
+    return status;
+}
