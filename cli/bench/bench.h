@@ -139,6 +139,7 @@ gyre_status bench_run_widely(const bench_case *self, const bench_options *option
                                                 bench_row *row));
 gyre_status bench_run_yield(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_wide_yield(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_wire(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_timed(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);

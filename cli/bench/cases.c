@@ -56,6 +56,10 @@
     {                                                                                                        \
         BENCH_48, 65536, 65536, 256, rings                                                                   \
     }
+#define PAIR_ONE(kind)                                                                                       \
+    {                                                                                                        \
+        kind, 65536, 65536, 256, 1                                                                           \
+    }
 #define PAIR_ADD                                                                                             \
     {                                                                                                        \
         BENCH_VECTOR_ADD, 16384, 16384, 64, 1                                                                \
@@ -81,6 +85,7 @@ static const char *const wide_chain_block[] = {"kernel.chain_block.blocks=132", 
 static const char *const leaving[] = {"backend.cuda.residency_ms=2", NULL};
 static const char *const wide_leaving[] = {"backend.cuda.residency_ms=2", "kernel.words_48.blocks=132", NULL};
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
+static const char *const wired[] = {"queue.default.wire=memorypack", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
@@ -152,6 +157,20 @@ const bench_case bench_cases[] = {
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
     {"arithmetic/block", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_BLOCK_CHAIN), wide_chain_block, {{0}}},
     {"arithmetic/lane", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_CHAIN), wide_chain, {{0}}},
+    {"pair/add", bench_run_pair, NO_FLOOR, PAIR_ONE(BENCH_PLAIN), NULL, {{0}}},
+    {"pair/add/wire", bench_run_pair, NO_FLOOR, PAIR_ONE(BENCH_DOTNET), wired, {{0}}},
+    {"wire/encode",
+     bench_run_wire,
+     NO_FLOOR,
+     ONE(BENCH_DOTNET),
+     NULL,
+     {{"p50", "ns", false, 8, 0}, {"ratio", "x", false, 1.5, 0}}},
+    {"wire/decode",
+     bench_run_wire,
+     NO_FLOOR,
+     ONE(BENCH_DOTNET),
+     NULL,
+     {{"p50", "ns", false, 8, 0}, {"ratio", "x", false, 1.5, 0}}},
 
     {"timed/48/there", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},
     {"timed/48/inside", bench_run_timed, NO_FLOOR, ONE(BENCH_48), stamped, {{0}}},

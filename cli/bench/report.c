@@ -111,7 +111,9 @@ static void print_count(char *cell, double value)
 
 static void print_time(char *cell, double ns)
 {
-    if (ns < 10000)
+    if (ns < 99.95 && ns > 0)
+        snprintf(cell, CELL, "%.1f ns", ns);
+    else if (ns < 10000)
         snprintf(cell, CELL, "%.0f ns", ns);
     else if (ns < 10e6)
         snprintf(cell, CELL, "%.1f us", ns / 1e3);

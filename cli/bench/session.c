@@ -64,7 +64,9 @@ const char *bench_kernel_name(enum bench_kind kind)
                                         [BENCH_65536] = "words_65536",
                                         [BENCH_VECTOR_ADD] = "vector_add",
                                         [BENCH_CHAIN] = "chain",
-                                        [BENCH_BLOCK_CHAIN] = "chain_block"};
+                                        [BENCH_BLOCK_CHAIN] = "chain_block",
+                                        [BENCH_PLAIN] = "plain_add",
+                                        [BENCH_DOTNET] = "dotnet_add"};
     return names[kind];
 }
 
@@ -78,6 +80,8 @@ gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kerne
     char path[PATH_MAX];
     const char *file = kind == BENCH_VECTOR_ADD                           ? "vector_add.gyre.c"
                        : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? "chain.gyre.c"
+                       : kind == BENCH_PLAIN                              ? "plain_add.gyre.c"
+                       : kind == BENCH_DOTNET                             ? "dotnet_add.gyre.c"
                                                                           : "words.gyre.c";
     gyre_status status = bench_file(file, path, sizeof path);
     if (status != GYRE_OK)

@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "cli/bench/kernels/add_messages.h"
 #include "cli/bench/kernels/bench_messages.h"
 
 #define BENCH_INLINE static inline __attribute__((always_inline))
@@ -25,8 +27,11 @@ enum bench_kind {
     BENCH_65536,
     BENCH_VECTOR_ADD,
     BENCH_CHAIN,
-    BENCH_BLOCK_CHAIN
+    BENCH_BLOCK_CHAIN,
+    BENCH_PLAIN, /* one addition, as a struct */
+    BENCH_DOTNET /* the same as a packet of 42 bytes, in place only: the queue's slots hold packets */
 };
+enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
 BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 {
@@ -43,6 +48,10 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     case BENCH_CHAIN:
     case BENCH_BLOCK_CHAIN:
         return sizeof(chain_request);
+    case BENCH_PLAIN:
+        return sizeof(plain_add);
+    case BENCH_DOTNET:
+        return BENCH_DOTNET_REQUEST;
     default:
         return sizeof(add_request);
     }
@@ -52,6 +61,8 @@ BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 {
     return kind == BENCH_VECTOR_ADD                           ? sizeof(add_reply)
            : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? sizeof(chain_reply)
+           : kind == BENCH_PLAIN                              ? sizeof(plain_sum)
+           : kind == BENCH_DOTNET                             ? BENCH_DOTNET_REPLY
                                                               : bench_request_size(kind);
 }
 
@@ -64,8 +75,52 @@ BENCH_INLINE size_t bench_reply_size(enum bench_kind kind)
 /* Any odd number with many bits: neighbouring words and messages differ everywhere. */
 #define BENCH_STEP UINT64_C(0x9e3779b97f4a7c15)
 
+/* What an addition and its sum have in common: ids, priority, and that there is a correlation. */
+BENCH_INLINE void bench_fill_head(unsigned char head[BENCH_DOTNET_HEAD], uint64_t number)
+{
+    const uint64_t words[4] = {number, number * BENCH_STEP, ~number, number ^ BENCH_STEP};
+    memcpy(head, words, 16);
+    head[16] = (unsigned char)number;
+    head[17] = 1;
+    memcpy(head + 18, words + 2, 16);
+}
+
+BENCH_INLINE float bench_summand(uint64_t number)
+{
+    return (float)(number & 0xfffff) * 0.25f;
+}
+
+BENCH_INLINE void bench_fill_add(enum bench_kind kind, unsigned char *request, uint64_t number)
+{
+    const uint32_t used = BENCH_DOTNET_REQUEST + GYRE_PACKET_FRONT;
+    const float a = bench_summand(number), b = 2.5f;
+    size_t at = BENCH_DOTNET_HEAD;
+    if (kind == BENCH_PLAIN)
+        at = offsetof(plain_add, a);
+    else
+        memcpy(request, &used, sizeof used);
+    request += kind == BENCH_DOTNET ? GYRE_PACKET_FRONT : 0;
+    bench_fill_head(request, number);
+    memcpy(request + at, &a, sizeof a);
+    memcpy(request + at + sizeof a, &b, sizeof b);
+}
+
+BENCH_INLINE bool bench_right_sum(enum bench_kind kind, const unsigned char *reply, uint64_t number)
+{
+    unsigned char head[BENCH_DOTNET_HEAD];
+    const float sum = bench_summand(number) + 2.5f; /* exact in a float */
+    bench_fill_head(head, number);
+    return memcmp(reply, head, sizeof head) == 0 &&
+           memcmp(reply + (kind == BENCH_PLAIN ? offsetof(plain_sum, result) : sizeof head), &sum,
+                  sizeof sum) == 0;
+}
+
 BENCH_INLINE void bench_fill(enum bench_kind kind, void *request, uint64_t number)
 {
+    if (kind == BENCH_PLAIN || kind == BENCH_DOTNET) {
+        bench_fill_add(kind, request, number);
+        return;
+    }
     if (kind == BENCH_VECTOR_ADD) {
         add_request *add = request;
         float base = (float)(number & 0xffff);
@@ -111,6 +166,8 @@ BENCH_INLINE void bench_handle(enum bench_kind kind, const void *request, void *
 /** True when every byte of the reply is what the request of that number must give. */
 BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t number)
 {
+    if (kind == BENCH_PLAIN || kind == BENCH_DOTNET)
+        return bench_right_sum(kind, reply, number);
     if (kind == BENCH_VECTOR_ADD) {
         const add_reply *sums = reply;
         float base = (float)(number & 0xffff);
@@ -155,6 +212,16 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
     case BENCH_BLOCK_CHAIN:                                                                                  \
     case BENCH_CHAIN: {                                                                                      \
         const enum bench_kind KIND = BENCH_CHAIN;                                                            \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_PLAIN: {                                                                                      \
+        const enum bench_kind KIND = BENCH_PLAIN;                                                            \
+        call;                                                                                                \
+        break;                                                                                               \
+    }                                                                                                        \
+    case BENCH_DOTNET: {                                                                                     \
+        const enum bench_kind KIND = BENCH_DOTNET;                                                           \
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \
