@@ -255,7 +255,7 @@ static void emit_message(generator *g, const gyre_layout *layout)
 {
     const char *name = layout->name;
     gyre_pack_line(g, "/* Bytes on the wire, at most. */");
-    gyre_pack_line(g, "enum { gyre_wire_most_%s = %" PRIu64 " };\n", name, gyre_pack_most(g->wire, layout));
+    gyre_pack_line(g, "#define GYRE_WIRE_MOST_%s %" PRIu64 "\n", name, gyre_pack_most(g->wire, layout));
     gyre_pack_line(g, "/* Writes `message`; returns the number of bytes, or 0 and out->problem. */");
     gyre_pack_line(g,
                    "GYRE_HELPER gyre_u32 gyre_encode_%s(gyre_wire_out *out, const GYRE_GLOBAL %s *message)\n"

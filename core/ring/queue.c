@@ -120,6 +120,7 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->caller_request_size = options->caller_request_size;
     queue->caller_reply_size = options->caller_reply_size;
     queue->packets = options->wire != 0;
+    queue->reply_room = options->wire ? options->reply_room : options->reply_size;
     queue->quick_reply_size = options->wire || options->reply_growth.callers ? 0 : options->reply_size;
     queue->detour = options->levels > 1 || options->dedup;
     queue->any_order = options->any_order;

@@ -40,6 +40,7 @@ struct gyre_queue_options {
     uint32_t request_least;            /* of requests with tails: with nothing in it; 0: they have none */
     uint32_t reply_least;              /* of replies alike */
     uint32_t caller_request_size, caller_reply_size; /* of the caller's types where they differ, else 0 */
+    uint32_t reply_room; /* of packets: bytes that a caller has to have room for */
     uint32_t wire; /* not 0: messages are packets, of which callers see the bytes (queue_convert.c) */
     struct gyre_queue_growth request_growth, reply_growth; /* the queue's once it was made */
     gyre_full_policy policy;
@@ -93,6 +94,7 @@ struct gyre_queue {
     uint32_t request_least;                          /* of requests with tails; else 0 */
     uint32_t caller_request_size, caller_reply_size; /* not 0: either side's type has fields appended */
     bool packets;
+    uint32_t reply_room;
     struct gyre_queue_growth request_growth, reply_growth;
     uint32_t quick_reply_size; /* replies up to it need no second look: `reply_size`, or 0 */
     bool detour, any_order;    /* sends are posted, receivers take what is there: behaviours.h */

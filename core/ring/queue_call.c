@@ -116,9 +116,8 @@ static inline gyre_status call(gyre_queue *queue, const void *request, size_t re
     bool inside = false;
     if (!queue || !request || (!reply && reply_size))
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
-    const uint64_t longest = queue->reply_growth.callers ? queue->reply_growth.callers->size
-                             : queue->packets            ? queue->reply_size - GYRE_PACKET_FRONT
-                                                         : queue->reply_size;
+    const uint64_t longest =
+        queue->reply_growth.callers ? queue->reply_growth.callers->size : queue->reply_room;
     if (reply_size < longest && reply_size != queue->caller_reply_size)
         return gyre_error_set(GYRE_INVALID,
                               "this queue gives replies of up to %llu bytes, found room for %zu",

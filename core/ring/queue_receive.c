@@ -6,6 +6,7 @@
  */
 #include "core/ring/queue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -93,6 +94,16 @@ void gyre_consumer_give(gyre_queue *queue)
     gyre_queue_ring_credit(queue);
 }
 
+/* The device cannot format: which type it was stands in the request, whose slot is not given back yet. */
+static void name_type(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
+{
+    uint32_t number;
+    const unsigned char *request = gyre_request_payload(queue, gyre_request_slot(queue, index));
+    memcpy(&number, request + sizeof number, sizeof number);
+    snprintf(completion->failure_text, sizeof completion->failure_text,
+             "no handler for the type of number %u", number);
+}
+
 /* The fields of a completion, with the shared memory's values checked before they are believed. */
 static void read_completion(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
 {
@@ -109,6 +120,8 @@ static void read_completion(const gyre_queue *queue, uint64_t index, gyre_comple
         memcpy(completion->failure_text, failure.text, sizeof failure.text);
         completion->failure_code = failure.code;
         completion->length = 0;
+        if (failure.code == GYRE_FAILURE_TYPE)
+            name_type(queue, index, completion);
     }
 }
 

@@ -97,10 +97,11 @@ gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_
             check_caller(request, desc->request, &options->caller_request_size, &options->request_growth);
     if (status == GYRE_OK)
         status = check_caller(reply, desc->reply, &options->caller_reply_size, &options->reply_growth);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
         options->request_least = request->tail ? (uint32_t)request->least : 0;
-    if (status == GYRE_OK)
         options->reply_least = reply->tail ? (uint32_t)reply->least : 0;
+        options->reply_room = (uint32_t)reply->room;
+    }
     gyre_layout_destroy(request);
     gyre_layout_destroy(reply);
     return status;

@@ -86,6 +86,7 @@ struct gyre_kernel {
     struct gyre_dispatch *dispatch;
     struct gyre_build *build;
     const gyre_kernel_record *record;
+    struct gyre_kernel_types *types; /* choices.c */
     uint32_t lanes, blocks;
     uint32_t wire; /* the form of messages that it was compiled for: the number of the setting's word */
     uint64_t launched_ns;
@@ -251,6 +252,11 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel);
 /* shards.c */
 /** Forgets the shards of a kernel whose device side has left; before its queues, which they were. */
 void gyre_kernel_free_shards(gyre_kernel *kernel);
+
+/* choices.c */
+/** The types of a kernel that was built. Owner: the kernel. */
+gyre_status gyre_kernel_types_create(gyre_kernel *kernel);
+void gyre_kernel_types_destroy(gyre_kernel *kernel);
 
 /* queue_types.c */
 /**

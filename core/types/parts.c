@@ -88,12 +88,27 @@ bool gyre_text_is_choice(gyre_span text, gyre_shape *shape)
 {
     gyre_span_word(&text);
     gyre_span word = gyre_span_word(&text);
-    if (text.end - text.at != 2 || memcmp(text.at, "[]", 2) != 0)
+    const bool is_choice =
+        gyre_span_is(word, "choice") && text.end - text.at == 2 && memcmp(text.at, "[]", 2) == 0;
+    if (!is_choice && (!gyre_span_is(word, "wire") || text.at == text.end || *text.at != '['))
         return false;
-    if (!gyre_span_is(word, "choice") && !gyre_span_is(word, "wire"))
-        return false;
-    *shape = gyre_span_is(word, "choice") ? GYRE_SHAPE_CHOICE : GYRE_SHAPE_PACKET;
+    *shape = is_choice ? GYRE_SHAPE_CHOICE : GYRE_SHAPE_PACKET;
     return true;
+}
+
+/* "order wire[1259]": what it takes on the wire at most. */
+static gyre_status read_room(const gyre_field_place *place, gyre_span text, gyre_layout *layout)
+{
+    int64_t room = 0;
+    gyre_span_word(&text);
+    gyre_span_word(&text);
+    const gyre_span inside = {text.at + 1, text.end - 1};
+    const char *wrong = text.end - text.at > 2 && *inside.end == ']' ? gyre_expression_evaluate(inside, &room)
+                                                                     : "is no length";
+    if (wrong || room < 0 || room > GYRE_MESSAGE_MAX)
+        return gyre_field_error(place, "expected how many bytes it takes on the wire at most");
+    layout->room = (uint64_t)room;
+    return GYRE_OK;
 }
 
 /* The fields before the first choice: the used bytes, and, unless it is a packet, which one it is. */
@@ -121,6 +136,8 @@ gyre_status gyre_choice_build(gyre_layout_builder *builder, const gyre_field_pla
         return gyre_error_add(status, "in message type '%s'", place->type_name);
     if (choice->choice_count > 0 || choice->element || (choice->has_parts && choice->tail == 0))
         return gyre_field_error(place, "it is no message that can be sent alone");
+    if (front == 1 && (status = read_room(place, place->text, layout)) != GYRE_OK)
+        return status;
     if (!layout->choices)
         layout->choices = gyre_arena_alloc(builder->arena, layout->field_count * sizeof(gyre_layout *));
     if (!layout->choices)
@@ -147,7 +164,8 @@ gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *sour
         layout->size = source->size;
         layout->alignment = 4;
     }
-    if (layout->size > builder->size_max || layout->size <= front || layout->size % 4 != 0)
+    if (layout->size > builder->size_max || layout->size <= front || layout->size - front < layout->room ||
+        layout->size % 4 != 0)
         return refuse_size(layout, layout->size, builder->size_max);
     layout->field_count = 0;
     layout->least = front;

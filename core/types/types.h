@@ -48,7 +48,7 @@ typedef enum gyre_shape {
     GYRE_SHAPE_UTF8,      /* a gyre_part: text */
     GYRE_SHAPE_OPTIONAL,  /* a gyre_part: one `element` or none */
     GYRE_SHAPE_CHOICE,    /* one of `choices`, behind a number that tells which (GYRE_PROTOCOL) */
-    GYRE_SHAPE_PACKET     /* bytes: the wire form of `choices[0]`, behind their number */
+    GYRE_SHAPE_PACKET     /* `room` bytes: the wire form of `choices[0]`, behind their number */
 } gyre_shape;
 
 typedef struct gyre_layout gyre_layout;
@@ -73,6 +73,7 @@ struct gyre_layout {
     const gyre_layout *element;  /* of a span or optional (u8 of a text); else NULL */
     const gyre_layout **choices; /* of a choice, in the order of their numbers, which start at 1 */
     uint32_t choice_count;       /* 1 of a packet; else 0 */
+    uint64_t room;               /* of a packet: bytes on the wire, at most */
     bool has_parts;              /* is a part, or has fields that are or have parts */
     uint64_t tail;            /* bytes of the largest tail; 0: none, and every message is `size` bytes long */
     uint64_t least;           /* bytes of a message with nothing in its tail; else `size` */

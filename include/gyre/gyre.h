@@ -356,6 +356,26 @@ GYRE_API gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t
 GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
                                size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);
 
+/* ---- kernels with handlers for several types (GYRE_PROTOCOL, message.h) ---- */
+
+/**
+ * Sends a request of one of the kernel's types: GYRE_TYPE(deposit). INVALID for a type that it has no handler
+ * for, INCOMPATIBLE for one that differs from the kernel's of that name. gyre_send takes such messages as
+ * well, as the struct that GYRE_PROTOCOL declares for them (desk_request), and gyre_receive gives desk_reply.
+ */
+GYRE_API gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                                  uint64_t *index, uint64_t deadline_ns);
+/**
+ * The reply of a known type in what gyre_receive or gyre_peek gave, `length` bytes at `message`: *reply
+ * points into it. INCOMPATIBLE when it is a reply of another type.
+ */
+GYRE_API gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t length,
+                                   const gyre_type *type, const void **reply, size_t *size);
+/** Request and reply in one, as gyre_call. A NULL reply type: none is expected, `reply` is left alone. */
+GYRE_API gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                                  const gyre_type *reply_type, void *reply, size_t reply_size,
+                                  gyre_completion *completion, uint64_t deadline_ns);
+
 /**
  * Zero-copy send: gives the address where the next `*count` (in: wanted, out: granted, at least 1) requests
  * are to be written, `*stride` bytes apart, those with a tail from gyre_begin on; other senders wait until

@@ -45,7 +45,7 @@ GYRE_HELPER void gyre_read_add_request(gyre_wire_in *in, GYRE_GLOBAL add_request
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_add_request = 42 };
+#define GYRE_WIRE_MOST_add_request 42
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_add_request(gyre_wire_out *out, const GYRE_GLOBAL add_request *message)
@@ -100,7 +100,7 @@ GYRE_HELPER void gyre_read_add_reply(gyre_wire_in *in, GYRE_GLOBAL add_reply *va
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_add_reply = 38 };
+#define GYRE_WIRE_MOST_add_reply 38
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_add_reply(gyre_wire_out *out, const GYRE_GLOBAL add_reply *message)

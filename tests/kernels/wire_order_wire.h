@@ -147,7 +147,7 @@ GYRE_HELPER void gyre_read_order(gyre_wire_in *in, GYRE_GLOBAL order *value)
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_order = 1259 };
+#define GYRE_WIRE_MOST_order 1259
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_order(gyre_wire_out *out, const GYRE_GLOBAL order *message)

@@ -37,7 +37,7 @@ GYRE_HELPER void gyre_read_plain_add(gyre_wire_in *in, GYRE_GLOBAL plain_add *va
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_plain_add = 43 };
+#define GYRE_WIRE_MOST_plain_add 43
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_plain_add(gyre_wire_out *out, const GYRE_GLOBAL plain_add *message)
@@ -84,7 +84,7 @@ GYRE_HELPER void gyre_read_plain_sum(gyre_wire_in *in, GYRE_GLOBAL plain_sum *va
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_plain_sum = 39 };
+#define GYRE_WIRE_MOST_plain_sum 39
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_plain_sum(gyre_wire_out *out, const GYRE_GLOBAL plain_sum *message)
@@ -141,7 +141,7 @@ GYRE_HELPER void gyre_read_dotnet_add(gyre_wire_in *in, GYRE_GLOBAL dotnet_add *
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_dotnet_add = 42 };
+#define GYRE_WIRE_MOST_dotnet_add 42
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_dotnet_add(gyre_wire_out *out, const GYRE_GLOBAL dotnet_add *message)
@@ -196,7 +196,7 @@ GYRE_HELPER void gyre_read_dotnet_sum(gyre_wire_in *in, GYRE_GLOBAL dotnet_sum *
 }
 
 /* Bytes on the wire, at most. */
-enum { gyre_wire_most_dotnet_sum = 38 };
+#define GYRE_WIRE_MOST_dotnet_sum 38
 
 /* Writes `message`; returns the number of bytes, or 0 and out->problem. */
 GYRE_HELPER gyre_u32 gyre_encode_dotnet_sum(gyre_wire_out *out, const GYRE_GLOBAL dotnet_sum *message)

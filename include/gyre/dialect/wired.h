@@ -17,7 +17,11 @@
 
 #include "gyre/wire.h"
 
-#define GYRE_WIRED_HEAD_  (GYRE_WIRED == 2 ? 256u : 0u)
+#if GYRE_WIRED == 2
+#define GYRE_WIRED_HEAD_ 256
+#else
+#define GYRE_WIRED_HEAD_ 0
+#endif
 #define GYRE_WIRED_SMALL_ 1024 /* bytes of a request and its reply that a lane has room for */
 #if defined(GYRE_DIALECT_OPENCL) || defined(GYRE_CHECK)
 #define GYRE_WIRED_IS_LOCAL_(form_, request_, reply_) 0
@@ -27,7 +31,7 @@
 #endif
 
 /* A message of nothing has no bytes. */
-enum { gyre_wire_most_gyre_none = 0 };
+#define GYRE_WIRE_MOST_gyre_none 0
 GYRE_HELPER gyre_u32 gyre_encode_gyre_none(gyre_wire_out *out, const GYRE_GLOBAL gyre_none *message)
 {
     gyre_wire_start_(out, (const GYRE_GLOBAL gyre_u8 *)message);
@@ -46,7 +50,7 @@ GYRE_HELPER int gyre_decode_gyre_none(gyre_wire_in *in, GYRE_GLOBAL gyre_none *m
 
 #define GYRE_WIRED_EIGHTS_(size_) (((size_) + 7) / 8 * 8)
 #define GYRE_WIRED_ROOM_(message_)                                                                           \
-    (GYRE_WIRED_HEAD_ + gyre_wire_most_##message_ + (gyre_wire_most_##message_ ? 0 : 4))
+    (GYRE_WIRED_HEAD_ + GYRE_WIRE_MOST_##message_ + (GYRE_WIRE_MOST_##message_ ? 0 : 4))
 #define GYRE_WIRED_PLACE_(message_) GYRE_WIRED_EIGHTS_(GYRE_PACKET_FRONT + GYRE_WIRED_ROOM_(message_))
 /* Of a reply: with the decoded messages behind it, where they are not the lane's. */
 #define GYRE_WIRED_ALL_(form_, request_, reply_)                                                             \
@@ -65,7 +69,7 @@ GYRE_HELPER int gyre_decode_gyre_none(gyre_wire_in *in, GYRE_GLOBAL gyre_none *m
         gyre_least_##packet_ = GYRE_PACKET_FRONT,                                                            \
         gyre_parts_##packet_ = 0                                                                             \
     };                                                                                                       \
-    GYRE_DESCRIBE_PACKET_(packet_, message_)                                                                 \
+    GYRE_DESCRIBE_PACKET_(packet_, message_, GYRE_WIRED_HEAD_ + GYRE_WIRE_MOST_##message_)                   \
     GYRE_CHOICE_FUNCTIONS_(packet_, GYRE_PACKET_FRONT)
 
 /* ---- frames ---- */
@@ -85,10 +89,10 @@ GYRE_HELPER int gyre_wired_open_(gyre_wire_in *in, const GYRE_GLOBAL gyre_u8 *by
 #if GYRE_WIRED == 2
     if (length < GYRE_WIRED_HEAD_ || gyre_wired_word_(bytes) != 0xdcf1u) {
         in->problem = "no frame: expected the magic 0xDCF1";
-        in->at = 0u - GYRE_WIRED_HEAD_;
+        in->at = 0u - (gyre_u32)GYRE_WIRED_HEAD_;
     } else if (gyre_wired_word_(bytes + 4) != in->length || gyre_wired_word_(bytes + 8) != 0) {
         in->problem = "the frame names another size";
-        in->at = 4u - GYRE_WIRED_HEAD_;
+        in->at = 4u - (gyre_u32)GYRE_WIRED_HEAD_;
     }
 #endif
     return !in->problem;

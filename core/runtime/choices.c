@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests of one of several types: what a program sends as such a type becomes the message of the kernel's
+ * protocol, and its reply the reply of that type. No locks: what is remembered is written once, atomically.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/runtime/runtime.h"
+
+enum { STACK_SIZE = 2048, NAMES_MAX = 256 };
+
+/* One side of a protocol, and for each of its types the caller's that was found to be the same. */
+struct side {
+    gyre_layout *layout;
+    const gyre_type **known; /* atomic */
+};
+
+struct gyre_kernel_types {
+    struct side request, reply;
+};
+
+static gyre_status make_side(const gyre_type *type, struct side *side)
+{
+    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &side->layout);
+    if (status != GYRE_OK)
+        return status;
+    side->known = calloc((size_t)side->layout->choice_count + 1, sizeof(gyre_type *));
+    return side->known ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
+}
+
+gyre_status gyre_kernel_types_create(gyre_kernel *kernel)
+{
+    kernel->types = calloc(1, sizeof *kernel->types);
+    if (!kernel->types)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
+    gyre_status status = make_side(kernel->record->request, &kernel->types->request);
+    return status == GYRE_OK ? make_side(kernel->record->reply, &kernel->types->reply) : status;
+}
+
+void gyre_kernel_types_destroy(gyre_kernel *kernel)
+{
+    if (!kernel->types)
+        return;
+    struct side *const sides[] = {&kernel->types->request, &kernel->types->reply};
+    for (size_t i = 0; i < 2; i++) {
+        gyre_layout_destroy(sides[i]->layout);
+        free(sides[i]->known);
+    }
+    free(kernel->types);
+    kernel->types = NULL;
+}
+
+static gyre_status no_handler(const gyre_kernel *kernel, const char *name)
+{
+    const gyre_layout *layout = kernel->types->request.layout;
+    const char *names[NAMES_MAX];
+    char list[512] = "";
+    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX, used = 0;
+    for (size_t i = 0; i < count; i++)
+        names[i] = layout->choices[i]->name;
+    for (size_t i = 0; i < count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+    if (count == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "kernel '%s' has one handler, for '%s': use gyre_send and gyre_call",
+                              kernel->name, layout->name);
+    const char *nearest = gyre_text_nearest(name, names, count);
+    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no handler for type '%s'; it has them for %s%s%s%s",
+                          kernel->name, name, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                          nearest ? "'?" : "");
+}
+
+/* The caller's type is the one of that number; a type that was compared once is known by its address. */
+static gyre_status check_type(const struct side *side, uint32_t number, const gyre_type *type)
+{
+    gyre_layout *layout = NULL;
+    if (__atomic_load_n(&side->known[number - 1], __ATOMIC_RELAXED) == type)
+        return GYRE_OK;
+    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK)
+        status = gyre_layout_compare(side->layout->choices[number - 1], "the kernel", layout, "the caller");
+    if (status == GYRE_OK)
+        __atomic_store_n(&side->known[number - 1], type, __ATOMIC_RELAXED);
+    gyre_layout_destroy(layout);
+    return status;
+}
+
+static gyre_status find_number(const gyre_kernel *kernel, const gyre_type *type, uint32_t *number)
+{
+    const struct side *side = &kernel->types->request;
+    for (*number = 1; *number <= side->layout->choice_count; (*number)++)
+        if (__atomic_load_n(&side->known[*number - 1], __ATOMIC_RELAXED) == type)
+            return GYRE_OK;
+    *number = gyre_layout_choice(side->layout, type->name);
+    return *number ? check_type(side, *number, type) : no_handler(kernel, type->name);
+}
+
+/* How much of the caller's message is in use. */
+static gyre_status measure(const gyre_layout *layout, const void *message, size_t size, uint32_t *used)
+{
+    *used = (uint32_t)size;
+    if (layout->tail && size >= sizeof *used)
+        memcpy(used, message, sizeof *used);
+    if (layout->tail ? size >= layout->least && *used >= layout->least && *used <= size
+                     : size == layout->size)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID,
+        "a '%s' has %llu to %llu bytes, found one of %zu that uses %u: start one with a tail "
+        "with gyre_begin",
+        layout->name, (unsigned long long)layout->least, (unsigned long long)layout->size, size, *used);
+}
+
+/* A message of the protocol. Owner of *out: the caller, free() unless it is `stack`. */
+static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                        unsigned char *stack, unsigned char **out, uint32_t *used)
+{
+    const gyre_kernel *kernel = queue->kernel;
+    uint32_t number = 0;
+    *out = NULL;
+    gyre_status status = find_number(kernel, type, &number);
+    if (status == GYRE_OK)
+        status = measure(kernel->types->request.layout->choices[number - 1], request, size, used);
+    if (status != GYRE_OK)
+        return status;
+    const uint32_t whole = *used + GYRE_CHOICE_FRONT;
+    *out = whole <= STACK_SIZE ? stack : malloc(whole);
+    if (!*out)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a request of %u bytes", whole);
+    memcpy(*out, &whole, sizeof whole);
+    memcpy(*out + sizeof whole, &number, sizeof number);
+    memcpy(*out + GYRE_CHOICE_FRONT, request, *used);
+    *used = whole;
+    return GYRE_OK;
+}
+
+static gyre_status check_given(const gyre_queue *queue, const gyre_type *type, const void *request,
+                               const char *call)
+{
+    if (queue && queue->kernel && type && type->name && request)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID, "%s needs a queue of a kernel, a type and a request", call);
+}
+
+gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                         uint64_t *index, uint64_t deadline_ns)
+{
+    unsigned char stack[STACK_SIZE], *message = NULL;
+    uint32_t used = 0;
+    gyre_status status = check_given(queue, type, request, "gyre_send_as");
+    if (status == GYRE_OK)
+        status = wrap(queue, type, request, size, stack, &message, &used);
+    if (status == GYRE_OK)
+        status = gyre_send(queue, message, used, index, deadline_ns);
+    if (message != stack)
+        free(message);
+    return status;
+}
+
+gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t length, const gyre_type *type,
+                          const void **reply, size_t *size)
+{
+    uint32_t used = 0, number = 0;
+    if (!queue || !queue->kernel || !message || !type || !type->name || !reply || !size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_reply_as needs a queue, a reply, a type and room for the answer");
+    const struct side *side = &queue->kernel->types->reply;
+    if (length >= GYRE_CHOICE_FRONT) {
+        memcpy(&used, message, sizeof used);
+        memcpy(&number, (const unsigned char *)message + sizeof used, sizeof number);
+    }
+    if (used < GYRE_CHOICE_FRONT || used > length || number == 0 || number > side->layout->choice_count)
+        return gyre_error_set(
+            GYRE_INVALID, "this is no reply of kernel '%s': %zu bytes that say %u and the type of number %u",
+            queue->kernel->name, length, used, number);
+    const gyre_layout *found = side->layout->choices[number - 1];
+    if (strcmp(found->name, type->name) != 0)
+        return gyre_error_set(GYRE_INCOMPATIBLE, "the reply is a '%s', and a '%s' was expected", found->name,
+                              type->name);
+    *reply = (const unsigned char *)message + GYRE_CHOICE_FRONT;
+    *size = used - GYRE_CHOICE_FRONT;
+    return check_type(side, number, type);
+}
+
+/* The reply that lies in `message`, into the caller's memory. */
+static gyre_status unwrap(const gyre_queue *queue, const void *message, const gyre_type *type, void *reply,
+                          size_t size, gyre_completion *completion)
+{
+    const void *found = NULL;
+    size_t length = 0;
+    gyre_status status = gyre_reply_as(queue, message, completion->length, type, &found, &length);
+    if (status != GYRE_OK)
+        return status;
+    if (length > size)
+        return gyre_error_set(GYRE_INVALID,
+                              "the reply has %zu bytes and the caller's buffer %zu: pass a larger one",
+                              length, size);
+    memcpy(reply, found, length);
+    completion->length = (uint32_t)length;
+    return GYRE_OK;
+}
+
+gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                         const gyre_type *reply_type, void *reply, size_t reply_size,
+                         gyre_completion *completion, uint64_t deadline_ns)
+{
+    unsigned char stack[STACK_SIZE], *message = NULL;
+    gyre_completion own = {0};
+    uint32_t used = 0;
+    gyre_status status = check_given(queue, type, request, "gyre_call_as");
+    if (status == GYRE_OK && reply_size && (!reply || !reply_type))
+        status = gyre_error_set(GYRE_INVALID, "gyre_call_as needs room for the reply, and its type");
+    if (status != GYRE_OK)
+        return status;
+    const size_t room = queue->kernel->record->reply->size;
+    unsigned char *answer = malloc(room);
+    status = answer ? wrap(queue, type, request, size, stack, &message, &used)
+                    : gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply of %zu bytes", room);
+    if (status == GYRE_OK)
+        status = gyre_call(queue, message, used, answer, room, completion ? &own : NULL, deadline_ns);
+    if (!completion && status == GYRE_OK)
+        own = (gyre_completion){.outcome = GYRE_REPLIED, .length = (uint32_t)room};
+    if (status == GYRE_OK && own.outcome == GYRE_REPLIED && reply_type)
+        status = unwrap(queue, answer, reply_type, reply, reply_size, &own);
+    if (completion)
+        *completion = own;
+    if (message != stack)
+        free(message);
+    free(answer);
+    return status;
+}

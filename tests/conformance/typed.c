@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels with a handler for each of several types, types that grew, and queues with a wire form. */
+#include <gyre/ring_layout.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "conformance.h"
+#include "kernels/typed.h"
+#include "kernels/wired.h"
+
+/* ---- several types ---- */
+
+static void each_type_goes_to_its_handler(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "typed.gyre.c", "typed"));
+    for (uint64_t i = 1; i < 200; i++) {
+        const square asked = {i};
+        const count counted = {(u32)i};
+        area answer = {0};
+        gyre_completion completion;
+        must(gyre_call_as(queue, GYRE_TYPE(square), &asked, sizeof asked, GYRE_TYPE(area), &answer,
+                          sizeof answer, NULL, soon()));
+        require(answer.area == i * i);
+        must(gyre_call_as(queue, GYRE_TYPE(count), &counted, sizeof counted, NULL, NULL, 0, &completion,
+                          soon()));
+        require(completion.outcome == GYRE_NOT_REPLIED);
+    }
+}
+
+static void typed_messages_have_tails(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "typed.gyre.c", "typed"));
+    join asked;
+    joined answer;
+    gyre_begin(&asked);
+    must(gyre_put(&asked, &asked.words, (const utf8 *)NULL, 3));
+    must(gyre_put_text(&asked, &gyre_items(utf8, &asked, asked.words)[0], "one "));
+    must(gyre_put_text(&asked, &gyre_items(utf8, &asked, asked.words)[2], "three"));
+    must(gyre_call_as(queue, GYRE_TYPE(join), &asked, asked.gyre_used, GYRE_TYPE(joined), &answer,
+                      sizeof answer, NULL, soon()));
+    require(answer.words == 3 && answer.text.count == 9);
+    require(memcmp(gyre_items(u8, &answer, answer.text), "one three", 9) == 0);
+    asked.words.offset += 4; /* what came alone would be refused as well */
+    gyre_completion completion;
+    must(gyre_call_as(queue, GYRE_TYPE(join), &asked, asked.gyre_used, GYRE_TYPE(joined), &answer,
+                      sizeof answer, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_PART);
+}
+
+static void mixed_types_stream_in_order(struct conformance *test)
+{
+    enum { COUNT = 3000 };
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "typed.gyre.c", "typed"));
+    for (uint32_t sent = 0, received = 0; received < COUNT;) {
+        const square asked = {sent};
+        const count counted = {sent % 9};
+        if (sent < COUNT && sent - received < 64) {
+            must(sent % 3 ? gyre_send_as(queue, GYRE_TYPE(square), &asked, sizeof asked, NULL, soon())
+                          : gyre_send_as(queue, GYRE_TYPE(count), &counted, sizeof counted, NULL, soon()));
+            sent++;
+            continue;
+        }
+        typed_reply reply;
+        gyre_completion completion;
+        const void *answer;
+        size_t size;
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        if (received % 3) {
+            must(gyre_reply_as(queue, &reply, completion.length, GYRE_TYPE(area), &answer, &size));
+            require(reply.gyre_choice == GYRE_NUMBER(typed, square) && size == sizeof(area));
+            require(((const area *)answer)->area == (uint64_t)received * received);
+        } else {
+            require(completion.outcome == (received % 9 ? GYRE_NOT_REPLIED : GYRE_HANDLER_FAILED));
+            require(completion.failure_code == (received % 9 ? 0 : 3));
+        }
+        received++;
+    }
+}
+
+static void a_type_without_a_handler_is_named(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "typed.gyre.c", "typed"));
+    const report_old other = {.gyre_used = 24};
+    require(gyre_send_as(queue, GYRE_TYPE(report_old), &other, sizeof other, NULL, soon()) == GYRE_INVALID);
+    require_sentence("no handler for type 'report_old'; it has them for square, join, count");
+    static const gyre_type *const fields[] = {&gyre_type_u32, NULL};
+    static const gyre_type changed = {"square", "u32 side;", 4, 4, fields};
+    const uint32_t side = 2;
+    require(gyre_send_as(queue, &changed, &side, sizeof side, NULL, soon()) == GYRE_INCOMPATIBLE);
+    require_sentence("field 'side' of type u64");
+    typed_request nobody = {.gyre_used = sizeof nobody, .gyre_choice = 9};
+    gyre_completion completion;
+    typed_reply reply;
+    must(gyre_call(queue, &nobody, sizeof nobody, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_TYPE);
+    require(strcmp(completion.failure_text, "no handler for the type of number 9") == 0);
+    nobody.gyre_choice = GYRE_NUMBER(typed, square);
+    must(gyre_call(queue, &nobody, sizeof nobody, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_LENGTH);
+}
+
+/* ---- types that grew ---- */
+
+static gyre_kernel *launch_typed(struct conformance *test, const char *kernel, const gyre_type *type)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = launch_desc(test, "typed.gyre.c", kernel);
+    desc.request = desc.reply = type;
+    must(gyre_launch(test->runtime, &desc, &launched));
+    return launched;
+}
+
+static void an_older_kernel_leaves_out_what_it_does_not_know(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch_typed(test, "old_report", GYRE_TYPE(report_new)));
+    const u32 values[] = {1, 20, 300};
+    report_new asked, answer;
+    gyre_begin(&asked);
+    asked.level = 7;
+    must(gyre_put_text(&asked, &asked.author, "somebody"));
+    must(gyre_put(&asked, &asked.values, values, 3));
+    must(gyre_put_text(&asked, &asked.title, "Bericht"));
+    must(gyre_call(queue, &asked, sizeof asked, &answer, sizeof answer, NULL, soon()));
+    require(answer.level == 0 && !gyre_has(answer.author) && !gyre_has(answer.tags));
+    require(answer.title.count == 7 && memcmp(gyre_items(u8, &answer, answer.title), "Bericht", 7) == 0);
+    require(answer.values.count == 3 && gyre_items(u32, &answer, answer.values)[2] == 301);
+    must(gyre_message_check(GYRE_TYPE(report_new), &answer, answer.gyre_used));
+    u32 many[60] = {0}; /* fits the caller's tail, not the kernel's */
+    gyre_begin(&asked);
+    must(gyre_put(&asked, &asked.values, many, 60));
+    require(gyre_send(queue, &asked, sizeof asked, NULL, soon()) == GYRE_INVALID);
+    require_sentence("field 'values': it does not fit the tail of 200 bytes");
+}
+
+static void a_newer_kernel_gets_zeros_for_what_is_not_sent(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch_typed(test, "new_report", GYRE_TYPE(report_old)));
+    const u32 values[] = {1, 20, 300};
+    report_old asked, answers[2];
+    size_t sent = 0, found = 0;
+    gyre_begin(&asked);
+    must(gyre_put(&asked, &asked.values, values, 3));
+    must(gyre_put_text(&asked, &asked.title, "kurz"));
+    must(gyre_send(queue, &asked, asked.gyre_used, NULL, soon()));
+    must(gyre_send_batch(queue, &asked, sizeof asked, 1, &sent, soon()));
+    for (size_t i = 0; i < 2; i += found)
+        must(gyre_receive_batch(queue, answers + i, sizeof answers[0], 2 - i, NULL, &found, soon()));
+    for (size_t i = 0; i < 2; i++) {
+        require(answers[i].title.count == 4 &&
+                memcmp(gyre_items(u8, &answers[i], answers[i].title), "kurz", 4) == 0);
+        require(answers[i].values.count == 3 && gyre_items(u32, &answers[i], answers[i].values)[1] == 21);
+    }
+}
+
+static void types_that_differ_otherwise_are_refused(struct conformance *test)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "typed.gyre.c", "old_report");
+    desc.request = GYRE_TYPE(join);
+    require(gyre_launch(test->runtime, &desc, &kernel) == GYRE_INCOMPATIBLE);
+    require_sentence("field 'title'");
+    require_sentence("field 'words'");
+    require_sentence("layout hashes");
+}
+
+/* ---- wire forms ---- */
+
+/* id 00112233-4455-6677-8899-aabbccddeeff, priority 42, correlation, 1.5 and 2.5 */
+static const uint8_t ASKED[42] = {0x33, 0x22, 0x11, 0x00, 0x55, 0x44, 0x77, 0x66, 0x88, 0x99, 0xaa,
+                                  0xbb, 0xcc, 0xdd, 0xee, 0xff, 0x2a, 0x01, 0x44, 0x33, 0x22, 0x11,
+                                  0x66, 0x55, 0x88, 0x77, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff,
+                                  0x00, 0x00, 0x00, 0xc0, 0x3f, 0x00, 0x00, 0x20, 0x40};
+
+static gyre_runtime *open_wired(struct conformance *test, const char *setting, gyre_queue **queue)
+{
+    const char *const settings[] = {setting, NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "wired.gyre.c", "wired");
+    desc.request = GYRE_TYPE(wired_add);
+    desc.reply = GYRE_TYPE(wired_sum);
+    must(gyre_launch(runtime, &desc, &kernel));
+    *queue = gyre_kernel_queue(kernel);
+    return runtime;
+}
+
+static void a_wired_queue_takes_and_gives_bytes(struct conformance *test)
+{
+    gyre_queue *queue;
+    gyre_runtime *runtime = open_wired(test, "queue.wired.wire=memorypack", &queue);
+    uint8_t answer[64], expected[38];
+    gyre_completion completion;
+    gyre_view view;
+    size_t sent, found;
+    memcpy(expected, ASKED, 34);
+    memcpy(expected + 34, &(float){4.0f}, 4);
+    must(gyre_call(queue, ASKED, sizeof ASKED, answer, sizeof answer, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && completion.length == 38 && !memcmp(answer, expected, 38));
+    uint8_t three[3 * sizeof ASKED];
+    for (size_t i = 0; i < 3; i++)
+        memcpy(three + i * sizeof ASKED, ASKED, sizeof ASKED);
+    must(gyre_send_batch(queue, three, sizeof ASKED, 3, &sent, soon()));
+    require(sent == 3);
+    must(gyre_receive(queue, answer, 38, &completion, soon()));
+    require(completion.length == 38 && !memcmp(answer, expected, 38));
+    must(gyre_receive(queue, answer, 38, NULL, soon()));
+    require(!memcmp(answer, expected, 38));
+    must(gyre_peek(queue, &view, 1, &found, soon()));
+    require(view.outcome == GYRE_REPLIED && view.length == 38 && !memcmp(view.reply, expected, 38));
+    must(gyre_release_views(queue, 1));
+    require(gyre_send(queue, three, sizeof three, NULL, soon()) == GYRE_INVALID);
+    require_sentence("bytes on the wire");
+    gyre_close(runtime);
+}
+
+static void what_is_malformed_on_the_wire_has_failed(struct conformance *test)
+{
+    static const struct {
+        size_t length, changed;
+        uint8_t byte;
+        int code;
+        const char *text;
+    } rows[] = {{41, 0, 0x33, 41, "the input ends within it"},
+                {43, 0, 0x33, 42, "bytes are left over behind the message"},
+                {42, 17, 2, 17, "expected the flag of an optional value, 0"},
+                {42, 17, 0, 18, "expected a zero byte of padding or of an a"},
+                {1, 0, 0x33, 1, "the input ends within it"}};
+    gyre_queue *queue;
+    gyre_runtime *runtime = open_wired(test, "queue.wired.wire=memorypack", &queue);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t asked[44] = {0}, answer[64];
+        gyre_completion completion;
+        memcpy(asked, ASKED, sizeof ASKED);
+        asked[rows[i].changed] = rows[i].byte;
+        must(gyre_call(queue, asked, rows[i].length, answer, sizeof answer, &completion, soon()));
+        require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == rows[i].code);
+        require(strncmp(completion.failure_text, rows[i].text, strlen(rows[i].text)) == 0);
+    }
+    gyre_close(runtime);
+}
+
+static void frames_travel_with_their_messages(struct conformance *test)
+{
+    gyre_queue *queue;
+    gyre_runtime *runtime = open_wired(test, "queue.wired.wire=memorypack_framed", &queue);
+    uint8_t asked[256 + sizeof ASKED] = {0xf1, 0xdc, 0, 0, sizeof ASKED}, answer[512];
+    gyre_completion completion;
+    asked[12] = 77; /* timestamp */
+    asked[20] = 3;  /* sender */
+    asked[24] = 4;  /* receiver */
+    memcpy(asked + 256, ASKED, sizeof ASKED);
+    must(gyre_call(queue, asked, sizeof asked, answer, sizeof answer, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && completion.length == 256 + 38);
+    require(answer[0] == 0xf1 && answer[1] == 0xdc && answer[4] == 38 && answer[12] == 77);
+    require(answer[20] == 4 && answer[24] == 3 && !memcmp(answer + 256, ASKED, 34));
+    asked[4]++;
+    must(gyre_call(queue, asked, sizeof asked, answer, sizeof answer, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == 4);
+    must(gyre_call(queue, ASKED, sizeof ASKED, answer, sizeof answer, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == 0);
+    gyre_close(runtime);
+}
+
+static void queues_of_a_kernel_agree_on_the_wire(struct conformance *test)
+{
+    gyre_queue *queue, *other;
+    gyre_runtime *runtime = open_wired(test, "queue.wired.wire=memorypack", &queue);
+    const gyre_queue_desc desc = {.size = sizeof desc, .name = "plain"};
+    gyre_kernel *kernel = gyre_kernel_find(runtime, "wired");
+    require(gyre_queue_open(kernel, &desc, &other) == GYRE_INVALID);
+    require_sentence("queue 'plain' has wire = none");
+    gyre_close(runtime);
+    static const char *const settings[] = {"queue.typed.wire=memorypack", NULL};
+    runtime = open_with(test, settings);
+    gyre_launch_desc typed = launch_desc(test, "typed.gyre.c", "typed");
+    require(gyre_launch(runtime, &typed, &kernel) != GYRE_OK);
+    gyre_close(runtime);
+}
+
+const struct conformance_case typed_cases[] = {
+    {"each_type_goes_to_its_handler", each_type_goes_to_its_handler},
+    {"typed_messages_have_tails", typed_messages_have_tails},
+    {"mixed_types_stream_in_order", mixed_types_stream_in_order},
+    {"a_type_without_a_handler_is_named", a_type_without_a_handler_is_named},
+    {"an_older_kernel_leaves_out_what_it_does_not_know", an_older_kernel_leaves_out_what_it_does_not_know},
+    {"a_newer_kernel_gets_zeros_for_what_is_not_sent", a_newer_kernel_gets_zeros_for_what_is_not_sent},
+    {"types_that_differ_otherwise_are_refused", types_that_differ_otherwise_are_refused},
+    {"a_wired_queue_takes_and_gives_bytes", a_wired_queue_takes_and_gives_bytes},
+    {"what_is_malformed_on_the_wire_has_failed", what_is_malformed_on_the_wire_has_failed},
+    {"frames_travel_with_their_messages", frames_travel_with_their_messages},
+    {"queues_of_a_kernel_agree_on_the_wire", queues_of_a_kernel_agree_on_the_wire},
+    {NULL, NULL},
+};
