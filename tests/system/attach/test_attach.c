@@ -524,10 +524,7 @@ static void a_forked_child_leaves_the_attachment_alone(void)
     gyre_close(runtime);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const named_case cases[] = {
     {"several_programs_share_a_kernel", several_programs_share_a_kernel},
     {"every_way_of_sending_works", every_way_of_sending_works},
     {"what_cannot_be_is_refused_with_a_reason", what_cannot_be_is_refused_with_a_reason},
@@ -547,13 +544,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
-        if (strcmp(cases[i].name, argv[1]) != 0)
-            continue;
-        make_fault_folder();
-        cases[i].run();
-        return EXIT_SUCCESS;
-    }
-    fprintf(stderr, "usage: test_attach CASE\n");
-    return 2;
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
 }

@@ -515,10 +515,7 @@ static void a_runtime_is_closed_while_its_kernels_are_lost(void)
     }
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const named_case cases[] = {
     {"every_request_survives_a_segfault", every_request_survives_a_segfault},
     {"every_request_survives_with_several_blocks", every_request_survives_with_several_blocks},
     {"every_request_survives_an_abort", every_request_survives_an_abort},
@@ -550,13 +547,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
-        if (strcmp(cases[i].name, argv[1]) != 0)
-            continue;
-        make_fault_folder();
-        cases[i].run();
-        return EXIT_SUCCESS;
-    }
-    fprintf(stderr, "usage: test_recovery CASE\n");
-    return 2;
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
 }

@@ -356,10 +356,7 @@ static void buffers_that_are_no_state_are_as_the_program_gave_them(void)
     gyre_close(runtime);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const named_case cases[] = {
     {"state_survives_crashes", state_survives_crashes},
     {"state_survives_without_any_checkpoint_but_the_first",
      state_survives_without_any_checkpoint_but_the_first},
@@ -381,13 +378,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
-        if (strcmp(cases[i].name, argv[1]) != 0)
-            continue;
-        make_fault_folder();
-        cases[i].run();
-        return EXIT_SUCCESS;
-    }
-    fprintf(stderr, "usage: test_state CASE\n");
-    return 2;
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
 }

@@ -27,6 +27,19 @@ void require_(bool holds, const char *what, const char *file, int line)
     _Exit(EXIT_FAILURE);
 }
 
+int run_named(int argc, char **argv, void (*prepare)(void), const named_case *cases, size_t count)
+{
+    for (size_t i = 0; argc == 2 && i < count; i++) {
+        if (strcmp(cases[i].name, argv[1]) != 0)
+            continue;
+        prepare();
+        cases[i].run();
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "usage: %s CASE\n", argv[0]);
+    return 2;
+}
+
 static void keep_line(void *context, int level, const char *text)
 {
     (void)context;

@@ -16,6 +16,16 @@ void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)
 #define must(call)         require_((call) == GYRE_OK, #call, __FILE__, __LINE__)
 
+/** A test, one a run: `PROGRAM NAME`. */
+typedef struct named_case {
+    const char *name;
+    void (*run)(void);
+} named_case;
+/** Runs the case that the arguments name, after `prepare`; what main returns: 2 when they name none. */
+int run_named(int argc, char **argv, void (*prepare)(void), const named_case *cases, size_t count);
+#define RUN_NAMED(argc, argv, prepare, cases)                                                                \
+    run_named((argc), (argv), (prepare), (cases), sizeof(cases) / sizeof((cases)[0]))
+
 /** The worker process that is a child of `parent`; 0 when there is none. */
 pid_t worker_of(pid_t parent);
 /** Whether the process is there and no zombie. */

@@ -381,10 +381,7 @@ static void what_cannot_be_kept_is_refused(void)
     live(refusals, 0);
 }
 
-static const struct {
-    const char *name;
-    void (*run)(void);
-} cases[] = {
+static const named_case cases[] = {
     {"state_goes_on_in_the_next_run", state_goes_on_in_the_next_run},
     {"replies_that_nobody_took_are_offered", replies_that_nobody_took_are_offered},
     {"nothing_durable_is_lost_when_the_program_is_killed",
@@ -401,13 +398,5 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 2 && i < sizeof cases / sizeof cases[0]; i++) {
-        if (strcmp(cases[i].name, argv[1]) != 0)
-            continue;
-        begin_lives();
-        cases[i].run();
-        return EXIT_SUCCESS;
-    }
-    fprintf(stderr, "usage: test_durable CASE\n");
-    return 2;
+    return RUN_NAMED(argc, argv, begin_lives, cases);
 }
