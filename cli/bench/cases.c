@@ -87,6 +87,7 @@ static const char *const wide_leaving[] = {"backend.cuda.residency_ms=2", "kerne
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const wired[] = {"queue.default.wire=memorypack", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
+static const char *const headed[] = {"queue.words_48.header=32", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
@@ -111,6 +112,12 @@ const bench_case bench_cases[] = {
      NULL,
      {{"p50 ratio", "x", false, 1.25, 0}, {"p99 ratio", "x", false, 1.5, 0}}},
     {"call/48/park", bench_run_call, PARK, ONE(BENCH_48), parked, {{"p50 ratio", "x", false, 1.3, 0}}},
+    {"call/48/headers",
+     bench_run_call,
+     PING_PONG,
+     ONE(BENCH_48),
+     headed,
+     {{"p50 ratio", "x", false, 1.25, 0}}},
     {"call/1024", bench_run_call, PING_PONG, ONE(BENCH_1024), NULL, {{0}}},
     {"call/1024/block", bench_run_call, PING_PONG, ONE(BENCH_BLOCK_1024), NULL, {{0}}},
     {"call/65536", bench_run_call, PING_PONG, ONE_65536, NULL, {{0}}},
@@ -121,6 +128,7 @@ const bench_case bench_cases[] = {
      STREAM_48,
      NULL,
      {{"rate", "msg/s", true, 40e6, 0}, {"ratio", "x", true, 0.6, 0}}},
+    {"stream/48/headers", bench_run_stream, BETTER, STREAM_48, headed, {{"rate", "msg/s", true, 36e6, 0}}},
     {"stream/48/deep", bench_run_stream, BETTER, STREAM_48_DEEP, NULL, {{0}}},
     {"stream/1024", bench_run_stream, BETTER, STREAM_1024, NULL, {{"ratio", "x", true, 0.75, 0}}},
     {"stream/4096", bench_run_stream, BETTER, {BENCH_4096, 512, 128, 16, 1}, NULL, {{0}}},

@@ -44,6 +44,9 @@ void gyre_queue_expiry_never(gyre_queue *queue);
 uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns);
 /** Request `index` is about to be published; `deadline_ns` 0: it has none. The producer lock is held. */
 void gyre_queue_expiry_sent(gyre_queue *queue, uint64_t index, uint64_t deadline_ns);
+/** Whether requests from `index` on have to be made known here though they have no deadline. Producer lock.
+ */
+bool gyre_queue_expiry_used(const gyre_queue *queue, uint64_t index);
 /** Request `index`, published or about to be, is not to be handled. The producer lock is held. */
 void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index);
 /** Takes back what is late, and returns the next deadline (UINT64_MAX: none). The producer lock is held. */

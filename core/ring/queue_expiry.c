@@ -21,6 +21,7 @@
 
 struct gyre_queue_expiry {
     uint64_t ttl_ns;
+    uint64_t used_end;   /* requests below may stand where one with a deadline stood */
     uint64_t *deadlines; /* one a slot; 0: none */
     uint32_t *lengths;   /* one a slot: of a request that was taken back, what its length was */
     uint8_t *taken_back; /* one a slot; atomic */
@@ -69,8 +70,15 @@ void gyre_queue_expiry_sent(gyre_queue *queue, uint64_t index, uint64_t deadline
     const uint64_t place = index & queue->mask;
     expiry->deadlines[place] = deadline_ns;
     __atomic_store_n(&expiry->taken_back[place], 0, __ATOMIC_RELAXED); /* the slot is this request's alone */
-    if (deadline_ns)
-        gyre_queue_attendant_expect(queue, deadline_ns);
+    if (!deadline_ns)
+        return;
+    expiry->used_end = index + queue->capacity + 1;
+    gyre_queue_attendant_expect(queue, deadline_ns);
+}
+
+bool gyre_queue_expiry_used(const gyre_queue *queue, uint64_t index)
+{
+    return index < queue->expiry->used_end;
 }
 
 void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index)

@@ -52,10 +52,45 @@ static void store(unsigned char *to, const gyre_header *header, uint32_t size)
     }
 }
 
-/* What a reservation's header says was put at its place by gyre_reserve_header. */
-void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
+/*
+ * A header that no sender gave, where messages have no deadline; `size` is a constant. Word by word into its
+ * place: one that was built beside it and copied would wait for its own last store.
+ */
+__attribute__((always_inline)) static inline void fill_plain(gyre_queue *queue, uint64_t first, uint64_t end,
+                                                             uint32_t size, uint64_t now_ns)
 {
-    const uint64_t now_ns = needs_clock(queue) ? gyre_clock_ns() : 0;
+    unsigned char *const headers = queue->headers;
+    const uint64_t mask = queue->mask;
+    const gyre_header header = {.type = queue->request_type, .sent_ns = now_ns};
+    for (uint64_t index = first; index != end; index++) {
+        unsigned char *place = headers + (index & mask) * size;
+        const uint64_t id = index + 1;
+        memcpy(place, &header, offsetof(gyre_header, id));
+        memcpy(place + offsetof(gyre_header, id), &id, sizeof id);
+        memcpy(place + 16, (const unsigned char *)&header + 16, size - 16);
+    }
+}
+
+static void fill_all_plain(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
+{
+    switch (queue->header_size) {
+    case 16:
+        fill_plain(queue, first, end, 16, 0);
+        break;
+    case 32:
+        fill_plain(queue, first, end, 32, 0);
+        break;
+    case 48:
+        fill_plain(queue, first, end, 48, now_ns);
+        break;
+    default:
+        fill_plain(queue, first, end, 64, now_ns);
+    }
+}
+
+/* What a reservation's header says was put at its place by gyre_reserve_header. */
+static void fill_given(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
+{
     const gyre_header *given = queue->producer.given;
     const bool reserved = queue->producer.reserving;
     const uint32_t size = queue->header_size;
@@ -72,6 +107,16 @@ void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
         if (queue->expiry)
             gyre_queue_expiry_sent(queue, index, header.deadline_ns);
     }
+}
+
+void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    const uint64_t now_ns = needs_clock(queue) ? gyre_clock_ns() : 0;
+    if (queue->producer.given || queue->producer.reserving || queue->ttl_ns ||
+        (queue->expiry && gyre_queue_expiry_used(queue, first)))
+        fill_given(queue, first, end, now_ns);
+    else
+        fill_all_plain(queue, first, end, now_ns);
 }
 
 uint64_t gyre_queue_correlation(const gyre_queue *queue, uint64_t index)

@@ -244,6 +244,11 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
                               "the messages of %s are not timed: set kernel.NAME.timing = true before the "
                               "kernel is launched",
                               gyre_queue_label(queue, label, sizeof label));
+    if (queue->levels)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s has levels, where an index is no place in the ring; gyre_receive_with tells times",
+            gyre_queue_label(queue, label, sizeof label));
     pthread_mutex_lock(&queue->timing->lock);
     const struct entry entry = queue->timing->entries[index & queue->mask];
     gyre_status status =
