@@ -4,7 +4,7 @@
  * that waits longer than WAIT_LIMIT_S for it ends the test: on a GPU it would hang.
  */
 #include "gpu.h"
-#include "cuda_failure.h"
+#include "gpu_faults.h"
 
 #include <malloc.h>
 #include <stdlib.h>
@@ -57,58 +57,12 @@ static CUresult leave(void)
     return CUDA_SUCCESS;
 }
 
-/* ---- failures ---- */
-
-static struct {
-    uint32_t calls;        /* since gpu_fail; atomic */
-    uint32_t first, times; /* which of them fail */
-    CUresult answer;
-    const char *name; /* of the first one that did */
-} faults;
-static CUresult query_fault; /* atomic: of the next cuStreamQuery */
-static uint32_t dead;        /* atomic: a fatal answer was given */
-
 void gpu_fail(uint32_t first, CUresult answer, uint32_t times)
 {
     enter();
-    faults.calls = 0;
-    faults.first = first;
-    faults.times = times;
-    faults.answer = answer;
-    faults.name = NULL;
-    __atomic_store_n(&dead, 0, __ATOMIC_RELEASE);
     pool_reserved = pool_kept = 0;
     leave();
-}
-
-void gpu_fail_query(CUresult answer)
-{
-    __atomic_store_n(&query_fault, answer, __ATOMIC_RELEASE);
-}
-
-uint32_t gpu_calls(void)
-{
-    return __atomic_load_n(&faults.calls, __ATOMIC_ACQUIRE);
-}
-
-const char *gpu_failed_call(void)
-{
-    return faults.name;
-}
-
-/* What the call is to answer instead of being made; CUDA_SUCCESS: it is made. */
-static CUresult next_fault(const char *name)
-{
-    const uint32_t call = __atomic_add_fetch(&faults.calls, 1, __ATOMIC_ACQ_REL);
-    if (__atomic_load_n(&dead, __ATOMIC_ACQUIRE))
-        return faults.answer;
-    if (!faults.first || call < faults.first || call >= faults.first + faults.times)
-        return CUDA_SUCCESS;
-    if (call == faults.first)
-        faults.name = name;
-    if (cuda_class_of(faults.answer) == CUDA_CLASS_FATAL)
-        __atomic_store_n(&dead, 1, __ATOMIC_RELEASE);
-    return faults.answer;
+    gpu_faults_set(first, answer, times);
 }
 
 size_t gpu_copied_at_most(void)
@@ -143,8 +97,7 @@ static void *reside(void *argument)
     gyre_control_block *blocks = (gyre_control_block *)(arguments->control + 1);
     note_presence();
     for (;;) {
-        if (__atomic_load_n(&dead, __ATOMIC_ACQUIRE) ||
-            __atomic_load_n(&arguments->orders->order, __ATOMIC_ACQUIRE) & GYRE_ORDER_LEAVE)
+        if (gpu_is_dead() || __atomic_load_n(&arguments->orders->order, __ATOMIC_ACQUIRE) & GYRE_ORDER_LEAVE)
             break;
         gyre_u64 command = __atomic_load_n(&arguments->control->command.command, __ATOMIC_ACQUIRE);
         for (uint32_t i = 0; i < stream->blocks; i++)
@@ -166,7 +119,7 @@ static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, un
                        void **parameters)
 {
     (void)function, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -198,7 +151,7 @@ static CUresult set_current(CUcontext context)
 static CUresult stream_create(CUstream *stream, unsigned flags)
 {
     (void)flags;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -208,7 +161,7 @@ static CUresult stream_create(CUstream *stream, unsigned flags)
 
 static CUresult stream_destroy(CUstream stream)
 {
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     enter();
     if (stream->started)
         pthread_join(stream->thread, NULL);
@@ -220,9 +173,7 @@ static CUresult stream_destroy(CUstream stream)
 static CUresult stream_query(CUstream stream)
 {
     /* how often it is asked depends on the machine: it is no numbered call */
-    CUresult broken = __atomic_exchange_n(&query_fault, CUDA_SUCCESS, __ATOMIC_ACQ_REL);
-    if (broken == CUDA_SUCCESS && __atomic_load_n(&dead, __ATOMIC_ACQUIRE))
-        broken = faults.answer;
+    const CUresult broken = gpu_next_query_fault();
     if (broken)
         return broken;
     enter();
@@ -232,7 +183,7 @@ static CUresult stream_query(CUstream stream)
 
 static CUresult stream_synchronize(CUstream stream)
 {
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -246,7 +197,7 @@ static CUresult stream_synchronize(CUstream stream)
 static CUresult get_function(CUfunction *function, CUmodule module, const char *name)
 {
     (void)module, (void)name;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -257,7 +208,7 @@ static CUresult get_function(CUfunction *function, CUmodule module, const char *
 static CUresult set_attribute(CUfunction function, CUfunction_attribute which, int value)
 {
     (void)function, (void)which, (void)value;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -267,7 +218,7 @@ static CUresult set_attribute(CUfunction function, CUfunction_attribute which, i
 static CUresult occupancy(int *blocks, CUfunction function, int threads, size_t shared)
 {
     (void)function, (void)threads, (void)shared;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -278,7 +229,7 @@ static CUresult occupancy(int *blocks, CUfunction function, int threads, size_t 
 static CUresult memory_new(CUdeviceptr *address, size_t size, CUstream stream)
 {
     (void)stream;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -292,7 +243,7 @@ static CUresult memory_new(CUdeviceptr *address, size_t size, CUstream stream)
 static CUresult memory_free(CUdeviceptr address, CUstream stream)
 {
     (void)stream;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     enter();
     pool_kept += malloc_usable_size((void *)(uintptr_t)address);
     free((void *)(uintptr_t)address);
@@ -303,7 +254,7 @@ static CUresult memory_free(CUdeviceptr address, CUstream stream)
 static CUresult fill(CUdeviceptr address, unsigned char byte, size_t size, CUstream stream)
 {
     (void)stream;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -314,7 +265,7 @@ static CUresult fill(CUdeviceptr address, unsigned char byte, size_t size, CUstr
 static CUresult upload(CUdeviceptr to, const void *from, size_t size, CUstream stream)
 {
     (void)stream;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -326,7 +277,7 @@ static CUresult upload(CUdeviceptr to, const void *from, size_t size, CUstream s
 static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream stream)
 {
     (void)stream;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -338,7 +289,7 @@ static CUresult download(void *to, CUdeviceptr from, size_t size, CUstream strea
 static CUresult host_alloc(void **memory, size_t size, unsigned flags)
 {
     (void)flags;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -348,7 +299,7 @@ static CUresult host_alloc(void **memory, size_t size, unsigned flags)
 
 static CUresult host_free(void *memory)
 {
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     enter();
     free(memory);
     leave();
@@ -358,7 +309,7 @@ static CUresult host_free(void *memory)
 static CUresult host_register(void *memory, size_t size, unsigned flags)
 {
     (void)memory, (void)size, (void)flags;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -368,9 +319,10 @@ static CUresult host_register(void *memory, size_t size, unsigned flags)
 static CUresult host_unregister(void *memory)
 {
     (void)memory;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     enter();
-    ck_assert(dead || gpu_present == 0); /* else it would wait for the kernels */
+    ck_assert(gpu_is_dead() ||
+              __atomic_load_n(&gpu_present, __ATOMIC_SEQ_CST) == 0); /* else it would wait for the kernels */
     leave();
     return broken; /* it is gone all the same */
 }
@@ -378,7 +330,7 @@ static CUresult host_unregister(void *memory)
 static CUresult device_pointer(CUdeviceptr *address, void *memory, unsigned flags)
 {
     (void)flags;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -413,7 +365,8 @@ static CUresult trim_pool(CUmemoryPool pool, size_t keep)
 {
     (void)pool, (void)keep;
     enter();
-    ck_assert(dead || gpu_present == 0); /* else it would wait for the kernels */
+    ck_assert(gpu_is_dead() ||
+              __atomic_load_n(&gpu_present, __ATOMIC_SEQ_CST) == 0); /* else it would wait for the kernels */
     pool_reserved -= pool_kept < pool_reserved ? pool_kept : pool_reserved;
     pool_kept = 0;
     return leave();
@@ -423,7 +376,7 @@ static CUresult trim_pool(CUmemoryPool pool, size_t keep)
 static CUresult event_create(CUevent *event, unsigned flags)
 {
     (void)flags;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -433,7 +386,7 @@ static CUresult event_create(CUevent *event, unsigned flags)
 
 static CUresult event_destroy(CUevent event)
 {
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     enter();
     free(event);
     leave();
@@ -442,7 +395,7 @@ static CUresult event_destroy(CUevent event)
 
 static CUresult event_record(CUevent event, CUstream stream)
 {
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -454,7 +407,7 @@ static CUresult event_record(CUevent event, CUstream stream)
 static CUresult event_elapsed(float *milliseconds, CUevent first, CUevent last)
 {
     CUresult result = CUDA_SUCCESS;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();
@@ -470,7 +423,7 @@ static CUresult event_elapsed(float *milliseconds, CUevent first, CUevent last)
 static CUresult event_synchronize(CUevent event)
 {
     (void)event;
-    const CUresult broken = next_fault(__func__);
+    const CUresult broken = gpu_next_fault(__func__);
     if (broken)
         return broken;
     enter();

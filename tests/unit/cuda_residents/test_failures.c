@@ -209,7 +209,8 @@ START_TEST(what_a_kernel_ends_with_is_the_devices_end)
         ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 5000)), GYRE_LOST);
         snprintf(code, sizeof code, "failed with %d (", (int)answers[i]);
         ck_assert_ptr_nonnull(strstr(gyre_error_text(), code));
-        ck_assert_uint_eq(world.controls[0]->device.lost, 1);   /* who waits for replies gives up */
+        ck_assert_uint_eq(__atomic_load_n(&world.controls[0]->device.lost, __ATOMIC_ACQUIRE),
+                          1);                                   /* who waits for replies gives up */
         while (__atomic_load_n(&gpu_present, __ATOMIC_SEQ_CST)) /* it stops all the same */
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         cuda_release(world.residents[0]);
@@ -243,6 +244,11 @@ END_TEST
 
 /* ---- memory that the pool keeps ---- */
 
+static uint64_t absences_of(const struct world *world)
+{
+    return __atomic_load_n(&world->controls[0]->absences.count, __ATOMIC_RELAXED);
+}
+
 START_TEST(memory_that_the_pool_keeps_is_given_back_when_it_lacks)
 {
     enum { LARGE = 64 << 20 };
@@ -255,9 +261,9 @@ START_TEST(memory_that_the_pool_keeps_is_given_back_when_it_lacks)
     ck_assert_int_eq(cuda_memory_alloc(&world.device, LARGE, &second), GYRE_EXHAUSTED);
     ck_assert_ptr_null(second);
     cuda_memory_release(first); /* the pool keeps it */
-    const uint64_t before = world.controls[0]->absences.count;
+    const uint64_t before = absences_of(&world);
     ck_assert_msg(cuda_memory_alloc(&world.device, LARGE, &second) == GYRE_OK, "%s", gyre_error_text());
-    ck_assert_uint_eq(world.controls[0]->absences.count, before + 1); /* the kernel made room for that */
+    ck_assert_uint_eq(absences_of(&world), before + 1); /* the kernel made room for that */
     cuda_memory_release(second);
     end_kernel(&world);
     gpu_memory = SIZE_MAX / 2;
