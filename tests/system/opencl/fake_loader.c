@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A libOpenCL.so.1 before the real one, whose devices lack what FAKE_OPENCL names, separated by commas:
+ *
+ *   no_f64            cl_khr_fp64
+ *   no_i64_atomics    cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics
+ *   no_binaries       the driver refuses every binary, as another version's
+ *   few_lanes         kernels run with 256 work-items a group, unless compiled for more
+ *   far               memory of their own: no processors, shared virtual memory is coarse-grained
+ *   sleepy            a kernel starts only when another command is enqueued, as PoCL's threads may sleep
+ *   dies              a kernel's command fails as out of resources, from the third on
+ *
+ * Only what the tests of the backend need. One lock, around the kernels that sleep.
+ */
+#include "fake_loader.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2 };
+
+static bool lacks(const char *what)
+{
+    const char *list = getenv("FAKE_OPENCL");
+    const size_t length = strlen(what);
+    for (const char *at = list ? strstr(list, what) : NULL; at; at = strstr(at + 1, what))
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+/* ---- what devices tell ---- */
+
+static void forget(char *list, const char *extension)
+{
+    char *at = strstr(list, extension);
+    if (at)
+        memset(at, ' ', strlen(extension));
+}
+
+static void tell_far(cl_device_info what, void *value)
+{
+    if (what == CL_DEVICE_TYPE)
+        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
+    else if (what == CL_DEVICE_SVM_CAPABILITIES)
+        *(cl_device_svm_capabilities *)value = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
+    else if (what == CL_DEVICE_HOST_UNIFIED_MEMORY)
+        *(cl_bool *)value = CL_FALSE;
+}
+
+EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
+                                size_t *needed)
+{
+    const cl_int code = REAL(clGetDeviceInfo)(device, what, size, value, needed);
+    if (code != CL_SUCCESS || !value)
+        return code;
+    if (what == CL_DEVICE_EXTENSIONS && lacks("no_f64"))
+        forget(value, "cl_khr_fp64");
+    if (what == CL_DEVICE_EXTENSIONS && lacks("no_i64_atomics"))
+        forget(value, "cl_khr_int64_base_atomics");
+    if (lacks("far"))
+        tell_far(what, value);
+    return code;
+}
+
+EXPORTED cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
+                                         cl_kernel_work_group_info what, size_t size, void *value,
+                                         size_t *needed)
+{
+    size_t compiled_for[3] = {0};
+    const cl_int code = REAL(clGetKernelWorkGroupInfo)(kernel, device, what, size, value, needed);
+    if (code == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE && lacks("few_lanes") &&
+        REAL(clGetKernelWorkGroupInfo)(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof compiled_for,
+                                       compiled_for, NULL) == CL_SUCCESS &&
+        compiled_for[0] == 0)
+        *(size_t *)value = LANES;
+    return code;
+}
+
+/* ---- programs ---- */
+
+/* The compiler's macros say what it supports: they go before the first line, which #line numbers anew. */
+EXPORTED cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char **texts,
+                                              const size_t *sizes, cl_int *code)
+{
+    const char *parts[PARTS_MAX] = {"\n"};
+    cl_uint used = 1;
+    if (sizes || count > PARTS_MAX - 4)
+        return REAL(clCreateProgramWithSource)(context, count, texts, sizes, code);
+    if (lacks("no_f64"))
+        parts[used++] = "#undef cl_khr_fp64\n";
+    if (lacks("no_i64_atomics"))
+        parts[used++] = "#undef cl_khr_int64_base_atomics\n#undef cl_khr_int64_extended_atomics\n";
+    for (cl_uint i = 0; i < count; i++)
+        parts[used++] = texts[i];
+    return REAL(clCreateProgramWithSource)(context, used, parts, NULL, code);
+}
+
+EXPORTED cl_program clCreateProgramWithBinary(cl_context context, cl_uint count, const cl_device_id *devices,
+                                              const size_t *sizes, const unsigned char **binaries,
+                                              cl_int *statuses, cl_int *code)
+{
+    if (!lacks("no_binaries"))
+        return REAL(clCreateProgramWithBinary)(context, count, devices, sizes, binaries, statuses, code);
+    for (cl_uint i = 0; statuses && i < count; i++)
+        statuses[i] = CL_INVALID_BINARY;
+    if (code)
+        *code = CL_INVALID_BINARY;
+    return NULL;
+}
+
+/* ---- commands ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static cl_event sleepers[SLEEPERS_MAX];
+static size_t sleeping;
+static atomic_uint kernels_run;
+
+/* An event for a kernel to wait for until a marker comes; NULL when there is no more room. */
+static cl_event fall_asleep(cl_command_queue queue)
+{
+    cl_context context;
+    cl_event event = NULL;
+    if (REAL(clGetCommandQueueInfo)(queue, CL_QUEUE_CONTEXT, sizeof context, &context, NULL) != CL_SUCCESS)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    if (sleeping < SLEEPERS_MAX)
+        event = REAL(clCreateUserEvent)(context, NULL);
+    if (event)
+        sleepers[sleeping++] = event;
+    pthread_mutex_unlock(&lock);
+    return event;
+}
+
+static void wake_all(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < sleeping; i++) {
+        REAL(clSetUserEventStatus)(sleepers[i], CL_COMPLETE);
+        REAL(clReleaseEvent)(sleepers[i]);
+    }
+    sleeping = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+EXPORTED cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                       const size_t *offset, const size_t *global, const size_t *local,
+                                       cl_uint count, const cl_event *events, cl_event *event)
+{
+    cl_event all[EVENTS_MAX];
+    if (lacks("dies") && atomic_fetch_add(&kernels_run, 1) >= LIVES)
+        return CL_OUT_OF_RESOURCES;
+    cl_event sleeper = lacks("sleepy") && count < EVENTS_MAX ? fall_asleep(queue) : NULL;
+    if (!sleeper)
+        return REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count, events,
+                                            event);
+    if (count)
+        memcpy(all, events, count * sizeof all[0]);
+    all[count] = sleeper;
+    return REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count + 1, all,
+                                        event);
+}
+
+EXPORTED cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,
+                                            cl_event *event)
+{
+    wake_all();
+    return REAL(clEnqueueMarkerWithWaitList)(queue, count, events, event);
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The OpenCL backend on devices that lack something, by way of the fake loader (fake_loader.c): each lack is a sentence,
+# or made up for. Exits 77 where there is no device at all.
+set -u
+# shellcheck source=tests/system/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../cli/expect.sh"
+
+scale=examples/command/scale.gyre.c
+export GYRE_CACHE_DIR="$folder/cache"
+export LD_LIBRARY_PATH="${FAKE_FOLDER:?where the fake loader is}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+run backends --why opencl
+if [[ "$out" != *"can start"* ]]; then
+    echo "no OpenCL device here"
+    exit 77
+fi
+prints "vendor library $FAKE_FOLDER/libOpenCL.so.1"
+
+# with WHAT CASE...: the conformance cases pass on a device that lacks it.
+with()
+{
+    local lacking="$1" case
+    shift
+    for case; do
+        checks=$((checks + 1))
+        called="gyre_conformance opencl $case without $lacking"
+        FAKE_OPENCL="$lacking" "$CONFORMANCE" opencl "$case" >"$folder/out" 2>"$folder/err" || {
+            code=$? out="$(<"$folder/out")" err="$(<"$folder/err")"
+            fail "expected it to pass"
+        }
+    done
+}
+
+# what a device does not have is a sentence at the user's line
+FAKE_OPENCL=no_f64 run compile --backend opencl -o "$folder/f64.kernel" tests/kernels/math_f64.gyre.c
+exits 1
+says "math_f64"
+says "this device has no f64: it lacks the extension cl_khr_fp64"
+FAKE_OPENCL=no_i64_atomics run compile --backend opencl -o "$folder/atomics.kernel" tests/kernels/atomics.gyre.c
+exits 1
+says "atomics.gyre.c:"
+says "this device has no atomics on 64-bit integers: it lacks the extension cl_khr_int64"
+FAKE_OPENCL=no_i64_atomics run call --backend opencl "$scale" '{"value":20.5,"factor":2}'
+prints '{"scaled":41.0}'
+
+# a driver that refuses the binary in the cache: compiled again, told, and right
+run call --backend opencl "$scale" '{"value":3,"factor":2}'
+prints '{"scaled":6.0}'
+FAKE_OPENCL=no_binaries run call --backend opencl --set gyre.log_level=info "$scale" '{"value":4,"factor":2}'
+prints '{"scaled":8.0}'
+says "refuses the binary in '$GYRE_CACHE_DIR"
+says "compiled again from the source in it"
+
+# memory of its own, coarse-grained: messages name buffers all the same, and what is freed is not touched
+with far messages_name_buffers a_freed_buffer_is_not_found handlers_write_named_buffers a_thousand_buffers_have_names
+run backends --why opencl
+FAKE_OPENCL=far run call --backend opencl --set backend.opencl.mode=resident "$scale" '{}'
+says "reports no fine-grained shared virtual memory: set mode = epochs"
+
+# more lanes than the compiler chose registers for
+with far,few_lanes lanes_meet_at_barriers
+with few_lanes lanes_meet_at_barriers
+
+# threads of the platform that sleep until something else is enqueued
+for way in direct staged; do
+    FAKE_OPENCL=sleepy run call --backend opencl --set "backend.opencl.transfer=$way" "$scale" '{"value":5,"factor":2}'
+    prints '{"scaled":10.0}'
+done
+FAKE_OPENCL=sleepy run call --backend opencl --set backend.opencl.mode=resident "$scale" '{"value":6,"factor":2}'
+prints '{"scaled":12.0}'
+
+# a command that fails on the device: the kernel ends with the reason
+FAKE_OPENCL=dies run call --backend opencl "$scale" '{"value":1,"factor":2}' '{"value":2,"factor":2}' '{"value":3,"factor":2}'
+((code != 0)) || fail "expected a failure"
+says "clEnqueueNDRangeKernel failed with -5 (CL_OUT_OF_RESOURCES)"
+finish
