@@ -76,7 +76,6 @@ one()
 reason()
 {
     local line pattern
-    [[ -r "$1" ]] || return 0
     while IFS= read -r line; do
         pattern="${line%% = *}"
         if [[ "$line" != '#'* && "$line" == *' = '* && "$2" =~ ^($pattern)$ ]]; then
@@ -86,14 +85,21 @@ reason()
     done <"$1"
 }
 
-# skip_excluded NAME FILE TEST: true when the file excludes the test, which is then counted and told.
+# skip_excluded SUITE BACKEND TEST: true when a file excludes the test, which is then counted and told. PLATFORM: of a
+# backend that runs on several, as nvidia for opencl_nvidia.txt.
 skip_excluded()
 {
-    local why
-    why=$(reason "$2" "$3")
-    [[ -n "$why" ]] || return 1
-    skipped=$((skipped + 1))
-    printf 'excluded %s: %s\n' "$1" "$why"
+    local file why
+    for file in "$here/tests/$1/exclusions/$2.txt" "$here/tests/$1/exclusions/$2_${PLATFORM:-}.txt"; do
+        [[ -r "$file" ]] || continue
+        why=$(reason "$file" "$3")
+        if [[ -n "$why" ]]; then
+            skipped=$((skipped + 1))
+            printf 'excluded %s/%s/%s: %s\n' "$1" "$2" "$3" "$why"
+            return
+        fi
+    done
+    return 1
 }
 
 finish()
@@ -177,7 +183,7 @@ conformance)
             printf 'skipped conformance/%s/%s: there is no compiler here\n' "$backend" "$case"
             continue
         fi
-        skip_excluded "conformance/$backend/$case" "$here/tests/conformance/exclusions/$backend.txt" "$case" ||
+        skip_excluded conformance "$backend" "$case" ||
             one "conformance/$backend/$case" "$bin/gyre_conformance" "$backend" "$case"
     done
     finish
@@ -195,7 +201,7 @@ kernels)
         for file in "$here"/tests/kernels/cases/*.case.json; do basename "$file" .case.json; done
     fi)
     for name in "${names[@]}"; do
-        skip_excluded "kernels/$backend/$name" "$here/tests/kernels/exclusions/$backend.txt" "$name" ||
+        skip_excluded kernels "$backend" "$name" ||
             one "kernels/$backend/$name" "$bin/run_api" "$backend" "$kernels/kernel_$name.so" "$kernels" "$name"
     done
     finish

@@ -77,7 +77,6 @@ struct opencl_kernel {
 struct gyre_module {
     struct gyre_device *device;
     cl_program program;
-    char *source, *options;         /* what the program was built from and with */
     struct opencl_records *records; /* owns types and texts */
     struct opencl_kernel *kernels;  /* in the order of the source */
     uint32_t kernel_count;
@@ -136,8 +135,6 @@ gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *de
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
 gyre_status opencl_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
 void opencl_module_release(gyre_module *module);
-/** Builds the module's source for blocks of exactly so many lanes. Owner of *out: the caller. */
-gyre_status opencl_module_build_for(const struct gyre_module *module, uint32_t lanes, cl_program *out);
 /** The kernel of that name, or NULL. */
 const struct opencl_kernel *opencl_module_find(const struct gyre_module *module, const char *name);
 

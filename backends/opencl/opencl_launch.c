@@ -43,27 +43,11 @@ static bool needs_all_lanes(const gyre_resident *resident)
     return resident->kernel->record.form == GYRE_FORM_BLOCK;
 }
 
-/* The compiler's choice of registers allows too few lanes: once more, for as many as are asked for. */
-static gyre_status widen(gyre_resident *resident, const gyre_module *module, uint64_t *lanes_max)
-{
-    gyre_status status = opencl_module_build_for(module, resident->lanes, &resident->own_program);
-    if (status != GYRE_OK)
-        return status;
-    resident->device->cl->clReleaseKernel(resident->entry);
-    resident->entry = NULL;
-    status = create_entry(resident, resident->own_program);
-    return status == GYRE_OK ? read_limit(resident, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), lanes_max)
-                             : status;
-}
-
-static gyre_status fit_lanes(gyre_resident *resident, const gyre_module *module)
+static gyre_status fit_lanes(gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
     uint64_t lanes_max;
     gyre_status status = read_limit(resident, CL_KERNEL_WORK_GROUP_SIZE, sizeof(size_t), &lanes_max);
-    if (status == GYRE_OK && needs_all_lanes(resident) && resident->lanes > lanes_max &&
-        resident->lanes <= device->group_max)
-        status = widen(resident, module, &lanes_max);
     if (status != GYRE_OK)
         return status;
     resident->group_max = opencl_least(lanes_max, resident->lanes);
@@ -219,7 +203,7 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
     if (status == GYRE_OK)
         status = create_entry(resident, module->program);
     if (status == GYRE_OK)
-        status = fit_lanes(resident, module);
+        status = fit_lanes(resident);
     if (status == GYRE_OK)
         status = check_local_memory(resident);
     if (status == GYRE_OK)
@@ -272,8 +256,6 @@ static void free_resident(gyre_resident *resident)
         cl->clReleaseMemObject(resident->control_memory);
     if (resident->entry)
         cl->clReleaseKernel(resident->entry);
-    if (resident->own_program)
-        cl->clReleaseProgram(resident->own_program);
     if (resident->log_memory)
         cl->clReleaseMemObject(resident->log_memory);
     free(resident->log);

@@ -10,16 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parts end with a NUL, as opencl_artifact_read checked. */
-static gyre_status keep_source(gyre_module *module, const struct opencl_artifact *artifact)
-{
-    module->source = strdup(artifact->parts[OPENCL_PART_SOURCE].bytes);
-    module->options = strdup(artifact->parts[OPENCL_PART_OPTIONS].bytes);
-    if (module->source && module->options)
-        return GYRE_OK;
-    return module->device->host->error(GYRE_EXHAUSTED, "no memory for the source of a kernel module");
-}
-
 /* True when the driver takes the binary. Its refusal is no error: there is the source. */
 static bool load_binary(gyre_module *module, const struct opencl_artifact *artifact)
 {
@@ -34,7 +24,8 @@ static bool load_binary(gyre_module *module, const struct opencl_artifact *artif
     module->program =
         cl->clCreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &accepted, &code);
     if (module->program && code == CL_SUCCESS && accepted == CL_SUCCESS)
-        code = cl->clBuildProgram(module->program, 1, &device->id, module->options, NULL, NULL);
+        code = cl->clBuildProgram(module->program, 1, &device->id, artifact->parts[OPENCL_PART_OPTIONS].bytes,
+                                  NULL, NULL);
     if (module->program && code == CL_SUCCESS && accepted == CL_SUCCESS)
         return true;
     if (module->program)
@@ -43,42 +34,24 @@ static bool load_binary(gyre_module *module, const struct opencl_artifact *artif
     return false;
 }
 
-static gyre_status build(const gyre_module *module, const char *options, cl_program *out)
+static gyre_status build_again(gyre_module *module, const struct opencl_artifact *artifact, const char *path)
 {
     gyre_device *device = module->device;
-    const char *text = module->source;
-    cl_int code;
-    *out = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
-    if (status == GYRE_OK)
-        status = opencl_build(
-            device, &(struct opencl_build_desc){.program = *out, .source = text, .options = options});
-    if (status != GYRE_OK && *out)
-        device->cl->clReleaseProgram(*out);
-    if (status != GYRE_OK)
-        *out = NULL;
-    return status;
-}
-
-gyre_status opencl_module_build_for(const gyre_module *module, uint32_t lanes, cl_program *out)
-{
-    char options[4096];
-    const int length = snprintf(options, sizeof options, "%s -DGYRE_OPENCL_LANES=%u", module->options, lanes);
-    *out = NULL;
-    if (length < 0 || (size_t)length >= sizeof options)
-        return module->device->host->error(GYRE_INVALID, "the compiler's options are too long");
-    return build(module, options, out);
-}
-
-static gyre_status build_again(gyre_module *module, const char *path)
-{
-    const gyre_device *device = module->device;
+    const char *text = artifact->parts[OPENCL_PART_SOURCE].bytes;
     char line[512];
+    cl_int code;
     snprintf(line, sizeof line,
              "device '%s' refuses the binary in '%s': compiled again from the source in it", device->name,
              path);
     device->host->log(device->host->context, GYRE_LOG_INFO, line);
-    return build(module, module->options, &module->program);
+    module->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
+    if (status != GYRE_OK)
+        return status;
+    return opencl_build(device,
+                        &(struct opencl_build_desc){.program = module->program,
+                                                    .source = text,
+                                                    .options = artifact->parts[OPENCL_PART_OPTIONS].bytes});
 }
 
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
@@ -95,11 +68,9 @@ gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc
     if (!module)
         return device->host->error(GYRE_EXHAUSTED, "no memory for a kernel module");
     module->device = device;
-    status = keep_source(module, &artifact);
-    if (status == GYRE_OK)
-        status = opencl_records_read(module, desc->artifact_path, &artifact.parts[OPENCL_PART_ITEMS]);
+    status = opencl_records_read(module, desc->artifact_path, &artifact.parts[OPENCL_PART_ITEMS]);
     if (status == GYRE_OK && !load_binary(module, &artifact))
-        status = build_again(module, desc->artifact_path);
+        status = build_again(module, &artifact, desc->artifact_path);
     if (status != GYRE_OK) {
         opencl_module_release(module);
         return status;
@@ -136,7 +107,5 @@ void opencl_module_release(gyre_module *module)
         module->device->cl->clReleaseProgram(module->program);
     opencl_records_release(module->records);
     free(module->kernels);
-    free(module->source);
-    free(module->options);
     free(module);
 }

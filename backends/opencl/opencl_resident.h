@@ -55,7 +55,6 @@ struct gyre_resident {
     struct gyre_device *device;
     const struct opencl_kernel *kernel;
     cl_kernel entry;
-    cl_program own_program; /* of `entry` when the module's is not fit for so many lanes; else NULL */
     cl_command_queue compute, upload, download; /* direct: `compute` alone */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Verdicts of backends that this process has opened a device of. A driver that is loaded stays as it is until
- * the process ends, and a probe in a child now may see another state of it: one was seen whose devices are
- * not found by children of a process that uses them. Any thread.
+ * the process ends, and a probe in a child now may see another state of it: one was seen that sets a
+ * variable of the environment, by which children no longer find the devices of another. Any thread.
  */
 #ifndef GYRE_CORE_REGISTRY_HELD_H
 #define GYRE_CORE_REGISTRY_HELD_H

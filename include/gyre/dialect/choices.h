@@ -17,7 +17,7 @@
         const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
         GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre);
 
-#define GYRE_CHOICE_CASE_(request_, reply_)                                                                  \
+#define GYRE_CHOICE_CASE_AS_(request_, reply_, meet_)                                                        \
     gyre_number++;                                                                                           \
     if (request->gyre_choice == gyre_number) {                                                               \
         const GYRE_GLOBAL request_ *gyre_asked = &request->gyre_one.gyre_of_##request_;                      \
@@ -30,6 +30,7 @@
             return GYRE_FAILED;                                                                              \
         if (gyre_writes)                                                                                     \
             gyre_clear_##reply_(gyre_given);                                                                 \
+        meet_;                                                                                               \
         const gyre_result gyre_outcome_ = gyre_handler_of_##request_(                                        \
             gyre_asked, gyre_given, (GYRE_GLOBAL void *)state, gyre_shared_, (const void *)buffers, gyre);   \
         if (gyre_writes) {                                                                                   \
@@ -39,15 +40,19 @@
         }                                                                                                    \
         return gyre_size == 0 && gyre_outcome_ == GYRE_REPLY ? GYRE_NO_REPLY : gyre_outcome_;                \
     }
-#define GYRE_CHOICE_WORD_(message_) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
+#define GYRE_CHOICE_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, (void)0)
+/* No lane writes into the reply before it is cleared. */
+#define GYRE_CHOICE_BLOCK_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre))
+#define GYRE_CHOICE_WORD_(message_)               (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
 
-/* The body of the kernel's own handler. `writes_`: whether this lane writes the reply. */
-#define GYRE_CHOICE_BODY_(LIST_, scratch_, writes_)                                                          \
+/* The body of the kernel's own handler. `case_`: of the form; `writes_`: whether this lane writes the reply.
+ */
+#define GYRE_CHOICE_BODY_(LIST_, case_, scratch_, writes_)                                                   \
     {                                                                                                        \
         GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \
         const int gyre_writes = (writes_);                                                                   \
         gyre_u32 gyre_number = 0;                                                                            \
-        LIST_(GYRE_CHOICE_CASE_)                                                                             \
+        LIST_(case_)                                                                                         \
         return gyre_fail_(gyre, GYRE_FAILURE_TYPE, GYRE_TYPE_TEXT_);                                         \
     }
 
@@ -60,19 +65,19 @@
 #define GYRE_KERNEL_OF_WITH(name_, LIST_, state_, buffers_)                                                  \
     GYRE_CHOICE_TYPES_(name_, LIST_, gyre_none, state_, buffers_)                                            \
     GYRE_PLAIN_KERNEL_(1, name_, name_##_request, name_##_reply, state_, buffers_)                           \
-    GYRE_CHOICE_BODY_(LIST_, gyre_scratch_, 1)
+    GYRE_CHOICE_BODY_(LIST_, GYRE_CHOICE_CASE_, gyre_scratch_, 1)
 #define GYRE_KERNEL_OF(name_, LIST_) GYRE_KERNEL_OF_WITH(name_, LIST_, gyre_none, gyre_none)
 
 #define GYRE_ACTOR_OF_WITH(name_, LIST_, state_, buffers_)                                                   \
     GYRE_CHOICE_TYPES_(name_, LIST_, gyre_none, state_, buffers_)                                            \
     GYRE_PLAIN_KERNEL_(3, name_, name_##_request, name_##_reply, state_, buffers_)                           \
-    GYRE_CHOICE_BODY_(LIST_, gyre_scratch_, 1)
+    GYRE_CHOICE_BODY_(LIST_, GYRE_CHOICE_CASE_, gyre_scratch_, 1)
 #define GYRE_ACTOR_OF(name_, LIST_, state_) GYRE_ACTOR_OF_WITH(name_, LIST_, state_, gyre_none)
 
 #define GYRE_BLOCK_KERNEL_OF_WITH(name_, LIST_, scratch_, state_, buffers_)                                  \
     GYRE_CHOICE_TYPES_(name_, LIST_, scratch_, state_, buffers_)                                             \
     GYRE_PLAIN_BLOCK_KERNEL_(name_, name_##_request, name_##_reply, scratch_, state_, buffers_)              \
-    GYRE_CHOICE_BODY_(LIST_, scratch, gyre_lane(gyre) == 0)
+    GYRE_CHOICE_BODY_(LIST_, GYRE_CHOICE_BLOCK_CASE_, scratch, gyre_lane(gyre) == 0)
 #define GYRE_BLOCK_KERNEL_OF(name_, LIST_, scratch_)                                                         \
     GYRE_BLOCK_KERNEL_OF_WITH(name_, LIST_, scratch_, gyre_none, gyre_none)
 

@@ -8,15 +8,8 @@
 
 #include "gyre/dialect/opencl_module.h"
 
-/* Compilers choose registers for some number of lanes; a launch with more is compiled again for its own. */
-#ifdef GYRE_OPENCL_LANES
-#define GYRE_EPOCH_LANES_ __attribute__((reqd_work_group_size(GYRE_OPENCL_LANES, 1, 1)))
-#else
-#define GYRE_EPOCH_LANES_
-#endif
-
 #define GYRE_EPOCH_ENTRY_(name_)                                                                             \
-    __kernel GYRE_EPOCH_LANES_ void gyre_epoch_##name_(                                                      \
+    __kernel void gyre_epoch_##name_(                                                                        \
         const gyre_epoch epoch, __global gyre_u8 *requests, __global gyre_u8 *replies, __global void *state, \
         __global gyre_device_log *log, __global gyre_control_region *control, __global void *buffer0,        \
         __global void *buffer1, __global void *buffer2, __global void *buffer3, __global void *buffer4,      \
@@ -228,6 +221,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                 todo = GYRE_SLOT_SETTLED_;                                                                   \
                 failed = 1;                                                                                  \
             }                                                                                                \
+            gyre_together_(); /* PoCL 5 needs a place where the loop's barriers begin */                     \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
                 if (gyre.lane == 0)                                                                          \
                     gyre_clear_##reply_((__global reply_ *)(out + 1));                                       \

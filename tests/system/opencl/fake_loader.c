@@ -5,7 +5,7 @@
  *   no_f64            cl_khr_fp64
  *   no_i64_atomics    cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics
  *   no_binaries       the driver refuses every binary, as another version's
- *   few_lanes         kernels run with 256 work-items a group, unless compiled for more
+ *   few_lanes         kernels run with 256 work-items a group
  *   far               memory of their own: no processors, shared virtual memory is coarse-grained
  *   sleepy            a kernel starts only when another command is enqueued, as PoCL's threads may sleep
  *   dies              a kernel's command fails as out of resources, from the third on
@@ -72,12 +72,8 @@ EXPORTED cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                          cl_kernel_work_group_info what, size_t size, void *value,
                                          size_t *needed)
 {
-    size_t compiled_for[3] = {0};
     const cl_int code = REAL(clGetKernelWorkGroupInfo)(kernel, device, what, size, value, needed);
-    if (code == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE && lacks("few_lanes") &&
-        REAL(clGetKernelWorkGroupInfo)(kernel, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof compiled_for,
-                                       compiled_for, NULL) == CL_SUCCESS &&
-        compiled_for[0] == 0)
+    if (code == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE && lacks("few_lanes"))
         *(size_t *)value = LANES;
     return code;
 }

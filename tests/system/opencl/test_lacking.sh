@@ -57,9 +57,16 @@ run backends --why opencl
 FAKE_OPENCL=far run call --backend opencl --set backend.opencl.mode=resident "$scale" '{}'
 says "reports no fine-grained shared virtual memory: set mode = epochs"
 
-# more lanes than the compiler chose registers for
-with far,few_lanes lanes_meet_at_barriers
-with few_lanes lanes_meet_at_barriers
+# more lanes than the driver runs the kernel with: block kernels say so, others come in smaller groups
+checks=$((checks + 1)) called="gyre_conformance opencl lanes_meet_at_barriers"
+if FAKE_OPENCL=far,few_lanes "$CONFORMANCE" opencl lanes_meet_at_barriers >"$folder/out" 2>"$folder/err"; then
+    fail "expected a refusal"
+fi
+err="$(<"$folder/err")"
+says "kernel 'neighbours': a block of 1000 lanes does not fit device"
+says "which runs this kernel with at most 256; launch fewer lanes"
+FAKE_OPENCL=far,few_lanes run call --backend opencl --set kernel.scale.lanes=1000 "$scale" '{"value":9,"factor":2}'
+prints '{"scaled":18.0}'
 
 # threads of the platform that sleep until something else is enqueued
 for way in direct staged; do
