@@ -261,7 +261,7 @@ START_TEST(an_artifact_of_something_else_is_refused_with_both_names)
     forge(path, forged, "architecture ", "architecture z80");
     ck_assert_int_eq(world_run(&world, forged, NULL), GYRE_INCOMPATIBLE);
     expect_text("was compiled for the architecture 'z80");
-    forge(path, forged, "abi 1", "abi 9");
+    forge(path, forged, "abi 2", "abi 9");
     ck_assert_int_eq(world_run(&world, forged, NULL), GYRE_INCOMPATIBLE);
     expect_text("ABI version '9'; here it is '1'");
     ck_assert_int_eq(truncate(path, 5000), 0);
