@@ -140,6 +140,11 @@ gyre_status bench_run_widely(const bench_case *self, const bench_options *option
 gyre_status bench_run_yield(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_wide_yield(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_wire(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_bridged(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_bridged_pair(const bench_case *self, const bench_options *options, bench_row *row);
+/** A stream of fixed messages as long as the bridged ones are on the average, while bench_run_bridged runs.
+ */
+bool bench_floor_direct(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample);
 gyre_status bench_run_timed(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_launch(const bench_case *self, const bench_options *options, bench_row *row);

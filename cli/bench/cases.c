@@ -91,6 +91,15 @@ static const char *const headed[] = {"queue.words_48.header=32", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
+/* Rings of bytes as deep as the slots; on a GPU one block a ring, or many for the large ones. */
+static const char *const bridged[] = {"queue.default.layout=bridged", NULL};
+static const char *const bridged_one[] = {"queue.default.layout=bridged", "queue.default.bytes=33554432",
+                                          NULL};
+static const char *const bridged_six[] = {"queue.default.layout=bridged", "queue.default.bytes=33554432",
+                                          "kernel.bridged_512.blocks=6", NULL};
+static const char *const bridged_four[] = {"queue.default.layout=bridged", "kernel.bridged_65536.blocks=64",
+                                           NULL};
+
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};
 #define FRAGILE                                                                                              \
     "backend.default.isolation=process", "backend.default.restart_limit=1000", "kernel.faults.poison_limit=1"
@@ -163,6 +172,32 @@ const bench_case bench_cases[] = {
     {"pair/65536", bench_run_pair, NO_FLOOR, PAIR_65536(1), many_blocks, {{0}}},
     {"pair/65536/four", bench_run_pair, NO_FLOOR, PAIR_65536(4), many_blocks, {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
+    {"bridged/64..512",
+     bench_run_bridged,
+     bench_floor_direct,
+     "stream of 288 bytes in slots",
+     {BENCH_BRIDGED_512, 1024, 256, 32, 1},
+     bridged,
+     {{"ratio", "x", true, 0.7, 0}}},
+    {"bridged/64..512/one",
+     bench_run_bridged_pair,
+     NO_FLOOR,
+     {BENCH_BRIDGED_512, 65536, 65536, 256, 1},
+     bridged_one,
+     {{0}}},
+    {"bridged/64..512/six",
+     bench_run_bridged_pair,
+     NO_FLOOR,
+     {BENCH_BRIDGED_512, 65536, 65536, 256, 6},
+     bridged_six,
+     {{0}}},
+    {"bridged/65536", bench_run_bridged_pair, NO_FLOOR, {BENCH_BRIDGED_65536, 64, 64, 1, 1}, bridged, {{0}}},
+    {"bridged/65536/four",
+     bench_run_bridged_pair,
+     NO_FLOOR,
+     {BENCH_BRIDGED_65536, 64, 64, 1, 4},
+     bridged_four,
+     {{0}}},
     {"arithmetic/block", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_BLOCK_CHAIN), wide_chain_block, {{0}}},
     {"arithmetic/lane", bench_run_wide, NO_FLOOR, PAIR_CHAIN(BENCH_CHAIN), wide_chain, {{0}}},
     {"pair/add", bench_run_pair, NO_FLOOR, PAIR_ONE(BENCH_PLAIN), NULL, {{0}}},

@@ -66,7 +66,9 @@ const char *bench_kernel_name(enum bench_kind kind)
                                         [BENCH_CHAIN] = "chain",
                                         [BENCH_BLOCK_CHAIN] = "chain_block",
                                         [BENCH_PLAIN] = "plain_add",
-                                        [BENCH_DOTNET] = "dotnet_add"};
+                                        [BENCH_DOTNET] = "dotnet_add",
+                                        [BENCH_BRIDGED_512] = "bridged_512",
+                                        [BENCH_BRIDGED_65536] = "bridged_65536"};
     return names[kind];
 }
 
@@ -82,6 +84,7 @@ gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kerne
                        : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? "chain.gyre.c"
                        : kind == BENCH_PLAIN                              ? "plain_add.gyre.c"
                        : kind == BENCH_DOTNET                             ? "dotnet_add.gyre.c"
+                       : kind >= BENCH_BRIDGED_512                        ? "bridged.gyre.c"
                                                                           : "words.gyre.c";
     gyre_status status = bench_file(file, path, sizeof path);
     if (status != GYRE_OK)

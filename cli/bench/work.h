@@ -28,8 +28,10 @@ enum bench_kind {
     BENCH_VECTOR_ADD,
     BENCH_CHAIN,
     BENCH_BLOCK_CHAIN,
-    BENCH_PLAIN, /* one addition, as a struct */
-    BENCH_DOTNET /* the same as a packet of 42 bytes, in place only: the queue's slots hold packets */
+    BENCH_PLAIN,       /* one addition, as a struct */
+    BENCH_DOTNET,      /* the same as a packet of 42 bytes, in place only: the queue's slots hold packets */
+    BENCH_BRIDGED_512, /* these two by case_bridged.c alone */
+    BENCH_BRIDGED_65536
 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 

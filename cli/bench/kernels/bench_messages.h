@@ -14,6 +14,13 @@ GYRE_MESSAGE(words_1024, BENCH_WORDS_1024)
 GYRE_MESSAGE(words_4096, BENCH_WORDS_4096)
 GYRE_MESSAGE(words_65536, BENCH_WORDS_65536)
 
+/* Up to so many bytes, their own length among them; and what these have on the average, in one piece. */
+#define BENCH_BRIDGED(FIELD)   FIELD(span_u64, words)
+#define BENCH_WORDS_288(FIELD) FIELD(u64, word[36])
+GYRE_MESSAGE_TAIL(bridged_512, BENCH_BRIDGED, 496)
+GYRE_MESSAGE_TAIL(bridged_65536, BENCH_BRIDGED, 65520)
+GYRE_MESSAGE(words_288, BENCH_WORDS_288)
+
 /* What a handler is to do. */
 #define BENCH_FAULT_NONE           0
 #define BENCH_FAULT_ADDRESS        1
