@@ -44,11 +44,15 @@ static bool request_ready(const struct cpu_queue *queue, gyre_u64 index)
     return __atomic_load_n(&request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
 }
 
+static gyre_bridge_words *words_of(const struct cpu_queue *queue)
+{
+    return (gyre_bridge_words *)(void *)((unsigned char *)queue->region + queue->layout.words_offset);
+}
+
 /* A block has the track of its number. */
 static gyre_bridge_track *track_of(const struct cpu_queue *queue, uint32_t block)
 {
-    unsigned char *words = (unsigned char *)queue->region + queue->layout.words_offset;
-    return (gyre_bridge_track *)(void *)(words + sizeof(gyre_bridge_words)) + block;
+    return (gyre_bridge_track *)(void *)(words_of(queue) + 1) + block;
 }
 
 static void open_bridge(struct cpu_queue *queue, uint32_t block)
@@ -66,7 +70,7 @@ static void open_bridge(struct cpu_queue *queue, uint32_t block)
     bridge->replies = region + layout->reply_offset + (uint64_t)block * layout->reply_stride;
     bridge->spare = region + layout->spare_offset;
     bridge->tail = &track->tail;
-    bridge->received = &((gyre_bridge_words *)(void *)(region + layout->words_offset))->received;
+    bridge->received = &words_of(queue)->received;
     bridge->head = __atomic_load_n(&track->head, __ATOMIC_ACQUIRE); /* of this worker, or of one before it */
     bridge->tail_seen = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
 }
@@ -257,9 +261,37 @@ static bool yield(const struct cpu_worker *worker, gyre_u64 command, uint64_t tu
     return false;
 }
 
+/* Whether a queue has requests for this worker that wait for room for their replies. */
+static bool is_starved(const struct cpu_worker *worker, const struct cpu_queue *queue)
+{
+    if (!queue->region || has_room(worker, queue, queue->next))
+        return false;
+    return worker->resident->blocks == 1 ? request_ready(queue, queue->next) : queue->next != queue->end;
+}
+
+/* Says so to clients, who ring when there is room; before the worker says that it parks, and after. */
+static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint32_t by)
+{
+    for (uint32_t i = 0; i < worker->queue_count && starved; i++) {
+        const struct cpu_queue *queue = &worker->queues[i];
+        if (starved >> i & 1) /* 1, or the 1 taken back: wraps */
+            __atomic_fetch_add(&words_of(queue)->starved, by, __ATOMIC_SEQ_CST);
+    }
+}
+
+static uint64_t starved_queues(const struct cpu_worker *worker)
+{
+    uint64_t starved = 0;
+    for (uint32_t i = 0; i < worker->queue_count; i++)
+        starved |= (uint64_t)is_starved(worker, &worker->queues[i]) << i;
+    return starved;
+}
+
 static void park(const struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
+    const uint64_t starved = starved_queues(worker);
+    tell_starved(worker, starved, 1);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     gyre_barrier_heavy(worker->resident->light_barriers && worker->resident->idle != GYRE_IDLE_PARK);
     for (;;) {
@@ -269,6 +301,7 @@ static void park(const struct cpu_worker *worker, gyre_u64 command)
         gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
     }
     __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    tell_starved(worker, starved, UINT32_MAX);
 }
 
 static void wait_for_work(const struct cpu_worker *worker, gyre_u64 command)

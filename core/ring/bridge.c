@@ -7,6 +7,7 @@
  */
 #include "core/ring/bridge.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,7 +209,9 @@ void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
     }
     /* release: the spare place was read; pairs with the device's acquire */
     __atomic_store_n(&bridge->words->received, end, __ATOMIC_RELEASE);
-    gyre_queue_ring_doorbell(queue, 1); /* a worker that had no room may be parked */
+    gyre_barrier_light(queue->light_sends); /* pairs with the worker's heavy barrier before it parks */
+    if (__builtin_expect(__atomic_load_n(&bridge->words->starved, __ATOMIC_RELAXED) != 0, 0))
+        gyre_bell_ring(&queue->control->doorbell.bell, INT_MAX);
 }
 
 /* ---- between two devices ---- */

@@ -196,6 +196,10 @@ typedef struct gyre_bridge_track {
 typedef struct gyre_bridge_words {
     gyre_u64 received; /* written by the host: all completions below it were received */
     gyre_u64 reserved[7];
+    /* written by the device: parked workers that have requests and no room for the replies. The host rings
+     * the doorbell for all of them when it gives room back. */
+    gyre_u32 starved;
+    gyre_u32 reserved_again[15];
     /* then a gyre_bridge_track for each track */
 } gyre_bridge_words;
 
@@ -324,7 +328,7 @@ _Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) =
 _Static_assert(sizeof(gyre_control_block) == 64, "one line each");
 _Static_assert(sizeof(gyre_stamp) == 32, "two a line");
 _Static_assert(sizeof(gyre_place) == 16 && sizeof(gyre_bridge) == 48, "as devices load them");
-_Static_assert(sizeof(gyre_bridge_words) == 64 && sizeof(gyre_bridge_track) == 128, "a line for each side");
+_Static_assert(sizeof(gyre_bridge_words) == 128 && sizeof(gyre_bridge_track) == 128, "two lines");
 _Static_assert(sizeof(gyre_control_handle) == 32, "two a line");
 _Static_assert(sizeof(gyre_control_region) == 256 + 128 * GYRE_QUEUES_MAX, "control region");
 #endif
