@@ -91,6 +91,7 @@ gyre_status gyre_bridge_create(gyre_queue *queue, const gyre_bridge *layout)
     if (!bridge || !bridge->producer.starts || !bridge->returns)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue of %llu messages",
                               (unsigned long long)queue->capacity);
+    queue->annotated = true; /* so that other queues pay no look of their own */
     bridge->layout = *layout;
     bridge->words = (gyre_bridge_words *)(void *)(base + layout->words_offset);
     bridge->words->received = queue->consumer.received;

@@ -15,6 +15,7 @@ void gyre_queue_note_sent(gyre_queue *queue, uint64_t first, uint64_t end)
 
 void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end)
 {
+    gyre_replies_done(queue, first, end);
     if (queue->timing)
         gyre_queue_timing_received(queue, first, end);
     if (queue->consumer.wanted && first != end) {

@@ -49,7 +49,8 @@ static void step_over_finished_calls(gyre_queue *queue)
         gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);
         index++;
     }
-    gyre_replies_done(queue, queue->consumer.received, index);
+    if (__builtin_expect(queue->bridge != NULL && index != queue->consumer.received, 0))
+        gyre_bridge_give_back(queue, queue->consumer.received, index);
     if (index != queue->consumer.received)
         __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (given_up)
@@ -65,7 +66,6 @@ static void advance(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
     if (__builtin_expect(queue->annotated, 0))
         gyre_queue_note_taken(queue, queue->consumer.received, end);
-    gyre_replies_done(queue, queue->consumer.received, end);
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))
         __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* ... with the statistics */
