@@ -13,13 +13,13 @@ enum { CPU_SIGNAL_STACK_SIZE = 65536 };
 /** A worker's view of one entry of the queue table. */
 struct cpu_queue {
     gyre_queue_region *region; /* NULL: no queue */
-    gyre_queue_slots slots;
-    gyre_bridge layout;
-    gyre_cpu_bridge bridge; /* in use when layout.words_offset is not 0 */
     gyre_u64 serial;
     /* what this worker has to handle: with one block everything from `next` on, else the claimed window
      * [next, end) */
     gyre_u64 next, end;
+    gyre_queue_slots slots;
+    gyre_bridge layout;
+    gyre_cpu_bridge bridge; /* in use when layout.words_offset is not 0 */
 };
 
 /** One block: a thread with its own context and its own line of the control region. */

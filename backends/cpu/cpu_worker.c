@@ -119,14 +119,20 @@ static bool claim(struct cpu_worker *worker, struct cpu_queue *queue)
     return true;
 }
 
-/* Whether the reply to `index` can be built; what is claimed without room is handled when there is some. */
-static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index)
+__attribute__((noinline)) static bool has_bridge_room(const struct cpu_worker *worker,
+                                                      const struct cpu_queue *queue, gyre_u64 index)
 {
     gyre_cpu_bridge bridge = queue->bridge;
     gyre_place place;
-    if (!queue->layout.words_offset || !bridge.replies)
-        return true;
     return gyre_bridged_room_(&bridge, index, worker->resident->kernel->sizes.reply, &place) != NULL;
+}
+
+/* Whether the reply to `index` can be built; what is claimed without room is handled when there is some. */
+static bool has_room(const struct cpu_worker *worker, const struct cpu_queue *queue, gyre_u64 index)
+{
+    if (__builtin_expect(!queue->layout.words_offset || !queue->bridge.replies, 1))
+        return true;
+    return has_bridge_room(worker, queue, index);
 }
 
 static bool queue_has_work(const struct cpu_worker *worker, const struct cpu_queue *queue)
