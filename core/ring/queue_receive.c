@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
+#include "core/base/text.h"
 #include "core/ring/copy.h"
 
 /* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
@@ -404,8 +405,8 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
         return gyre_error_set(GYRE_INVALID, "gyre_release_views needs a queue");
     gyre_consumer_take(queue);
     if (!queue->consumer.peeking || count > queue->consumer.peeked) {
-        status =
-            gyre_error_set(GYRE_INVALID, "asked to release %zu views, which is more than were peeked", count);
+        status = gyre_error_set(GYRE_INVALID, "asked to release %zu view%s, which is more than were peeked",
+                                count, gyre_text_plural(count));
     } else {
         uint64_t index = queue->consumer.received, end = index + count, dropped = 0;
         for (; queue->policy == GYRE_FULL_DROP_OLDEST && index != end; index++)

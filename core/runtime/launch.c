@@ -499,7 +499,7 @@ static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_d
 
 static gyre_status check_given(const gyre_launch_desc *given)
 {
-    if ((!given->source && !given->name) ||
+    if ((!given->source && !given->name) || (given->source && !given->source[0]) ||
         (given->name && (!given->name[0] || strlen(given->name) >= GYRE_NAME_MAX)))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_launch needs a source, or the name (1 to %d characters) of a kernel "

@@ -17,6 +17,9 @@ static void a_missing_file_is_named(struct conformance *test)
     gyre_launch_desc desc = launch_desc(test, "nowhere.gyre.c", NULL);
     require(try_launch(test, &desc) == GYRE_NOT_FOUND);
     require_sentence("nowhere.gyre.c");
+    desc.source = "";
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("gyre_launch needs a source");
 }
 
 static void a_mistyped_kernel_gets_the_nearest_name(struct conformance *test)
