@@ -128,6 +128,7 @@ struct client {
     _Alignas(64) struct pair *pair;
     const bench_shape *shape;
     uint64_t duration_ns, sent, received, errors;
+    uint64_t began_ns, ended_ns; /* of a producer's round */
     unsigned number;
     bench_histogram *histogram;
 };
@@ -279,7 +280,9 @@ static void *producer_main(void *argument)
 {
     struct client *client = argument;
     bench_pin(bench_core_producer(client->number));
+    client->began_ns = gyre_clock_ns();
     play_there_and_back(client);
+    client->ended_ns = gyre_clock_ns();
     return NULL;
 }
 
@@ -288,17 +291,19 @@ static bool play_producers(struct client *clients, unsigned count, bench_sample 
 {
     pthread_t threads[PRODUCERS_MAX];
     unsigned started = 0;
-    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
+    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns(), began = UINT64_MAX, ended = 0;
     while (started < count && pthread_create(&threads[started], NULL, producer_main, &clients[started]) == 0)
         started++;
     for (unsigned i = 0; i < started; i++) {
         pthread_join(threads[i], NULL);
         sample->messages += clients[i].received;
         sample->errors += clients[i].errors;
+        began = clients[i].began_ns < began ? clients[i].began_ns : began;
+        ended = clients[i].ended_ns > ended ? clients[i].ended_ns : ended;
     }
     double elapsed = (double)(gyre_clock_ns() - start);
     sample->cpu = (double)(bench_cpu_ns() - cpu) / elapsed;
-    sample->per_second = (double)sample->messages * 1e9 / elapsed;
+    sample->per_second = ended > began ? (double)sample->messages * 1e9 / (double)(ended - began) : 0;
     return started == count;
 }
 
