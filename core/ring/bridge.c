@@ -252,7 +252,8 @@ static void resume_track(gyre_queue *queue, uint32_t number)
     free(alive);
     settle_pending(track, layout);
     publish_tail(bridge, number);
-    __atomic_store_n(&bridge->tracks[number].head, end, __ATOMIC_RELEASE); /* the next launch publishes it */
+    __atomic_store_n(&bridge->tracks[number].head, GYRE_BRIDGE_UNITS(end),
+                     __ATOMIC_RELEASE); /* the next launch publishes it */
 }
 
 void gyre_bridge_resume(gyre_queue *queue)
