@@ -99,6 +99,8 @@ static void add_form(struct options *options, enum form form)
         add(options, "--define-macro=GYRE_CUDA_LINKED=1");
     if (form == PARTS)
         add(options, "--maxrregcount=64");
+    if (form == PTX)
+        add(options, "--define-macro=GYRE_CUDA_ANY_DEVICE=1");
 }
 
 static void fill_options(struct options *options, const struct job *job, enum form form)

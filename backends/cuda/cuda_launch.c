@@ -72,14 +72,16 @@ static gyre_status find_function(gyre_resident *resident, gyre_module *module,
     return status;
 }
 
-/* One allocation: cursors, arrivals, log, then the stages. The log's head tells the device its capacity. */
+/* One allocation: cursors, relay, arrivals, log, then the stages. The log's head tells the device its
+ * capacity. */
 static gyre_status make_memory(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     const struct cuda_driver *driver = device->driver;
     CUstream service = device->residents->service;
     uint32_t capacity = CUDA_LOG_LINES;
-    resident->arrived_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
+    resident->relay_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
+    resident->arrived_offset = resident->relay_offset + sizeof(gyre_cuda_relay);
     resident->log_offset = align_up(resident->arrived_offset + resident->blocks * sizeof(gyre_u64), 256);
     size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
     resident->stage_offset = align_up(resident->log_offset + log_size, 256);
@@ -138,6 +140,7 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
         .control = (gyre_control_region *)(uintptr_t)control,
         .orders = (const gyre_cuda_orders *)(uintptr_t)device->residents->device_orders + resident->line,
         .cursors = (gyre_cuda_cursor *)(uintptr_t)resident->memory,
+        .relay = (gyre_cuda_relay *)(uintptr_t)(resident->memory + resident->relay_offset),
         .arrived = (gyre_u64 *)(uintptr_t)(resident->memory + resident->arrived_offset),
         .stage = (gyre_u8 *)(uintptr_t)(resident->memory + resident->stage_offset),
         .state = desc->state ? (void *)(uintptr_t)cuda_memory_place(desc->state) : NULL,

@@ -39,8 +39,8 @@ struct gyre_resident {
     bool control_registered;
     uint32_t line; /* of residents->orders */
     uint32_t threads, blocks, shared_size, sms;
-    CUdeviceptr memory; /* cursors, arrivals, log, then the blocks' stages */
-    size_t arrived_offset, log_offset, stage_offset, memory_size;
+    CUdeviceptr memory; /* cursors, relay, arrivals, log, then the blocks' stages */
+    size_t relay_offset, arrived_offset, log_offset, stage_offset, memory_size;
     gyre_resident_arguments arguments;
 
     pthread_mutex_t order_lock;
@@ -71,9 +71,9 @@ gyre_status cuda_resident_return(gyre_resident *resident);
  * current. */
 gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
 
-/** Tells the device that there is something new to obey: the control word, or (leaving) to yield. Any thread.
- */
-void cuda_resident_order(gyre_resident *resident, bool leaving);
+/** Tells the device that there is something new to obey: the control word, or (leaving) to yield. Returns the
+ * order's number. Any thread. */
+uint64_t cuda_resident_order(gyre_resident *resident, bool leaving);
 
 /* ---- cuda_serial.c ---- */
 

@@ -27,13 +27,12 @@ static bool uses_lines(const struct cuda_kernel *kernel)
            kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* What one message takes in a window: request and reply with their headers, in chunks of 16 bytes. */
+/* What one message takes in a stage: request and reply with their headers. */
 static uint64_t staged_size(const struct cuda_kernel *kernel)
 {
     uint64_t reply = kernel->record.reply->size;
     reply = reply > GYRE_SLOT_SMALL_PAYLOAD ? reply : GYRE_SLOT_SMALL_PAYLOAD;
-    return align_up(kernel->record.request->size + GYRE_SLOT_HEADER_SIZE, 16) +
-           align_up(reply + GYRE_SLOT_HEADER_SIZE, 16);
+    return 16 * GYRE_CUDA_CELL(kernel->record.request->size, reply);
 }
 
 static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
@@ -47,9 +46,33 @@ static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)
                                            : threads;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * Shared memory for the messages of a kernel that stages them: a window for each worker, or for the block, or
+ * none at all where no message fits. Kernels make of it what they can (gyre_stage_ in cuda_stage.h), and rely
+ * on no more than GYRE_CUDA_ROOM.
+ */
+static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit)
+{
+    const uint64_t each = staged_size(kernel), workers = threads / GYRE_CUDA_WORKER(threads);
+    const uint64_t dense = each + 16 * GYRE_CUDA_DENSE(kernel->record.request->size);
+    const bool block = kernel->record.form == GYRE_FORM_BLOCK;
+    const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
+    if (kernel->record.form == GYRE_FORM_LANE && dense <= limit / workers)
+        return workers * least(threads / workers, limit / workers / dense) * dense;
+    if (scratch + each > limit)
+        return scratch;
+    const uint64_t wanted = block ? 1 : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW : threads;
+    return scratch + least(wanted, (limit - scratch) / each) * each;
+}
+
 /*
  * Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
- * helpers. Shared memory holds scratch and the window of messages that are worked on, as far as it goes.
+ * helpers. Shared memory holds scratch and the messages that are worked on, as far as it goes.
  */
 void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes,
                       uint32_t *threads_out, uint32_t *shared_size)
@@ -63,14 +86,7 @@ void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kerne
             threads -= WARP;
         *shared_size = threads * line_window;
     } else {
-        uint64_t scratch =
-            kernel->record.form == GYRE_FORM_BLOCK ? align_up(kernel->record.scratch_size, 16) : 0;
-        uint64_t wanted = kernel->record.form == GYRE_FORM_BLOCK   ? 1
-                          : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW
-                                                                   : threads;
-        uint64_t left = limit > scratch ? limit - scratch : 0, each = staged_size(kernel);
-        uint64_t window = left / each < wanted ? left / each : wanted;
-        *shared_size = (uint32_t)(scratch + window * each);
+        *shared_size = (uint32_t)stage_size(kernel, threads, limit);
     }
     *threads_out = threads;
 }
@@ -80,11 +96,6 @@ static uint32_t threads_of_unit(const gyre_device *device)
     if (device->major == 7 && device->minor == 5)
         return 1024;
     return device->major == 12 || (device->major == 8 && device->minor != 0) ? 1536 : 2048;
-}
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 uint32_t cuda_blocks_per_sm(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t threads,

@@ -33,7 +33,7 @@
 
 /* ---- orders ---- */
 
-void cuda_resident_order(gyre_resident *resident, bool leaving)
+uint64_t cuda_resident_order(gyre_resident *resident, bool leaving)
 {
     pthread_mutex_lock(&resident->order_lock);
     if (leaving && !resident->leaving)
@@ -42,6 +42,7 @@ void cuda_resident_order(gyre_resident *resident, bool leaving)
     uint64_t order = ++resident->order_count << 1 | (leaving ? GYRE_ORDER_LEAVE : 0);
     __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
     pthread_mutex_unlock(&resident->order_lock);
+    return order;
 }
 
 gyre_status cuda_notify(gyre_resident *resident)
@@ -107,7 +108,7 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     gyre_status status = cuda_lost(device);
     if (status != GYRE_OK)
         return status;
-    cuda_resident_order(resident, false);
+    resident->arguments.order = cuda_resident_order(resident, false);
     if (device->residents->serial)
         status = cuda_launcher_start(resident);
     else if (!device->residents->launches_known)

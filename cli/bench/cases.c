@@ -86,6 +86,7 @@ static const char *const leaving[] = {"backend.cuda.residency_ms=2", NULL};
 static const char *const wide_leaving[] = {"backend.cuda.residency_ms=2", "kernel.words_48.blocks=132", NULL};
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const wired[] = {"queue.default.wire=memorypack", NULL};
+static const char *const four_blocks[] = {"kernel.words_4096.blocks=4", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536.blocks=64", NULL};
 static const char *const headed[] = {"queue.words_48.header=32", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
@@ -168,7 +169,7 @@ const bench_case bench_cases[] = {
     {"pair/48", bench_run_pair, NO_FLOOR, PAIR_48(1), NULL, {{0}}},
     {"pair/48/six", bench_run_pair, NO_FLOOR, PAIR_48(6), six_blocks, {{0}}},
     {"pair/1024", bench_run_pair, NO_FLOOR, {BENCH_1024, 4096, 4096, 32, 1}, NULL, {{0}}},
-    {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, NULL, {{0}}},
+    {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, four_blocks, {{0}}},
     {"pair/65536", bench_run_pair, NO_FLOOR, PAIR_65536(1), many_blocks, {{0}}},
     {"pair/65536/four", bench_run_pair, NO_FLOOR, PAIR_65536(4), many_blocks, {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},

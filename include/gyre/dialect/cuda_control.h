@@ -1,45 +1,135 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a block of a resident CUDA kernel obeys orders: it takes up the latest one, shares out the queues, and
- * acknowledges. A part (cuda_resident.h): nothing here runs once a message. Included by cuda_resident.h.
+ * How a block of a resident CUDA kernel obeys orders: it takes up the latest one, takes its share of the
+ * queues, and acknowledges. Block 0 reads what the host says and passes it on in device memory. A part
+ * (cuda_resident.h): nothing here runs once a message. Included by cuda_resident.h.
  */
 #ifndef GYRE_DIALECT_CUDA_CONTROL_H
 #define GYRE_DIALECT_CUDA_CONTROL_H
 
-/* Reads one entry of the queue table into the view, when this block has a part in it. By one thread. */
-GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                  gyre_u32 entry)
+/* ---- block 0 reads, and tells the others ---- */
+
+/* Waits until every block has taken up that order or a later one. All threads; all blocks are resident. */
+GYRE_HELPER void gyre_await_blocks_(const gyre_resident_arguments &arguments, gyre_u64 order)
 {
-    gyre_control_queue *row = &arguments.control->queues[entry];
+#pragma unroll 1
+    for (gyre_u32 block = threadIdx.x; block < gridDim.x; block += blockDim.x)
+        while (gyre_device_load_(&arguments.arrived[block]) < order)
+            ;
+    __syncthreads();
+}
+
+/* Block `blockIdx.x` has left its positions in the cursors, or, with the low bit set, has read the relay. */
+GYRE_HELPER void gyre_arrived_at_(const gyre_resident_arguments &arguments, gyre_u64 order)
+{
+    asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&arguments.arrived[blockIdx.x]), "l"(order)
+                 : "memory");
+}
+
+/* One row of the queue table, when it holds a queue. By one thread. */
+GYRE_HELPER void gyre_relay_row_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                 gyre_u32 entry)
+{
+    const gyre_control_queue *row = &arguments.control->queues[entry];
+    gyre_cuda_relayed *relayed = &arguments.relay->rows[entry];
     const gyre_u64 address = gyre_word_load_(&row->address);
+    gyre_u64 words[sizeof *row / 8];
     if (!address)
         return;
     gyre_fence_system_(); /* the address is stored last: the rest of the row is there */
-    const gyre_u64 serial = gyre_word_load_(&row->serial), first = gyre_word_load_(&row->first);
-    gyre_queue_region *region = (gyre_queue_region *)address;
-    gyre_cuda_cursor *cursor = &arguments.cursors[entry];
-    gyre_served *served = &view->served[view->queue_count++];
-    if (cursor->serial != serial && view->team_leader) {
-        cursor->next = first;
-        cursor->ready = first;
-        __threadfence();
-        cursor->serial = serial;
+#pragma unroll
+    for (gyre_u32 i = 0; i < sizeof *row / 8; i++)
+        words[i] = gyre_word_load_((const gyre_u64 *)row + i);
+    relayed->drop_before = gyre_word_load_(&((const gyre_queue_region *)address)->host.drop_before);
+#pragma unroll
+    for (gyre_u32 i = 0; i < sizeof *row / 8; i++)
+        ((gyre_u64 *)&relayed->row)[i] = words[i];
+    relayed->row.address = address; /* that of the fence */
+    __threadfence();
+    atomicOr(&view->live, 1ull << entry);
+}
+
+/* The latest order, and what belongs to it, from the host into the relay, once all have read what stood there
+ * before. Block 0's threads. */
+GYRE_HELPER void gyre_speak_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+{
+    const gyre_u64 before = view->order;
+    gyre_u32 rows = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        view->live = 0;
+        view->order = gyre_word_load_(&arguments.orders->order);
+        gyre_fence_system_(); /* the command is at least as new as the order */
+        view->command = gyre_word_load_(&arguments.control->command.command);
+        gyre_arrived_at_(arguments, view->order);
     }
+    __syncthreads();
+    if (before)
+        gyre_await_blocks_(arguments, before | 1);
+    if (!(view->order & GYRE_ORDER_LEAVE) && GYRE_COMMAND_VERB(view->command) == GYRE_VERB_RUN)
+        rows = gyre_half_load_(&arguments.control->command.queue_count);
+#pragma unroll 1
+    for (gyre_u32 entry = threadIdx.x; entry < rows; entry += blockDim.x)
+        gyre_relay_row_(arguments, view, entry);
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    arguments.relay->command = view->command;
+    arguments.relay->live = view->live;
+    __threadfence();
+    asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&arguments.relay->order), "l"(view->order)
+                 : "memory");
+}
+
+/* What block 0 says. One thread of another block. */
+GYRE_HELPER void gyre_listen_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+{
+    gyre_u64 order;
+    do {
+        order = gyre_device_load_(&arguments.relay->order);
+    } while (order == view->order || order < arguments.order);
+    view->order = order;
+    view->command = gyre_near_load_(&arguments.relay->command);
+    gyre_arrived_at_(arguments, order);
+}
+
+/* ---- sharing out the queues ---- */
+
+/* One row of the relay becomes a queue of this block. By one thread. */
+GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                  gyre_u32 entry)
+{
+    const gyre_cuda_relayed *relayed = &arguments.relay->rows[entry];
+    const gyre_control_queue *row = &relayed->row;
+    const gyre_u64 serial = gyre_near_load_(&row->serial), first = gyre_near_load_(&row->first);
+    gyre_queue_region *region = (gyre_queue_region *)gyre_near_load_(&row->address);
+    gyre_cuda_cursor *cursor = &arguments.cursors[entry];
+    if (view->team_leader && gyre_device_load_(&cursor->serial) != serial) {
+        cursor->claims.next = first;
+        cursor->claims.ready = first;
+        __threadfence();
+        *(volatile gyre_u64 *)&cursor->serial = serial;
+    }
+    while (gyre_device_load_(&cursor->serial) != serial)
+        ; /* the team's leader is about to set it */
+    gyre_served *served = &view->served[view->queue_count++];
     served->entry = entry;
-    served->next = cursor->serial == serial ? cursor->next : first;
-    served->mask = gyre_word_load_(&row->slots.capacity) - 1;
-    served->requests = (const gyre_u8 *)region + gyre_word_load_(&row->slots.request_offset);
-    served->replies = (gyre_u8 *)region + gyre_word_load_(&row->slots.reply_offset);
-    served->request_stride = gyre_half_load_(&row->slots.request_stride);
-    served->reply_stride = gyre_half_load_(&row->slots.reply_stride);
+    served->own.next = served->own.ready = gyre_near_load_(&cursor->claims.next);
+    served->own.pollers[0] = served->own.pollers[1] = 0;
+    served->claims = view->team_size > 1 ? &cursor->claims : &served->own;
+    served->mask = gyre_near_load_(&row->slots.capacity) - 1;
+    served->requests = (const gyre_u8 *)region + gyre_near_load_(&row->slots.request_offset);
+    served->replies = (gyre_u8 *)region + gyre_near_load_(&row->slots.reply_offset);
+    served->request_stride = gyre_near_half_load_(&row->slots.request_stride);
+    served->reply_stride = gyre_near_half_load_(&row->slots.reply_stride);
     served->drop_before = &region->host.drop_before;
-    served->dropping = gyre_word_load_(served->drop_before);
+    served->dropping = gyre_near_load_(&relayed->drop_before);
     served->looked = (gyre_u64)clock64();
-    const gyre_u64 stamps = gyre_word_load_(&row->slots.stamps_offset);
+    const gyre_u64 stamps = gyre_near_load_(&row->slots.stamps_offset);
     served->stamps = stamps ? (gyre_stamp *)((gyre_u8 *)region + stamps) : 0;
-    const gyre_u64 headers = gyre_word_load_(&row->slots.headers_offset);
+    const gyre_u64 headers = gyre_near_load_(&row->slots.headers_offset);
     served->headers = headers ? (const gyre_u8 *)region + headers : 0;
-    served->header_size = gyre_half_load_(&row->slots.header_size);
+    served->header_size = gyre_near_half_load_(&row->slots.header_size);
 }
 
 /*
@@ -48,12 +138,9 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
  */
 GYRE_HELPER void gyre_read_table_(const gyre_resident_arguments &arguments, gyre_block_view *view)
 {
-    const gyre_u32 rows = gyre_half_load_(&arguments.control->command.queue_count);
     const gyre_u32 block = blockIdx.x, blocks = gridDim.x;
-    gyre_u32 live = 0, number = 0;
-#pragma unroll 1
-    for (gyre_u32 entry = 0; entry < rows; entry++)
-        live += gyre_word_load_(&arguments.control->queues[entry].address) != 0;
+    gyre_u64 rows = gyre_near_load_(&arguments.relay->live);
+    const gyre_u32 live = (gyre_u32)__popcll(rows);
     view->queue_count = 0;
     view->team_size = 1;
     view->team_leader = 1;
@@ -65,13 +152,9 @@ GYRE_HELPER void gyre_read_table_(const gyre_resident_arguments &arguments, gyre
         view->team_leader = block < live;
     }
 #pragma unroll 1
-    for (gyre_u32 entry = 0; entry < rows; entry++) {
-        if (gyre_word_load_(&arguments.control->queues[entry].address) == 0)
-            continue;
+    for (gyre_u32 number = 0; rows; number++, rows &= rows - 1)
         if (live < blocks ? number == block % live : number % blocks == block)
-            gyre_take_queue_(arguments, view, entry);
-        number++;
-    }
+            gyre_take_queue_(arguments, view, (gyre_u32)__ffsll((long long)rows) - 1);
 }
 
 /* Positions into device memory, for this launch's end or for another share of the queues. By one thread. */
@@ -79,29 +162,12 @@ GYRE_HELPER void gyre_save_cursors_(const gyre_resident_arguments &arguments, co
 {
 #pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++)
-        arguments.cursors[view->served[i].entry].next = arguments.cursors[view->served[i].entry].ready =
-            view->served[i].next;
+        arguments.cursors[view->served[i].entry].claims.next =
+            arguments.cursors[view->served[i].entry].claims.ready = view->served[i].own.next;
     __threadfence();
 }
 
-/*
- * Waits until every block has taken up this order or a later one, and so has left its positions in the
- * cursors: only then may the queues be shared out anew. All threads of the block; all blocks are resident.
- */
-GYRE_HELPER void gyre_await_blocks_(const gyre_resident_arguments &arguments, const gyre_block_view *view)
-{
-#pragma unroll 1
-    for (gyre_u32 block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
-        gyre_u64 order;
-        do {
-            asm volatile("ld.acquire.gpu.global.u64 %0,[%1];"
-                         : "=l"(order)
-                         : "l"(&arguments.arrived[block])
-                         : "memory");
-        } while (order < view->order);
-    }
-    __syncthreads();
-}
+/* ---- obeying ---- */
 
 /*
  * Takes up the latest order. Returns the verb to act on, or 0: leave. All threads; the view is ready
@@ -113,13 +179,12 @@ GYRE_HELPER gyre_u32 gyre_obey_(const gyre_resident_arguments &arguments, gyre_b
     if (threadIdx.x == 0) {
         gyre_save_cursors_(arguments, view);
         gyre_count_served_(arguments, view);
-        view->order = gyre_word_load_(&arguments.orders->order);
-        gyre_fence_system_(); /* the command is at least as new as the order */
-        view->command = gyre_word_load_(&arguments.control->command.command);
-        const gyre_u64 arrived = view->order & GYRE_ORDER_LEAVE ? ~0ull : view->order;
-        asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&arguments.arrived[blockIdx.x]), "l"(arrived)
-                     : "memory");
+        if (blockIdx.x > 0)
+            gyre_listen_(arguments, view);
     }
+    __syncthreads();
+    if (blockIdx.x == 0)
+        gyre_speak_(arguments, view);
     __syncthreads();
     return view->order & GYRE_ORDER_LEAVE ? 0 : (gyre_u32)GYRE_COMMAND_VERB(view->command);
 }
@@ -136,10 +201,17 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
     const gyre_control_block *line = (const gyre_control_block *)(arguments.control + 1) + blockIdx.x;
     if (threadIdx.x > 0)
         return;
+    view->order = 0;
+    view->order_word = blockIdx.x == 0 ? &arguments.orders->order : &arguments.relay->order;
+    view->asked = (gyre_u64)clock64();
     view->queue_count = 0;
     view->team_size = view->team_leader = 1;
     view->handled = gyre_word_load_(&line->handled);
     view->failed = gyre_word_load_(&line->failed);
+    view->told = view->handled;
+    view->telling = 0;
+    view->posted = view->finished = view->posting = 0;
+    gyre_barriers_make_(view);
 }
 
 GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view)
@@ -148,11 +220,12 @@ GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_bl
         const gyre_u32 verb = gyre_obey_(arguments, view);
         if (verb == 0)
             return 0;
-        if (verb == GYRE_VERB_RUN)
-            gyre_await_blocks_(arguments, view);
+        if (verb == GYRE_VERB_RUN) /* before the queues are shared out anew, all have left their positions */
+            gyre_await_blocks_(arguments, view->order);
         if (threadIdx.x == 0) {
             if (verb == GYRE_VERB_RUN)
                 gyre_read_table_(arguments, view);
+            gyre_arrived_at_(arguments, view->order | 1);
             gyre_acknowledge_(arguments, view);
         }
         __syncthreads();
@@ -160,7 +233,7 @@ GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_bl
             return 0;
         if (verb == GYRE_VERB_RUN && view->queue_count > 0)
             return 1;
-        while (threadIdx.x == 0 && !gyre_order_changed_(arguments, view))
+        while (threadIdx.x == 0 && !gyre_order_changed_(view))
             gyre_rest_(2000);
     }
 }

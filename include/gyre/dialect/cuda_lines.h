@@ -147,14 +147,15 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
     }
     while (__shfl_sync(0xffffffffu, lane == 0 ? gyre_go_(view) : 0u, 0) == 0) {
         gyre_served *queue = &view->served[which];
-        const gyre_u64 first = __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(&queue->next, 0ull) : 0ull, 0);
+        const gyre_u64 first =
+            __shfl_sync(0xffffffffu, lane == 0 ? atomicAdd(&queue->own.next, 0ull) : 0ull, 0);
         const gyre_u32 asks = lane == 0 && ++polls % GYRE_CUDA_POLLS_PER_ORDER == 0;
         gyre_chunk mine = {0, 0};
         gyre_u64 order = 0;
         if (number < GYRE_CUDA_POLL_SLOTS)
             mine = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + number) + part);
         if (asks) /* under way together with the slots */
-            order = gyre_word_load_(&arguments.orders->order);
+            order = gyre_word_load_(view->order_word);
         const gyre_u32 there = __ballot_sync(0xffffffffu, part == 0 && number < GYRE_CUDA_POLL_SLOTS &&
                                                               mine.x == first + number + 1);
         if (asks)
@@ -169,7 +170,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
             there == full ? GYRE_CUDA_POLL_SLOTS : (gyre_u32)(__ffs((int)~(there | ~0x11111111u)) - 1) >> 2;
         gyre_u64 owner = 0;
         if (lane == 0)
-            owner = atomicCAS(&queue->next, first, first + run);
+            owner = atomicCAS(&queue->own.next, first, first + run);
         if (__shfl_sync(0xffffffffu, owner, 0) != first)
             continue;
         gyre_serve_warp_<K>(view, queue, mine, first, run, arguments.state, buffers, gyre);
@@ -206,7 +207,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
                                    gyre_context *gyre)
 {
     const gyre_u32 threads = blockDim.x, slots = threads * GYRE_CUDA_LOADS / 4;
-    gyre_u64 first = queue->next;
+    gyre_u64 first = queue->own.next;
     int go_on = 1;
     GYRE_QUEUE_BEGIN_(gyre, queue);
     if (threadIdx.x == 0) {
@@ -220,7 +221,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
         gyre_u64 order = view->order, drop_before = queue->dropping;
         if (threadIdx.x == 0 && (gyre_u64)clock64() - queue->looked > GYRE_CUDA_LOOK_CLOCKS) {
             queue->looked = (gyre_u64)clock64();
-            order = gyre_word_load_(&arguments.orders->order);
+            order = gyre_word_load_(view->order_word);
             drop_before = gyre_word_load_(queue->drop_before);
         }
 #pragma unroll
@@ -262,7 +263,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
             view->first_bad = slots;
             view->drop_before = queue->dropping = drop_before;
             view->handled += count;
-            queue->next = first;
+            queue->own.next = first;
             gyre_count_served_(arguments, view);
             if (order != view->order)
                 view->go = GYRE_GO_ORDER; /* however long the backlog is */

@@ -3,7 +3,7 @@
  * What a resident CUDA kernel and its backend tell each other. One text for host C and CUDA C++ (NVRTC);
  * kernel authors never need it. The entry of kernel NAME is `gyre_resident_NAME(gyre_resident_arguments)`.
  *
- * The device watches one word of mapped host memory, `orders->order`, not the core's control word: the
+ * Block 0 watches one word of mapped host memory, `orders->order`, not the core's control word: the
  * backend bumps it whenever the core changed the control region, and also when it wants all kernels of the
  * context out of the way for a moment (GYRE_ORDER_LEAVE: loading, unloading and unregistering block while a
  * kernel is resident). A kernel that leaves keeps the position of each queue in `cursors`, so that its next
@@ -16,11 +16,51 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_CUDA_LANES_MAX  512        /* of lane kernels: registers for many loads in flight */
-#define GYRE_CUDA_LOADS      8          /* 16-byte loads in flight of each thread */
-#define GYRE_ACTOR_WINDOW    32         /* messages of an actor that are fetched together */
-#define GYRE_ORDER_LEAVE     1ull       /* the low bit of an order: leave, and acknowledge nothing */
-#define GYRE_CUDA_STAGE_SIZE (1u << 20) /* bytes of device memory a block has for messages beyond a line */
+#define GYRE_CUDA_LANES_MAX 512 /* of lane kernels: registers for many loads in flight */
+#define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
+#define GYRE_ACTOR_WINDOW   32  /* messages of an actor that are fetched together */
+
+/*
+ * Lane kernels whose messages are larger than a line share a block out among workers of so many threads each,
+ * which never wait for each other. Each has a hardware barrier, of which there are 16; one is the block's.
+ */
+#ifndef GYRE_CUDA_WORKER_SIZE
+#define GYRE_CUDA_WORKER_SIZE 64
+#endif
+#define GYRE_CUDA_WORKER(threads)                                                                            \
+    ((threads) > GYRE_CUDA_WORKER_SIZE && (threads) % GYRE_CUDA_WORKER_SIZE == 0 ? GYRE_CUDA_WORKER_SIZE : 32)
+#define GYRE_CUDA_WORKERS_MAX 15
+#if GYRE_CUDA_LANES_MAX > GYRE_CUDA_WORKER_SIZE * GYRE_CUDA_WORKERS_MAX
+#error "GYRE_CUDA_WORKER_SIZE: a block would have more workers than barriers"
+#endif
+
+/*
+ * Shared memory that a block has for its messages at least, on every device of an architecture (compute
+ * capability times 10), or on all devices: by it a kernel decides where messages are staged.
+ */
+#ifdef GYRE_CUDA_ANY_DEVICE
+#define GYRE_CUDA_ROOM(capability) (40u << 10)
+#else
+#define GYRE_CUDA_ROOM(capability)                                                                           \
+    ((capability) == 750                          ? 40u << 10                                                \
+     : (capability) == 800 || (capability) == 870 ? 144u << 10                                               \
+     : (capability) >= 900 && (capability) < 1200 ? 208u << 10                                               \
+                                                  : 80u << 10)
+#endif
+#define GYRE_CUDA_CHUNKS(size) ((GYRE_SLOT_HEADER_SIZE + (size) + 15) / 16)
+/*
+ * What a message takes in the stage, in chunks: request and reply side by side, so that the compiler sees how
+ * far apart they are and loads ahead of stores. Odd: threads that walk one each meet fewer banks twice.
+ */
+#define GYRE_CUDA_CELL(request_size, reply_size)                                                             \
+    ((GYRE_CUDA_CHUNKS(request_size) + GYRE_CUDA_CHUNKS(reply_size)) | 1)
+/*
+ * What requests of lane kernels take besides: a run of them is fetched as it lies in the ring, in one piece,
+ * when they are small, because each piece has a price.
+ */
+#define GYRE_CUDA_DENSE(request_size) ((request_size) <= 1024 ? GYRE_CUDA_CHUNKS(request_size) : 0)
+#define GYRE_ORDER_LEAVE              1ull       /* the low bit of an order: leave, and acknowledge nothing */
+#define GYRE_CUDA_STAGE_SIZE          (1u << 20) /* bytes of device memory a block has for messages beyond a line */
 
 /** One line of mapped host memory, written by the backend. */
 typedef struct gyre_cuda_orders {
@@ -29,25 +69,52 @@ typedef struct gyre_cuda_orders {
 } gyre_cuda_orders;
 
 /**
- * Where the device is in one queue; one line of device memory an entry of the queue table. In a queue of one
- * block only `next` is used. Where several blocks share a queue, its first block looks for requests and
- * raises `ready`, and all claim what lies below it by raising `next`.
+ * How workers share a queue. Whoever raises `next` with a compare-and-swap owns what lies between its old and
+ * its new value, and may raise it up to `ready` or to what it saw itself. In shared memory while one block
+ * serves the queue, else in device memory.
  */
+typedef struct gyre_cuda_claims {
+    gyre_u64 next;       /* first index that nobody took */
+    gyre_u64 ready;      /* what lies below it was seen to be there; may be less than `next` */
+    gyre_u32 pollers[2]; /* 1: somebody looks across the bus, in this phase */
+} gyre_cuda_claims;
+
+/** Where the device is in one queue; one line of device memory an entry of the queue table. */
 typedef struct gyre_cuda_cursor {
     gyre_u64 serial; /* of the table entry that the rest belongs to */
-    gyre_u64 next;   /* first index that nobody took */
-    gyre_u64 ready;  /* first index that was not seen to be there */
-    gyre_u32 poller; /* 1: one of the blocks is looking for requests */
-    gyre_u32 padding;
+    gyre_cuda_claims claims;
     gyre_u64 reserved[4];
 } gyre_cuda_cursor;
+
+/** A row of the queue table, with a word of its queue's region. */
+typedef struct gyre_cuda_relayed {
+    gyre_control_queue row;
+    gyre_u64 drop_before;
+    gyre_u64 reserved[7];
+} gyre_cuda_relayed;
+
+/**
+ * What block 0 read of the host, for all blocks: in device memory. When 132 blocks read one line of the host,
+ * they wait for each other, a microsecond each.
+ */
+typedef struct gyre_cuda_relay {
+    gyre_u64 order; /* stored last; never less than before */
+    gyre_u64 command;
+    gyre_u64 live; /* a bit for each row that holds a queue */
+    gyre_u64 reserved[13];
+    gyre_cuda_relayed rows[GYRE_QUEUES_MAX];
+} gyre_cuda_relay;
 
 typedef struct gyre_resident_arguments {
     gyre_control_region *control;
     const gyre_cuda_orders *orders;
     gyre_cuda_cursor *cursors; /* GYRE_QUEUES_MAX */
-    gyre_u64 *arrived; /* one for each block, in device memory: the order it took up; all ones once it left */
-    gyre_u8 *stage;    /* GYRE_CUDA_STAGE_SIZE for each block */
+    gyre_cuda_relay *relay;
+    /* one for each block, in device memory: the order it took up; with the low bit set once it has read all
+     * that the relay holds of it */
+    gyre_u64 *arrived;
+    gyre_u64 order; /* of this launch: what is older is of an earlier one */
+    gyre_u8 *stage; /* GYRE_CUDA_STAGE_SIZE for each block */
     void *state;
     gyre_device_log *log;
     gyre_u32 pause_ns; /* between two polls of an idle block, 0: none */

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How messages get to a block and back, when they do not go the way of cuda_lines.h. A part
- * (cuda_resident.h), so sizes are values here: each function runs once a window. Included by cuda_resident.h.
+ * How messages get to a worker (a group of warps, or a block) and back, when they do not go the way of
+ * cuda_lines.h. A part (cuda_resident.h), so sizes are values here: each function runs once a run of
+ * messages. Included by cuda_resident.h.
  *
- * A window of requests is copied into the stage, which is shared memory (device memory, when one message is
- * too large for it), with coalesced 16-byte loads, and replies are copied back: payload, one fence for the
- * window, then the headers. A completion that fits a line goes as a whole line and needs no fence.
+ * A run of requests is copied into the stage, which is shared memory (device memory, when one message is too
+ * large for it), and replies are copied back: payload, one fence for the run, then the headers. A completion
+ * that fits a line goes as a whole line and needs no fence.
+ *
+ * Workers meet at hardware barriers: a part may be entered by a warp whose lanes have parted ways, and
+ * bar.sync brings them together, which __syncwarp does not promise.
  */
 #ifndef GYRE_DIALECT_CUDA_MOVE_H
 #define GYRE_DIALECT_CUDA_MOVE_H
 
+#ifndef GYRE_STAGE_LOADS_
 #define GYRE_STAGE_LOADS_ 4 /* 16-byte loads in flight of each thread */
+#endif
+
+/* The threads of a worker, of which each has `threads`; afterwards each of its warps is together. */
+GYRE_HELPER void gyre_worker_meets_(gyre_u32 threads)
+{
+    if (threads == blockDim.x)
+        __syncthreads();
+    else /* barrier 0 is the block's */
+        asm volatile("bar.sync %0,%1;" ::"r"(1 + threadIdx.x / threads), "r"(threads) : "memory");
+}
 
 /*
- * The message that chunk `chunk` of a window belongs to, chunk / each: by the high half of a product, which
- * is right for windows, since they have fewer than 2^16 chunks, and messages too.
+ * The message that chunk `chunk` of a run belongs to, chunk / each: by the high half of a product, which
+ * is right for runs, since they have fewer than 2^16 chunks, and messages too.
  */
 GYRE_HELPER gyre_u32 gyre_message_of_(gyre_u32 chunk, gyre_u32 reciprocal)
 {
@@ -26,14 +41,151 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
     return each > 1 ? 0xffffffffu / each + 1 : 0;
 }
 
-/* Requests into the stage, a few loads in flight in each thread. */
-GYRE_HELPER void gyre_fetch_(const gyre_stage_place *stage, const gyre_served *queue, gyre_u64 first,
-                             gyre_u32 count)
+/* ---- bulk copies ---- */
+
+/*
+ * Devices that have them copy a message by one instruction of one thread, in larger reads than threads make
+ * and with more of them under way. The copies are another "proxy" than the threads' own accesses: a fence
+ * orders them after the earlier use of the shared memory that they go to. What they read, no thread of the
+ * device ever writes; they are started once the look that found the messages has returned. (A fence for all
+ * memory waits for everything that is under way, a microsecond.)
+ */
+#ifndef GYRE_MOVE_BULK
+#define GYRE_MOVE_BULK 1
+#endif
+#ifndef GYRE_MOVE_APART
+#define GYRE_MOVE_APART 4 /* so many requests are copied one by one, straight into their cells */
+#endif
+#if __CUDA_ARCH__ >= 900 && GYRE_MOVE_BULK
+#define GYRE_MOVE_BULK_ 1
+
+GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
 {
-    const gyre_u32 each = stage->request_chunks, all = count * each, threads = blockDim.x;
-    const gyre_u32 reciprocal = gyre_reciprocal_(each);
+    gyre_u64 address;
+    asm("cvta.to.shared.u64 %0,%1;" : "=l"(address) : "l"(pointer));
+    return (gyre_u32)address;
+}
+
+/* By one thread, before any worker fetches. */
+GYRE_HELPER void gyre_barriers_make_(gyre_block_view *view)
+{
 #pragma unroll 1
-    for (gyre_u32 start = threadIdx.x; start < all; start += threads * GYRE_STAGE_LOADS_) {
+    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++) {
+        view->workers[i].parity = 1;
+        asm volatile(
+            "mbarrier.init.shared::cta.b64 [%0],1;" ::"r"(gyre_shared_address_(&view->workers[i].barrier))
+            : "memory");
+    }
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* By one thread. */
+GYRE_HELPER void gyre_bulk_copy_(const gyre_worker *worker, gyre_chunk *to, const gyre_slot *from,
+                                 gyre_u32 size)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0],[%1],%2,[%3];" ::"r"(
+                     gyre_shared_address_(to)),
+                 "l"(from), "r"(size), "r"(gyre_shared_address_(&worker->barrier))
+                 : "memory");
+}
+
+/* Whether the worker's run comes in one piece, behind its cells, to be copied from there. */
+GYRE_HELPER gyre_u32 gyre_is_dense_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    return view->stage.dense && worker->count > GYRE_MOVE_APART &&
+           view->served[worker->which].request_stride == view->stage.request_chunks * 16;
+}
+
+GYRE_HELPER gyre_chunk *gyre_dense_place_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    return worker->cells + view->stage.window * view->stage.cell;
+}
+
+/* In two pieces where the ring begins anew. By one thread. */
+GYRE_HELPER void gyre_fetch_dense_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    const gyre_served *queue = &view->served[worker->which];
+    const gyre_u64 first = worker->first, left = queue->mask + 1 - (first & queue->mask);
+    const gyre_u32 count = worker->count, head = left < count ? (gyre_u32)left : count;
+    const gyre_u32 each = view->stage.request_chunks;
+    gyre_chunk *place = gyre_dense_place_(view, worker);
+    gyre_bulk_copy_(worker, place, gyre_request_at_(queue, first), head * each * 16);
+    if (head < count)
+        gyre_bulk_copy_(worker, place + head * each, gyre_request_at_(queue, first + head),
+                        (count - head) * each * 16);
+}
+
+/* Starts to copy the run that was found. By the worker's first warp, which is together. */
+GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *worker)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x : 32;
+    const gyre_u32 count = worker->count, size = view->stage.request_chunks * 16;
+    const gyre_u32 dense = gyre_is_dense_(view, worker);
+    if (count == 0 || !view->stage.in_shared)
+        return;
+    if (lane == 0) {
+        worker->parity ^= 1;
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(
+                         gyre_shared_address_(&worker->barrier)),
+                     "r"(count * size)
+                     : "memory");
+    }
+    __syncwarp(gyre_first_warp_());
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    if (dense && lane == 0)
+        gyre_fetch_dense_(view, worker);
+#pragma unroll 1
+    for (gyre_u32 slot = lane; slot < count && !dense; slot += lanes)
+        gyre_bulk_copy_(worker, worker->cells + slot * view->stage.cell,
+                        gyre_request_at_(&view->served[worker->which], worker->first + slot), size);
+}
+
+/* Until what was started is in the cells. All threads of the worker. */
+GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+{
+    const gyre_u32 barrier = gyre_shared_address_(&worker->barrier), parity = worker->parity;
+    gyre_u32 arrived = 0;
+    while (!arrived)
+        asm volatile("{ .reg .pred done; mbarrier.try_wait.parity.shared::cta.b64 done,[%1],%2;"
+                     " selp.u32 %0,1,0,done; }"
+                     : "=r"(arrived)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    if (!gyre_is_dense_(view, worker))
+        return;
+    const gyre_chunk *place = gyre_dense_place_(view, worker);
+    const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
+    const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
+    gyre_chunk *cells = worker->cells;
+#pragma unroll 4
+    for (gyre_u32 chunk = threadIdx.x % threads; chunk < all; chunk += threads)
+        cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = place[chunk];
+    gyre_worker_meets_(threads);
+}
+#else
+#define GYRE_MOVE_BULK_ 0
+
+GYRE_HELPER void gyre_barriers_make_(gyre_block_view *)
+{
+}
+
+GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *, gyre_worker *)
+{
+}
+#endif
+
+/* ---- copies by threads ---- */
+
+/* Requests into the stage, a few loads in flight in each thread. */
+GYRE_HELPER void gyre_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
+                                   gyre_u32 threads)
+{
+    const gyre_served *queue = &view->served[worker->which];
+    const gyre_u32 each = view->stage.request_chunks, cell = view->stage.cell, all = worker->count * each;
+    const gyre_u32 reciprocal = gyre_reciprocal_(each);
+    const gyre_u64 first = worker->first;
+#pragma unroll 1
+    for (gyre_u32 start = threadIdx.x % threads; start < all; start += threads * GYRE_STAGE_LOADS_) {
         gyre_chunk mine[GYRE_STAGE_LOADS_];
 #pragma unroll
         for (int j = 0; j < GYRE_STAGE_LOADS_; j++) {
@@ -43,102 +195,198 @@ GYRE_HELPER void gyre_fetch_(const gyre_stage_place *stage, const gyre_served *q
                                            (chunk - slot * each));
         }
 #pragma unroll
-        for (int j = 0; j < GYRE_STAGE_LOADS_; j++)
-            if (start + j * threads < all)
-                stage->requests[start + j * threads] = mine[j];
+        for (int j = 0; j < GYRE_STAGE_LOADS_; j++) {
+            const gyre_u32 chunk = start + j * threads, slot = gyre_message_of_(chunk, reciprocal);
+            if (chunk < all)
+                cells[slot * (cell - each) + chunk] = mine[j];
+        }
     }
 }
 
-/* Payloads first; all threads meet; then the headers, whose first word is the sequence. */
-GYRE_HELPER void gyre_deliver_parted_(const gyre_stage_place *stage, const gyre_served *queue, gyre_u64 first,
-                                      gyre_u32 count)
+/* The run is in the stage afterwards, for all threads of the worker. */
+GYRE_HELPER void gyre_fetch_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
+                             gyre_u32 threads)
 {
-    const gyre_u32 each = stage->reply_chunks, all = count * each, threads = blockDim.x;
+#if GYRE_MOVE_BULK_
+    if (view->stage.in_shared) {
+        gyre_fetch_end_(view, worker, threads);
+        return;
+    }
+#endif
+    gyre_fetch_loads_(view, worker, cells, threads);
+    gyre_worker_meets_(threads);
+}
+
+/* All of the replies but their headers. */
+GYRE_HELPER void gyre_deliver_payloads_(const gyre_block_view *view, const gyre_worker *worker,
+                                        gyre_u32 threads)
+{
+    const gyre_served *queue = &view->served[worker->which];
+    const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
+    const gyre_u32 each = view->stage.reply_chunks, cell = view->stage.cell, all = worker->count * each;
     const gyre_u32 reciprocal = gyre_reciprocal_(each);
-    for (gyre_u32 chunk = threadIdx.x; chunk < all; chunk += threads) {
+    const gyre_u64 first = worker->first;
+#pragma unroll 2
+    for (gyre_u32 chunk = threadIdx.x % threads; chunk < all; chunk += threads) {
         const gyre_u32 slot = gyre_message_of_(chunk, reciprocal), part = chunk - slot * each;
         if (part)
             gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + slot) + part,
-                              stage->replies[chunk]);
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (gyre_u32 slot = threadIdx.x; slot < count; slot += threads) {
-        gyre_fence_system_(); /* the payloads of all threads, met at the barrier, before the sequence */
-        gyre_chunk_store_(gyre_reply_at_(queue, first + slot), stage->replies[slot * each]);
+                              replies[slot * cell + part]);
     }
 }
 
-/* Completions out of the stage. All threads, which met before. */
-GYRE_HELPER void gyre_deliver_(const gyre_stage_place *stage, const gyre_served *queue, gyre_u64 first,
-                               gyre_u32 count)
+/* The headers of a worker's replies, whose first word is the sequence. By a warp. */
+GYRE_HELPER void gyre_deliver_headers_(const gyre_block_view *view, const gyre_worker *worker)
 {
-    if (stage->reply_chunks != 4 || blockDim.x < 4) {
-        gyre_deliver_parted_(stage, queue, first, count);
+    const gyre_served *queue = &view->served[worker->which];
+    const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
+    const gyre_u32 lanes = blockDim.x < 32 ? blockDim.x : 32, cell = view->stage.cell, count = worker->count;
+    const gyre_u64 first = worker->first;
+#pragma unroll 1
+    for (gyre_u32 slot = threadIdx.x & 31; slot < count; slot += lanes)
+        gyre_chunk_store_(gyre_reply_at_(queue, first + slot), replies[slot * cell]);
+}
+
+/* What a worker does next whose payloads are out; else a bit for each worker whose headers it is to deliver.
+ * By lane 0. */
+#define GYRE_POST_DONE_ 0u
+#define GYRE_POST_WAIT_ 0x80000000u
+GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_u32 *posted)
+{
+    if (*posted && atomicAnd(&view->finished, ~mine) & mine)
+        return GYRE_POST_DONE_;
+    if (atomicCAS(&view->posting, 0u, 1u) == 0) {
+        const gyre_u32 batch = (*posted ? 0 : mine) | atomicExch(&view->posted, 0u);
+        if (batch)
+            return batch;
+        atomicExch(&view->posting, 0u); /* another took them along, just before */
+    } else if (!*posted) {
+        gyre_fence_block_(); /* whoever takes them along sees them */
+        atomicOr(&view->posted, mine);
+        *posted = 1;
+    }
+    return GYRE_POST_WAIT_;
+}
+
+/* The headers of all workers of a batch, after one fence. By a warp. */
+GYRE_HELPER void gyre_deliver_batch_(const gyre_block_view *view, gyre_u32 batch)
+{
+    gyre_u32 most = 0;
+    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
+        if (batch >> i & 1 && view->workers[i].count > most)
+            most = view->workers[i].count;
+    if ((threadIdx.x & 31) < most)
+        gyre_fence_system_(); /* the payloads of all these workers, before the sequences */
+    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
+        if (batch >> i & 1)
+            gyre_deliver_headers_(view, &view->workers[i]);
+}
+
+/*
+ * Delivers the headers of this worker's replies, after a fence. A multiprocessor makes one such fence at a
+ * time, of a microsecond or two, so whoever makes one delivers the headers of all workers whose payloads are
+ * out by then. By the worker's first warp, once all its threads met.
+ */
+GYRE_HELPER void gyre_post_(gyre_block_view *view, gyre_u32 worker)
+{
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, mine = 1u << worker;
+    gyre_u32 step = GYRE_POST_WAIT_, posted = 0;
+    do {
+        if (lane == 0)
+            step = gyre_post_step_(view, mine, &posted);
+        step = __shfl_sync(mask, step, 0);
+        if (step == GYRE_POST_WAIT_ || step == GYRE_POST_DONE_)
+            continue;
+        __syncwarp(mask);
+        gyre_deliver_batch_(view, step);
+        __syncwarp(mask);
+        if (lane == 0) {
+            atomicOr(&view->finished, posted ? step : step & ~mine);
+            gyre_fence_block_();
+            atomicExch(&view->posting, 0u);
+            if (!posted)
+                step = GYRE_POST_DONE_;
+        }
+        step = __shfl_sync(mask, step, 0);
+    } while (step != GYRE_POST_DONE_);
+}
+
+/* Completions out of the stage. All threads, which met before, so that each warp is together. */
+GYRE_HELPER void gyre_deliver_(gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+{
+    const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
+    if (view->stage.reply_chunks != 4 || threads < 4) {
+        gyre_deliver_payloads_(view, worker, threads);
+        gyre_worker_meets_(threads);
+        if (threadIdx.x % threads < 32)
+            gyre_post_(view, threadIdx.x / threads);
         return;
     }
-    for (gyre_u32 chunk = threadIdx.x; chunk < 4 * count; chunk += blockDim.x) /* four store a line */
-        gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + chunk / 4) + chunk % 4,
-                          stage->replies[chunk]);
+    for (gyre_u32 chunk = threadIdx.x % threads; chunk < 4 * worker->count; chunk += threads)
+        gyre_chunk_store_(/* four neighbours store a line together */
+                          (gyre_chunk *)gyre_reply_at_(&view->served[worker->which],
+                                                       worker->first + chunk / 4) +
+                              chunk % 4,
+                          replies[chunk / 4 * view->stage.cell + chunk % 4]);
 }
 
-GYRE_HELPER gyre_u32 gyre_dynamic_size_()
-{
-    gyre_u32 size;
-    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
-    return size;
-}
+/* ---- the stage ---- */
 
-/* Shared memory behind the block's scratch when at least one message fits, else the block's part of the
- * stage. */
-GYRE_PART_ void gyre_stage_make_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                 gyre_chunk *memory, gyre_u32 scratch_chunks, gyre_u32 wanted,
-                                 gyre_u32 request_chunks, gyre_u32 reply_chunks)
+/* One thread lays out; the others see it once they met. */
+GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 room, gyre_u32 wanted,
+                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 in_shared,
+                                 gyre_u32 dense)
 {
-    const gyre_u32 each = request_chunks + reply_chunks;
-    const gyre_u32 room = (gyre_dynamic_size_() / 16 - scratch_chunks) / each;
-    const gyre_u32 fits = room ? room : GYRE_CUDA_STAGE_SIZE / 16 / each;
-    gyre_stage_place *stage = &view->stage;
+    const gyre_u32 cell = (request_chunks + reply_chunks) | 1;
+    const gyre_u32 fits = room / 16 / (cell + (dense ? request_chunks : 0));
     if (threadIdx.x > 0)
         return;
-    stage->requests = room ? memory + scratch_chunks
-                           : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
-    stage->window = wanted < fits ? wanted : fits;
-    stage->replies = stage->requests + stage->window * request_chunks;
-    stage->request_chunks = request_chunks;
-    stage->reply_chunks = reply_chunks;
-    view->eager = view->which = 0;
+    view->stage.threads = threads;
+    view->stage.request_chunks = request_chunks;
+    view->stage.reply_chunks = reply_chunks;
+    view->stage.cell = cell;
+    view->stage.window = wanted < fits ? wanted : fits;
+    view->stage.in_shared = in_shared;
+    view->stage.dense = dense;
+    view->go = 0;
+#pragma unroll 1
+    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
+        view->workers[i].which = view->workers[i].wide = 0;
 }
 
-GYRE_PART_ int gyre_next_window_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+/* ---- a worker's turn ---- */
+
+GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                              gyre_chunk *cells, gyre_u32 threads)
 {
-    __syncthreads();
-    const gyre_u32 most = view->stage.window;
-    do {
-        if (!gyre_find_requests_(arguments, view, most))
-            return 0;
-    } while (view->count == 0);
-    gyre_fetch_(&view->stage, &view->served[view->go - 1], view->claimed, view->count);
-    __syncthreads();
+    gyre_worker *worker = &view->workers[threadIdx.x / threads];
+    gyre_worker_meets_(threads); /* all have left the last run */
+    worker->cells = cells;
+    if (threadIdx.x % threads < 32) {
+        gyre_seek_(arguments, view, worker);
+        gyre_fetch_start_(view, worker);
+        if (worker->count)
+            gyre_look_ahead_(view, worker);
+    }
+    gyre_worker_meets_(threads);
+    if (worker->count == 0)
+        return 0;
+    gyre_fetch_(view, worker, cells, threads);
     return 1;
 }
 
-GYRE_PART_ void gyre_end_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                 gyre_u32 failed)
+GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                              gyre_u32 threads, gyre_u32 failed)
 {
-    gyre_served *queue = &view->served[view->go - 1];
+    const gyre_worker *worker = &view->workers[threadIdx.x / threads];
     if (failed)
         atomicAdd(&view->failed, (gyre_u64)failed);
-    __syncthreads();
-    const gyre_u32 count = view->count;
-    const gyre_u64 first = view->claimed;
-    gyre_deliver_(&view->stage, queue, first, count);
-    __syncthreads();
-    if (threadIdx.x > 0)
+    gyre_worker_meets_(threads); /* all have handled theirs */
+    gyre_deliver_(view, worker, threads);
+    if (threadIdx.x % threads > 0)
         return;
-    queue->next = first + count;
-    view->handled += count;
-    gyre_count_served_(arguments, view);
+    atomicAdd(&view->handled, (gyre_u64)worker->count);
+    gyre_tell_counts_(arguments, view);
 }
 
 #endif

@@ -17,7 +17,7 @@
 /* ---- memory across the bus ---- */
 
 /** A quarter of a line: what one thread moves at once. */
-struct gyre_chunk {
+struct alignas(16) gyre_chunk {
     gyre_u64 x, y;
 };
 
@@ -51,6 +51,27 @@ GYRE_HELPER gyre_u32 gyre_half_load_(const gyre_u32 *from)
     return value;
 }
 
+/* The same among the threads of a block. */
+GYRE_HELPER void gyre_fence_block_(void)
+{
+    asm volatile("fence.acq_rel.cta;" ::: "memory");
+}
+
+/* A word of shared or device memory that other warps or blocks change. */
+GYRE_HELPER gyre_u64 gyre_near_load_(const gyre_u64 *from)
+{
+    gyre_u64 value;
+    asm volatile("ld.relaxed.gpu.u64 %0,[%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+}
+
+GYRE_HELPER gyre_u32 gyre_near_half_load_(const gyre_u32 *from)
+{
+    gyre_u32 value;
+    asm volatile("ld.relaxed.gpu.u32 %0,[%1];" : "=r"(value) : "l"(from) : "memory");
+    return value;
+}
+
 GYRE_HELPER void gyre_word_store_(gyre_u64 *to, gyre_u64 value)
 {
     asm volatile("st.relaxed.sys.global.u64 [%0],%1;" ::"l"(to), "l"(value) : "memory");
@@ -63,6 +84,13 @@ GYRE_HELPER void gyre_fence_system_(void)
     asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
+GYRE_HELPER gyre_u64 gyre_device_load_(const gyre_u64 *from)
+{
+    gyre_u64 value;
+    asm volatile("ld.acquire.gpu.global.u64 %0,[%1];" : "=l"(value) : "l"(from) : "memory");
+    return value;
+}
+
 GYRE_HELPER void gyre_rest_(gyre_u32 nanoseconds)
 {
     if (nanoseconds)
@@ -73,6 +101,8 @@ GYRE_HELPER void gyre_rest_(gyre_u32 nanoseconds)
 
 /** A queue that this block serves. */
 struct gyre_served {
+    gyre_cuda_claims own;     /* while this block has the queue for itself */
+    gyre_cuda_claims *claims; /* own, or the cursor's */
     const gyre_u8 *requests;
     gyre_u8 *replies;
     gyre_u64 *drop_before;  /* of the host, 0 while nothing was ever dropped is the common value */
@@ -80,33 +110,52 @@ struct gyre_served {
     const gyre_u8 *headers; /* NULL: messages have none */
     gyre_u64 dropping;      /* what it was when this block looked, at clock `looked` */
     gyre_u64 looked;
-    gyre_u64 mask, next;
+    gyre_u64 mask;
     gyre_u32 request_stride, reply_stride;
     gyre_u32 header_size;
     gyre_u32 entry; /* of the table */
 };
 
-/** Where a block keeps the messages that it works on: the stage. */
+/** How workers keep the messages that they work on: the stage. Sizes in chunks. */
 struct gyre_stage_place {
-    gyre_chunk *requests, *replies;
+    gyre_u32 threads;                      /* of each worker */
     gyre_u32 request_chunks, reply_chunks; /* of each message, its header included */
-    gyre_u32 window;                       /* messages that fit */
+    gyre_u32 cell;                         /* from message to message; the reply follows the request */
+    gyre_u32 window;                       /* messages that fit, for each worker */
+    gyre_u32 dense;                        /* there is room to fetch a run as it lies in the ring */
+    gyre_u32 in_shared;                    /* cells are in shared memory */
+};
+
+/** What a worker, a group of warps or the block, has to do: `count` requests from index `first` on. */
+struct gyre_worker {
+    gyre_chunk *cells; /* its part of the stage */
+    gyre_u64 first, drop_before;
+    gyre_u32 count;
+    gyre_u32 which;   /* of served[] */
+    gyre_u32 wide;    /* there may be a backlog: look far ahead */
+    gyre_u32 parity;  /* of `barrier` */
+    gyre_u64 barrier; /* counts bytes that arrive in the stage */
 };
 
 /** What the threads of a block share; one a block, in shared memory. */
 struct gyre_block_view {
     gyre_u64 order, command, drop_before;
+    const gyre_u64 *order_word; /* where another order shows: the host's, or the relay's */
+    gyre_u64 live;              /* block 0, while it reads the table: rows that hold queues */
+    gyre_u64 asked;             /* the clock when it last looked for an order, busy or resting */
     gyre_u64 handled, failed;
     gyre_u32 queue_count; /* of served[] */
     gyre_u32 team_size;   /* blocks that share each of them; 1: this one alone */
     gyre_u32 team_leader; /* this block looks for requests of a shared queue */
     gyre_u32 first_bad;   /* of a window: the first slot that is not there */
     gyre_u32 go;          /* why polling ended: 1 + served index of a backlog, or GYRE_GO_ORDER */
-    gyre_u32 count;
-    gyre_u32 eager; /* there was a backlog: look for as many as a window holds */
-    gyre_u32 which; /* of served[]: where to look first */
-    gyre_u64 claimed;
+    gyre_u32 telling;     /* one thread tells the host the counts */
+    gyre_u64 told;        /* `handled` as the host was told it */
+    gyre_u32 posted;      /* a bit a worker: its replies wait for a fence */
+    gyre_u32 finished;    /* ... and are with the host */
+    gyre_u32 posting;     /* a worker makes the fence */
     gyre_stage_place stage;
+    gyre_worker workers[GYRE_CUDA_WORKERS_MAX];
     gyre_served served[GYRE_QUEUES_MAX];
 };
 #define GYRE_GO_ORDER         0xffffffffu
@@ -122,9 +171,9 @@ GYRE_HELPER gyre_slot *gyre_reply_at_(const gyre_served *queue, gyre_u64 index)
     return (gyre_slot *)(queue->replies + (index & queue->mask) * queue->reply_stride);
 }
 
-GYRE_HELPER int gyre_order_changed_(const gyre_resident_arguments &arguments, const gyre_block_view *view)
+GYRE_HELPER int gyre_order_changed_(const gyre_block_view *view)
 {
-    return gyre_word_load_(&arguments.orders->order) != view->order;
+    return gyre_word_load_(view->order_word) != view->order;
 }
 
 GYRE_HELPER void gyre_count_served_(const gyre_resident_arguments &arguments, gyre_block_view *view)
@@ -132,6 +181,14 @@ GYRE_HELPER void gyre_count_served_(const gyre_resident_arguments &arguments, gy
     gyre_control_block *line = (gyre_control_block *)(arguments.control + 1) + blockIdx.x;
     gyre_word_store_(&line->handled, view->handled);
     gyre_word_store_(&line->failed, view->failed);
+}
+
+/* Bytes of dynamic shared memory of the block. */
+GYRE_HELPER gyre_u32 gyre_dynamic_size_()
+{
+    gyre_u32 size;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(size));
+    return size;
 }
 
 /** One lane's context; `shared` is NULL in lane kernels. */
@@ -189,27 +246,27 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
 GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view);
 
 /*
- * Lays out the stage (view->stage) for windows of `wanted` messages, or as many as fit: in `memory`, the
- * block's dynamic shared memory, behind its scratch. All threads.
+ * Lays out the stage (view->stage) for workers of `threads` threads, each with `room` bytes of it, that take
+ * `wanted` messages at once or as many as fit. All threads; ready once they met.
  */
-GYRE_PART_ void gyre_stage_make_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                 gyre_chunk *memory, gyre_u32 scratch_chunks, gyre_u32 wanted,
-                                 gyre_u32 request_chunks, gyre_u32 reply_chunks);
+GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 room, gyre_u32 wanted,
+                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 in_shared,
+                                 gyre_u32 dense);
 
 /*
- * Waits for requests and fetches them into the stage: view->go, claimed, count, drop_before; 1. Another
- * order: 0. All threads.
+ * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0:
+ * another order. All threads of a worker, of which each has `threads`.
  */
-GYRE_PART_ int gyre_next_window_(const gyre_resident_arguments &arguments, gyre_block_view *view);
-
-/* Delivers the window's replies, of which this thread `failed` so many, and counts them. All threads. */
-GYRE_PART_ void gyre_end_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                 gyre_u32 failed);
+GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                              gyre_chunk *cells, gyre_u32 threads);
+/* Delivers the run's replies, of which this thread `failed` so many, and counts them. */
+GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                              gyre_u32 threads, gyre_u32 failed);
 
 #ifndef GYRE_CUDA_LINKED
-#include "gyre/dialect/cuda_control.h"
-#include "gyre/dialect/cuda_find.h"
+#include "gyre/dialect/cuda_seek.h"
 #include "gyre/dialect/cuda_move.h"
+#include "gyre/dialect/cuda_control.h"
 #endif
 #include "gyre/dialect/cuda_lines.h"
 #include "gyre/dialect/cuda_stage.h"

@@ -3,21 +3,28 @@
  * Messages beyond one line, actors, block kernels, and queues that several blocks share. Included by
  * cuda_resident.h.
  *
- * A window of requests is copied into the stage (cuda_move.h), handled there, and the replies are copied
- * back.
+ * A run of requests is copied into the stage (cuda_move.h), handled there, and the replies are copied back.
+ * In lane kernels a block is several workers, each of which does all of that for itself, so that while one
+ * waits for the bus others handle. With messages that do not fit a worker's share of the memory, with block
+ * kernels and with actors the whole block is one worker.
  */
 #ifndef GYRE_DIALECT_CUDA_STAGE_H
 #define GYRE_DIALECT_CUDA_STAGE_H
 
 #define GYRE_ACTOR_LOOK_NS 100000 /* between two looks for another order */
 
-/** What window sizes follow from a kernel's types. */
+/** What follows from a kernel's types; sizes in chunks. */
 template <class K> struct gyre_stage_ {
     enum {
-        request_chunks = (GYRE_SLOT_HEADER_SIZE + K::request_size + 15) / 16,
+        request_chunks = GYRE_CUDA_CHUNKS(K::request_size),
         reply_payload = K::reply_size > GYRE_SLOT_SMALL_PAYLOAD ? K::reply_size : GYRE_SLOT_SMALL_PAYLOAD,
-        reply_chunks = (GYRE_SLOT_HEADER_SIZE + reply_payload + 15) / 16,
-        scratch_chunks = K::form == 2 ? (K::scratch_size + 15) / 16 : 0
+        reply_chunks = GYRE_CUDA_CHUNKS(reply_payload),
+        cell = GYRE_CUDA_CELL(K::request_size, reply_payload),
+        scratch_chunks = K::form == 2 ? (K::scratch_size + 15) / 16 : 0,
+        room = GYRE_CUDA_ROOM(__CUDA_ARCH__) / 16,
+        in_shared = scratch_chunks + cell <= room,
+        by_workers = K::form == 1 && cell + GYRE_CUDA_DENSE(K::request_size) <= room / GYRE_CUDA_WORKERS_MAX,
+        dense = by_workers ? GYRE_CUDA_DENSE(K::request_size) : 0
     };
 };
 
@@ -45,20 +52,27 @@ template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
     return GYRE_REPLY_LENGTH_(K::reply_least, K::reply_size, GYRE_FIRST_WORD_(out + 1));
 }
 
+/* What follows a slot's header in the stage, for handlers, whose compiler is to know how it is aligned. */
+GYRE_HELPER void *gyre_payload_(const gyre_slot *slot)
+{
+    return __builtin_assume_aligned((void *)(slot + 1), sizeof(gyre_chunk));
+}
+
 /* One message by one thread. Returns 1 when the handler failed it. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_staged_(const gyre_stage_place *stage, gyre_u32 slot, gyre_u64 index,
-                                         gyre_u64 drop_before, void *state, const void *buffers,
-                                         gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const gyre_worker *worker,
+                                         void *state, const void *buffers, gyre_context *gyre)
 {
-    const gyre_slot *in = (const gyre_slot *)(stage->requests + slot * gyre_stage_<K>::request_chunks);
-    gyre_slot *out = (gyre_slot *)(stage->replies + slot * gyre_stage_<K>::reply_chunks);
+    gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
+    const gyre_u64 index = worker->first + slot;
     gyre_u32 failed = 0;
-    if (!gyre_settle_<K>(in, out, index, drop_before, 1)) {
+    if (!gyre_settle_<K>(in, out, index, worker->drop_before, 1)) {
         gyre->failed = 0;
         GYRE_HEADER_AT_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = K::handle(in + 1, out + 1, state, 0, buffers, gyre);
+        const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre);
         failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
         GYRE_STAMP_END_(gyre, index, started);
     }
@@ -68,80 +82,94 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(const gyre_stage_place *stage, gyre_u32
 
 /* One message by all threads. Returns, in thread 0, whether it failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_block_(const gyre_stage_place *stage, gyre_u64 index, gyre_u64 drop_before,
-                                        void *state, void *scratch, const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cell, const gyre_worker *worker, void *state,
+                                        void *scratch, const void *buffers, gyre_context *gyre)
 {
-    const gyre_slot *in = (const gyre_slot *)stage->requests;
-    gyre_slot *out = (gyre_slot *)stage->replies;
+    const gyre_slot *in = (const gyre_slot *)cell;
+    gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     gyre_u32 failed = 0;
-    if (!gyre_settle_<K>(in, out, index, drop_before, gyre->lane == 0)) {
+    if (!gyre_settle_<K>(in, out, worker->first, worker->drop_before, gyre->lane == 0)) {
         gyre_block_begin_(gyre);
         __syncthreads();
-        GYRE_HEADER_AT_(gyre, index);
+        GYRE_HEADER_AT_(gyre, worker->first);
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = K::handle(in + 1, out + 1, state, scratch, buffers, gyre);
+        const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre);
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0)
-            GYRE_STAMP_END_(gyre, index, started);
+            GYRE_STAMP_END_(gyre, worker->first, started);
     }
     if (gyre->lane != 0)
         return 0;
-    out->sequence = index + 1;
+    out->sequence = worker->first + 1;
     return failed;
 }
 
 /*
  * An actor's messages, one after the other, by one thread. It looks for another order between messages, but
- * not more often than every GYRE_ACTOR_LOOK_NS, and then leaves the rest of the window for later. Returns how
- * many it handled.
+ * not more often than every GYRE_ACTOR_LOOK_NS, and then leaves the rest of the window for later: nobody else
+ * takes from its queues.
  */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_actor_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                        const void *buffers, gyre_context *gyre)
+GYRE_HELPER void gyre_handle_actor_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                    gyre_chunk *cells, const void *buffers, gyre_context *gyre)
 {
+    gyre_worker *worker = &view->workers[0];
     gyre_u64 looked = gyre_time_ns(gyre);
-    for (gyre_u32 slot = 0; slot < view->count; slot++) {
-        view->failed += gyre_handle_staged_<K>(&view->stage, slot, view->claimed + slot, view->drop_before,
-                                               arguments.state, buffers, gyre);
+    for (gyre_u32 slot = 0; slot < worker->count; slot++) {
+        view->failed += gyre_handle_staged_<K>(cells, slot, worker, arguments.state, buffers, gyre);
         const gyre_u64 now = gyre_time_ns(gyre);
         if (now - looked < GYRE_ACTOR_LOOK_NS)
             continue;
         looked = now;
-        if (gyre_order_changed_(arguments, view))
-            return slot + 1;
+        if (gyre_order_changed_(view))
+            worker->count = slot + 1;
     }
-    return view->count;
+    view->served[worker->which].claims->next = worker->first + worker->count;
 }
 
-/* The window that lies in the stage. Returns how many messages this thread failed. */
+/* The run that lies in the stage. Returns how many messages this thread failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_window_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                         gyre_chunk *memory, const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                      gyre_chunk *memory, gyre_chunk *cells, gyre_u32 threads,
+                                      const void *buffers, gyre_context *gyre)
 {
-    GYRE_QUEUE_BEGIN_(gyre, &view->served[view->go - 1]);
+    gyre_worker *worker = &view->workers[threadIdx.x / threads];
+    const gyre_u32 thread = threadIdx.x % threads;
+    GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if (K::form == 2)
-        return gyre_handle_block_<K>(&view->stage, view->claimed, view->drop_before, arguments.state, memory,
-                                     buffers, gyre);
+        return gyre_handle_block_<K>(cells, worker, arguments.state, memory, buffers, gyre);
     if (K::form == 3) {
-        if (threadIdx.x == 0)
-            view->count = gyre_handle_actor_<K>(arguments, view, buffers, gyre);
+        if (thread == 0)
+            gyre_handle_actor_<K>(arguments, view, cells, buffers, gyre);
         return 0;
     }
-    if (threadIdx.x >= view->count)
+    if (thread >= worker->count)
         return 0;
-    return gyre_handle_staged_<K>(&view->stage, threadIdx.x, view->claimed + threadIdx.x, view->drop_before,
-                                  arguments.state, buffers, gyre);
+    return gyre_handle_staged_<K>(cells, thread, worker, arguments.state, buffers, gyre);
 }
 
 template <class K>
 GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                     gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
-    const gyre_u32 wanted = K::form == 2 ? 1 : K::form == 3 ? GYRE_ACTOR_WINDOW : blockDim.x;
-    gyre_stage_make_(arguments, view, memory, gyre_stage_<K>::scratch_chunks, wanted,
-                     gyre_stage_<K>::request_chunks, gyre_stage_<K>::reply_chunks);
-    while (gyre_next_window_(arguments, view))
-        gyre_end_window_(arguments, view, gyre_handle_window_<K>(arguments, view, memory, buffers, gyre));
+    typedef gyre_stage_<K> stage;
+    const gyre_u32 threads = stage::by_workers ? GYRE_CUDA_WORKER(blockDim.x) : blockDim.x;
+    const gyre_u32 wanted = K::form == 2 ? 1 : K::form == 3 ? GYRE_ACTOR_WINDOW : threads;
+    const gyre_u32 room = stage::in_shared
+                              ? (gyre_dynamic_size_() - 16 * stage::scratch_chunks) / (blockDim.x / threads)
+                              : GYRE_CUDA_STAGE_SIZE;
+    gyre_stage_make_(view, threads, room, wanted, stage::request_chunks, stage::reply_chunks,
+                     stage::in_shared, stage::dense > 0);
+    __syncthreads();
+    /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
+    gyre_chunk *cells = stage::in_shared
+                            ? memory + stage::scratch_chunks +
+                                  threadIdx.x / threads * view->stage.window * (stage::cell + stage::dense)
+                            : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
+    while (gyre_next_run_(arguments, view, cells, threads))
+        gyre_end_run_(arguments, view, threads,
+                      gyre_handle_run_<K>(arguments, view, memory, cells, threads, buffers, gyre));
+    __syncthreads();
 }
 
 template <class K>

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How workers find requests and share them out. A worker is a group of warps, or a whole block; its first
+ * warp looks for it. A part (cuda_resident.h): it runs once a run of messages, never once a message. Included
+ * by cuda_resident.h.
+ *
+ * Of the workers of a queue that have nothing to do, two look across the bus, out of phase; the others watch
+ * the claims, which lie on the device. Lane 0 decides every step, from words that others change at any time,
+ * and the other lanes hear of it through shuffles: so they never part ways.
+ */
+#ifndef GYRE_DIALECT_CUDA_SEEK_H
+#define GYRE_DIALECT_CUDA_SEEK_H
+
+#define GYRE_SEEK_STAGGER 900 /* clocks: half a poll */
+#define GYRE_SEEK_NARROW  2   /* slots that a look at an idle queue takes in */
+#define GYRE_SEEK_ROWS    4   /* of 32 slots: what a look takes in where there was a backlog */
+#ifndef GYRE_SEEK_AHEAD
+#define GYRE_SEEK_AHEAD 512 /* with so many known and not taken, nobody looks ahead */
+#endif
+#define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
+/* Between two looks of a resting block for another order. */
+#define GYRE_SEEK_ASK_HOST_CLOCKS  10000
+#define GYRE_SEEK_ASK_RELAY_CLOCKS 2000
+#define GYRE_SEEK_REST_NS          100 /* of workers that others look for */
+#define GYRE_SEEK_TEAM_NS          8   /* ... and as much again for each block that watches the same words */
+
+/** A search; lane 0's. */
+struct gyre_seeker_ {
+    gyre_u64 first; /* where to look, or what was taken */
+    gyre_u32 count; /* what was taken, 0: nothing yet */
+    gyre_u32 which; /* of the block's queues */
+    gyre_u32 polls;
+    gyre_u32 phase; /* 1 + the pollers' place that it holds, 0: none */
+    gyre_u32 wide;  /* there may be a backlog: look far ahead */
+};
+
+/* What lane 0 decides; more bits tell how. */
+#define GYRE_SEEK_LEAVE_  0u /* another order */
+#define GYRE_SEEK_DONE_   1u
+#define GYRE_SEEK_REST_   2u
+#define GYRE_SEEK_LOOK_   3u
+#define GYRE_SEEK_WIDE_   4u
+#define GYRE_SEEK_ASKS_   8u /* the order comes along */
+#define GYRE_SEEK_WHICH_0 4  /* from this bit on: the queue */
+
+/* The lanes of the first warp: a block kernel may have fewer than 32. */
+GYRE_HELPER gyre_u32 gyre_first_warp_()
+{
+    return blockDim.x < 32 ? (1u << blockDim.x) - 1 : 0xffffffffu;
+}
+
+/* Counts that changed go to the host, by one thread at a time, so that an older count never replaces a newer
+ * one. */
+GYRE_HELPER void gyre_tell_counts_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+{
+    if (*(volatile gyre_u64 *)&view->told == *(volatile gyre_u64 *)&view->handled ||
+        atomicCAS(&view->telling, 0u, 1u) != 0)
+        return;
+    const gyre_u64 handled = atomicAdd(&view->handled, 0ull);
+    gyre_count_served_(arguments, view);
+    *(volatile gyre_u64 *)&view->told = handled; /* what is counted meanwhile is told the next time */
+    gyre_fence_block_();
+    atomicExch(&view->telling, 0u);
+}
+
+/* Looks for another order, when nobody did for so many clocks. */
+GYRE_HELPER void gyre_ask_(gyre_block_view *view, gyre_u64 clocks)
+{
+    const gyre_u64 before = *(volatile gyre_u64 *)&view->asked, now = (gyre_u64)clock64();
+    if (now - before < clocks || atomicCAS(&view->asked, before, now) != before)
+        return;
+    if (gyre_order_changed_(view))
+        atomicExch(&view->go, GYRE_GO_ORDER); /* however long the backlog is */
+}
+
+/*
+ * What a busy worker has to know of the host, now and then: another order, requests to drop. Not with each
+ * run: reads of one line across the bus queue up behind each other, a microsecond each, whoever asks.
+ */
+GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
+{
+    const gyre_u64 before = *(volatile gyre_u64 *)&queue->looked, now = (gyre_u64)clock64();
+    gyre_ask_(view, GYRE_CUDA_LOOK_CLOCKS);
+    if (now - before < GYRE_CUDA_LOOK_CLOCKS * (1 + gridDim.x / 8) ||
+        atomicCAS(&queue->looked, before, now) != before)
+        return;
+    *(volatile gyre_u64 *)&queue->dropping = gyre_word_load_(queue->drop_before);
+}
+
+/* A place among the pollers, when one is free. The second place starts out of phase, because polls of one
+ * line queue up behind each other; for the same reason only the first looks far ahead. */
+GYRE_HELPER gyre_u32 gyre_may_poll_(const gyre_block_view *view, gyre_seeker_ *seeker,
+                                    gyre_cuda_claims *claims)
+{
+    if (seeker->phase)
+        return 1;
+    const gyre_u64 taken = gyre_near_load_((const gyre_u64 *)claims->pollers);
+    if ((gyre_u32)taken == 0 && atomicCAS(&claims->pollers[0], 0u, 1u) == 0)
+        seeker->phase = 1;
+    else if (!seeker->wide && taken >> 32 == 0 && atomicCAS(&claims->pollers[1], 0u, 1u) == 0)
+        seeker->phase = 2;
+    const gyre_u64 start = (gyre_u64)clock64();
+    while (seeker->phase == 2 && view->queue_count == 1 && (gyre_u64)clock64() - start < GYRE_SEEK_STAGGER)
+        ;
+    return seeker->phase;
+}
+
+GYRE_HELPER void gyre_stop_polling_(gyre_seeker_ *seeker, gyre_cuda_claims *claims)
+{
+    if (seeker->phase)
+        atomicExch(&claims->pollers[seeker->phase - 1], 0u);
+    seeker->phase = 0;
+}
+
+/* Takes up to a window of the `there` requests from seeker->first on. A team's member leaves something for
+ * the others, once each lane of a warp has one. */
+GYRE_HELPER gyre_u32 gyre_take_(const gyre_block_view *view, gyre_seeker_ *seeker, gyre_cuda_claims *claims,
+                                gyre_u64 there)
+{
+    const gyre_u32 all = there < 0xffffu ? (gyre_u32)there : 0xffffu, team = view->team_size;
+    const gyre_u32 even = team > 1 ? (all + team - 1) / team : all, least = all < 32 ? all : 32;
+    const gyre_u32 share = even > least ? even : least;
+    const gyre_u32 taken = share < view->stage.window ? share : view->stage.window;
+    seeker->count =
+        atomicCAS(&claims->next, seeker->first, seeker->first + taken) == seeker->first ? taken : 0;
+    return seeker->count ? GYRE_SEEK_DONE_ : GYRE_SEEK_REST_;
+}
+
+/* The next step. By lane 0. */
+GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker)
+{
+    gyre_cuda_claims *claims = view->served[seeker->which].claims;
+    if (*(volatile gyre_u32 *)&view->go)
+        return GYRE_SEEK_LEAVE_;
+    seeker->first = gyre_near_load_(&claims->next);
+    const gyre_u64 ready = gyre_near_load_(&claims->ready);
+    if (seeker->first < ready)
+        return gyre_take_(view, seeker, claims, ready - seeker->first);
+    if (!gyre_may_poll_(view, seeker, claims))
+        return GYRE_SEEK_REST_;
+    return GYRE_SEEK_LOOK_ | (seeker->wide ? GYRE_SEEK_WIDE_ : 0) |
+           (seeker->polls++ % GYRE_SEEK_POLLS_PER_ORDER ? 0 : GYRE_SEEK_ASKS_) |
+           seeker->which << GYRE_SEEK_WHICH_0;
+}
+
+/* One look across the bus from index `next` on: how many requests are there, one after the other. By a warp,
+ * with all looks under way together. */
+GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue, gyre_u64 next, gyre_u32 step)
+{
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, wide = step & GYRE_SEEK_WIDE_;
+    const gyre_u32 rows = wide ? GYRE_SEEK_ROWS : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
+    gyre_u64 sequences[GYRE_SEEK_ROWS], order = view->order;
+    gyre_u32 found = 0, full = 1;
+    if (lane == 0 && step & GYRE_SEEK_ASKS_)
+        order = gyre_word_load_(view->order_word);
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_SEEK_ROWS; row++) {
+        sequences[row] = 0;
+        if (row < rows && lane < slots)
+            sequences[row] = gyre_word_load_(&gyre_request_at_(queue, next + row * 32 + lane)->sequence);
+    }
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_SEEK_ROWS; row++) {
+        const gyre_u32 there = __ballot_sync(mask, sequences[row] == next + row * 32 + lane + 1);
+        if (full)
+            found += there == 0xffffffffu ? 32 : (gyre_u32)__ffs((int)~there) - 1;
+        full = full && there == 0xffffffffu;
+    }
+    if (order != view->order)
+        atomicExch(&view->go, GYRE_GO_ORDER);
+    return found;
+}
+
+/*
+ * Where there is a backlog, a worker looks on for the others while its own requests are under way to it. By
+ * its first warp.
+ */
+GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *worker)
+{
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
+    const gyre_served *queue = &view->served[worker->which];
+    gyre_cuda_claims *claims = queue->claims;
+    gyre_u64 from = 0;
+    gyre_u32 looks = 0;
+    if (lane == 0 && (worker->wide || worker->count > GYRE_SEEK_NARROW)) {
+        const gyre_u64 next = gyre_near_load_(&claims->next), ready = gyre_near_load_(&claims->ready);
+        from = ready > next ? ready : next;
+        looks = from - next < GYRE_SEEK_AHEAD && atomicCAS(&claims->pollers[0], 0u, 1u) == 0;
+    }
+    if (!__shfl_sync(mask, looks, 0))
+        return;
+    from = __shfl_sync(mask, from, 0);
+    const gyre_u32 found = gyre_look_(view, queue, from, GYRE_SEEK_WIDE_);
+    if (lane == 0) {
+        if (found)
+            atomicMax(&claims->ready, from + found);
+        atomicExch(&claims->pollers[0], 0u);
+    }
+}
+
+/* What was found becomes known, and some of it this worker's. By lane 0. */
+GYRE_HELPER gyre_u32 gyre_note_found_(gyre_block_view *view, gyre_seeker_ *seeker, gyre_u32 found)
+{
+    gyre_cuda_claims *claims = view->served[seeker->which].claims;
+    seeker->wide = found >= GYRE_SEEK_NARROW;
+    if (!found)
+        return GYRE_SEEK_REST_;
+    if (found > 1)
+        atomicMax(&claims->ready, seeker->first + found);
+    return gyre_take_(view, seeker, claims, found);
+}
+
+/* Between two steps that led to nothing. By lane 0. */
+GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                               gyre_seeker_ *seeker)
+{
+    gyre_tell_counts_(arguments, view);
+    gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS + GYRE_SEEK_TEAM_NS * view->team_size);
+    if (!seeker->phase && gridDim.x > 1) /* those who poll may be another block's */
+        gyre_ask_(view, blockIdx.x == 0 ? GYRE_SEEK_ASK_HOST_CLOCKS : GYRE_SEEK_ASK_RELAY_CLOCKS);
+    if (view->queue_count == 1)
+        return;
+    gyre_stop_polling_(seeker, view->served[seeker->which].claims);
+    seeker->which = seeker->which + 1 < view->queue_count ? seeker->which + 1 : 0;
+}
+
+/*
+ * Looks at the block's queues in turn until there is work for `worker`, as much as its window holds, or
+ * another order, which leaves it with a count of 0. By the worker's first warp; the worker's words are there
+ * once its threads met.
+ */
+GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                            gyre_worker *worker)
+{
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
+    gyre_seeker_ seeker = {0, 0, worker->which, 0, 0, worker->wide};
+    gyre_u32 step = GYRE_SEEK_REST_;
+    if (lane == 0)
+        gyre_look_up_now_(view, &view->served[seeker.which]);
+    do {
+        if (lane == 0)
+            step = gyre_seek_step_(view, &seeker);
+        step = __shfl_sync(mask, step, 0);
+        if ((step & 3u) == GYRE_SEEK_LOOK_) {
+            const gyre_u64 next = __shfl_sync(mask, seeker.first, 0);
+            const gyre_u32 found = gyre_look_(view, &view->served[step >> GYRE_SEEK_WHICH_0], next, step);
+            if (lane == 0)
+                step = gyre_note_found_(view, &seeker, found);
+            step = __shfl_sync(mask, step, 0);
+        }
+        if (lane == 0 && step == GYRE_SEEK_REST_)
+            gyre_seek_on_(arguments, view, &seeker);
+    } while (step == GYRE_SEEK_REST_);
+    if (lane == 0) {
+        gyre_stop_polling_(&seeker, view->served[seeker.which].claims);
+        worker->first = seeker.first;
+        worker->count = seeker.count;
+        worker->which = seeker.which;
+        worker->wide = seeker.wide;
+        worker->drop_before = *(volatile gyre_u64 *)&view->served[seeker.which].dropping;
+    }
+    __syncwarp(mask);
+}
+
+#endif
