@@ -87,7 +87,7 @@ bundle_make()
     rm -rf "$folder"
     mkdir -p "$folder/tests"
     run_logged "$build/bundle.log" cmake --install "$build" --prefix "$folder/gyre" --strip
-    for program in gyre_conformance gyre_demo gyre_stress run_api test_shapes peer_cuda peer_opencl; do
+    for program in gyre_conformance gyre_demo gyre_stress run_api test_shapes test_stray peer_cuda peer_opencl; do
         if [[ -x "$build/bin/$program" ]]; then
             install -s "$build/bin/$program" "$folder/gyre/bin/"
         fi
@@ -96,6 +96,8 @@ bundle_make()
     cp -r tests/conformance/exclusions "$folder/tests/conformance/exclusions"
     mkdir "$folder/tests/stress"
     cp tests/system/stress/*.gyre.c tests/system/stress/messages.h "$folder/tests/stress/"
+    mkdir "$folder/tests/crash"
+    cp tests/system/crash/stray.gyre.c tests/system/crash/stray.h "$folder/tests/crash/"
     mkdir "$folder/tests/messages"
     cp tests/system/messages/*.gyre.c tests/system/messages/*.h "$folder/tests/messages/"
     cp -r tests/kernels "$folder/tests/kernels"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
+# crash BACKEND [FAULTS [SEED]] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -16,6 +16,7 @@ set_places()
     kernels="$1/tests/kernels"
     demo_source="$1/examples/vector_add/vector_add.gyre.c"
     export LD_LIBRARY_PATH="$1/gyre/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    export CRASH_KERNEL_FILE="$1/tests/crash/stray.gyre.c"
     export SHAPES_KERNELS="$1/tests/messages/shapes.gyre.c"
     export GYRE_TEST_KERNELS="$1/tests/conformance" GYRE_TEST_STRESS="$1/tests/stress/stress.gyre.c"
 }
@@ -192,6 +193,11 @@ shapes)
     prepare "${1:?which backend?}"
     [[ $(nproc) -lt 8 ]] || export SHAPES_TOGETHER=1
     "$bin/test_shapes" "$1" "${2:-1000000}"
+    ;;
+crash)
+    backend="${1:?which backend?}"
+    prepare "$backend"
+    "$bin/test_stray" "$@"
     ;;
 kernels)
     backend="${1:?which backend?}"

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The crash campaign on any device: a stateless kernel and an actor with checkpoints, in one worker process,
+ * which dies again and again of bad addresses, endless loops and SIGKILL. No reply may be lost, doubled or
+ * wrong, and the actor's state is that of a run in which nothing happened.
+ *
+ *     test_stray BACKEND [FAULTS [SEED]]
+ *
+ * Kernels: $CRASH_KERNEL_FILE, else those of the source tree. Exit code 77 where the backend cannot start.
+ * What is chosen comes from the seed, which is printed; when faults happen is up to the machine.
+ */
+#include "workers.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stray.h"
+
+enum { WINDOW = 400, FAULTS = 20, ONE_FAULT_IN = 400, KILL_IN = 60, SKIP = 77 };
+#define FAR      (UINT64_C(1) << 40)
+#define SOON_NS  UINT64_C(10000000)  /* within this a fault has to be met, or it does not happen */
+#define LOOP_NS  UINT64_C(700000000) /* longer than the budget of a handler */
+#define PATIENCE UINT64_C(30000)     /* ms */
+
+struct line {
+    gyre_queue *queue;
+    gyre_kernel *kernel;
+    stray_request window[WINDOW];
+    uint64_t sent, received;
+    stray_state model;
+    bool actor;
+};
+
+static struct {
+    uint64_t random, numbers, faults, kills, device_ns;
+    struct line lines[2];
+} campaign;
+
+/* xorshift64* */
+static uint64_t draw(uint64_t below)
+{
+    campaign.random ^= campaign.random >> 12;
+    campaign.random ^= campaign.random << 25;
+    campaign.random ^= campaign.random >> 27;
+    return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+}
+
+static stray_request choose_request(bool faults)
+{
+    stray_request request = {.number = ++campaign.numbers, .far = FAR};
+    if (!faults || !campaign.device_ns || draw(ONE_FAULT_IN) != 0)
+        return request;
+    request.fault = STRAY_READ + (uint32_t)draw(3);
+    request.until_ns = campaign.device_ns + (request.fault == STRAY_LOOP ? LOOP_NS : SOON_NS);
+    return request;
+}
+
+static void send_some(struct line *line, uint64_t count, bool faults)
+{
+    for (; count > 0 && line->sent - line->received < WINDOW; count--) {
+        stray_request request = choose_request(faults);
+        line->window[line->sent++ % WINDOW] = request;
+        must(gyre_send(line->queue, &request, sizeof request, NULL, gyre_in_ms(PATIENCE)));
+    }
+}
+
+static void check(struct line *line, const stray_request *request, const stray_reply *reply)
+{
+    if (line->actor) {
+        line->model.count++;
+        line->model.hash = mixed(line->model.hash + request->number);
+        require(reply->number == line->model.count && reply->check == line->model.hash);
+    } else {
+        require(reply->number == request->number && reply->check == mixed(request->number));
+    }
+    if (reply->now_ns > campaign.device_ns)
+        campaign.device_ns = reply->now_ns;
+}
+
+static void receive_some(struct line *line, uint64_t count)
+{
+    for (; count > 0 && line->received < line->sent; count--) {
+        stray_reply reply = {0};
+        gyre_completion completion;
+        must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(PATIENCE)));
+        require(completion.index == line->received && completion.outcome == GYRE_REPLIED);
+        check(line, &line->window[line->received++ % WINDOW], &reply);
+    }
+}
+
+static uint64_t restarts(void)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(campaign.lines[1].kernel, &info));
+    return info.restarts;
+}
+
+static void kill_worker(void)
+{
+    pid_t worker = worker_of(getpid());
+    campaign.kills += worker != 0;
+    if (worker)
+        kill(worker, SIGKILL);
+}
+
+static void launch(gyre_runtime *runtime, struct line *line, const char *kernel)
+{
+    const char *file = getenv("CRASH_KERNEL_FILE");
+    gyre_buffer *near = NULL;
+    must(gyre_buffer_alloc(runtime, NULL, 0, 4096, &near));
+    gyre_binding_name binding = {"near", near};
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = file ? file : STRAY_KERNELS,
+                             .kernel = kernel,
+                             .bindings = &binding,
+                             .binding_count = 1};
+    must(gyre_launch(runtime, &desc, &line->kernel));
+    line->queue = gyre_kernel_queue(line->kernel);
+}
+
+static void require_state(void)
+{
+    stray_state state;
+    const struct line *line = &campaign.lines[1];
+    must(gyre_kernel_deactivate(line->kernel, gyre_in_ms(PATIENCE)));
+    must(gyre_kernel_state_read(line->kernel, &state, sizeof state));
+    require(state.count == line->model.count && state.hash == line->model.hash);
+}
+
+static void run(gyre_runtime *runtime, uint64_t faults)
+{
+    launch(runtime, &campaign.lines[0], "strays");
+    launch(runtime, &campaign.lines[1], "stray_actor");
+    campaign.lines[1].actor = true;
+    while (restarts() < faults) {
+        send_some(&campaign.lines[draw(2)], draw(100), true);
+        if (draw(KILL_IN) == 0)
+            kill_worker();
+        receive_some(&campaign.lines[draw(2)], draw(110));
+    }
+    for (int i = 0; i < 2; i++) {
+        receive_some(&campaign.lines[i], UINT64_MAX);
+        send_some(&campaign.lines[i], 100, false);
+        receive_some(&campaign.lines[i], UINT64_MAX);
+    }
+    require_state();
+}
+
+/* What the campaign needs of the configuration, for any backend. */
+static gyre_runtime *open_runtime(const char *backend)
+{
+    char isolation[96];
+    const char *settings[] = {isolation,
+                              "log_level=error",
+                              "gyre.check=off",
+                              "kernel.default.handler_budget_ms=200",
+                              "kernel.default.poison_limit=100",
+                              "kernel.stray_actor.checkpoints=true",
+                              "kernel.strays.checkpoints=true",
+                              "kernel.default.checkpoint_ms=50",
+                              NULL};
+    gyre_runtime *runtime = NULL;
+    gyre_open_desc open = {.size = sizeof open, .settings = settings, .backend = backend};
+    snprintf(isolation, sizeof isolation, "backend.%s.isolation=process", backend);
+    must(gyre_open(&open, &runtime));
+    return runtime;
+}
+
+int main(int argc, char **argv)
+{
+    const char *backend = argc > 1 ? argv[1] : "cpu";
+    uint64_t faults = argc > 2 ? strtoull(argv[2], NULL, 0) : FAULTS;
+    uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 0) : gyre_now_ns();
+    uint64_t start = gyre_now_ns();
+    printf("seed %llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    gyre_runtime *runtime = open_runtime(backend);
+    gyre_buffer *probe = NULL;
+    gyre_status status = gyre_buffer_alloc(runtime, NULL, 0, 64, &probe);
+    if (status == GYRE_UNAVAILABLE) {
+        printf("%s\n", gyre_error_text());
+        gyre_close(runtime);
+        return SKIP;
+    }
+    must(status);
+    run(runtime, faults);
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(campaign.lines[1].kernel, &info));
+    printf(
+        "%s: %llu requests, none lost, doubled or wrong, and the state as without faults; %u workers died "
+        "(%llu by "
+        "SIGKILL), %llu checkpoints, pause %.3f ms (longest %.3f), %llu requests handled again, in %.1f s\n",
+        backend, (unsigned long long)campaign.numbers, info.restarts, (unsigned long long)campaign.kills,
+        (unsigned long long)info.checkpoints, (double)info.checkpoint_ns / 1e6,
+        (double)info.longest_checkpoint_ns / 1e6, (unsigned long long)info.replayed,
+        (double)(gyre_now_ns() - start) / 1e9);
+    gyre_close(runtime);
+    return EXIT_SUCCESS;
+}
