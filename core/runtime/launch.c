@@ -484,6 +484,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
         pthread_mutex_unlock(&kernel->lock);
     }
+    if (status == GYRE_OK)
+        gyre_checkpoints_point_out(kernel, desc->source ? desc->source : kernel_text(kernel, "source"));
     return status == GYRE_OK ? gyre_checkpoints_start(kernel) : status;
 }
 

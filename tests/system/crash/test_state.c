@@ -356,6 +356,24 @@ static void buffers_that_are_no_state_are_as_the_program_gave_them(void)
     gyre_close(runtime);
 }
 
+static void a_clock_in_a_handler_is_pointed_out(void)
+{
+    gyre_buffer *near = NULL;
+    gyre_kernel *kernel = NULL;
+    gyre_runtime *runtime = open_with(NULL, NULL);
+    must(gyre_buffer_alloc(runtime, NULL, 0, 64, &near));
+    gyre_binding_name binding = {"near", near};
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = STRAY_KERNELS ":stray_actor",
+                             .bindings = &binding,
+                             .binding_count = 1};
+    must(gyre_launch(runtime, &desc, &kernel));
+    require(log_lines_with("its source uses gyre_time_ns") == 1);
+    launch_fragile(runtime, "fragile_actor", 1);
+    require(log_lines_with("its source uses") == 1);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"state_survives_crashes", state_survives_crashes},
     {"state_survives_without_any_checkpoint_but_the_first",
@@ -369,6 +387,7 @@ static const named_case cases[] = {
     {"a_relaunched_kernel_begins_anew", a_relaunched_kernel_begins_anew},
     {"an_endless_loop_in_a_replay_is_ended", an_endless_loop_in_a_replay_is_ended},
     {"an_actor_has_one_queue", an_actor_has_one_queue},
+    {"a_clock_in_a_handler_is_pointed_out", a_clock_in_a_handler_is_pointed_out},
     {"buffers_are_part_of_the_state", buffers_are_part_of_the_state},
     {"buffers_survive_with_several_blocks", buffers_survive_with_several_blocks},
     {"buffers_are_right_to_the_last_byte", buffers_are_right_to_the_last_byte},
