@@ -112,6 +112,7 @@ static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
     now.can_wake = 1;
     now.can_skip = 1;
     now.bridging = GYRE_BRIDGING_BLOCK;
+    now.can_seal = 1;
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;
 }

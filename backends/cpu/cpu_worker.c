@@ -15,6 +15,7 @@
  */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
+#define GYRE_SEALED 1
 #include "gyre/kernel.h"
 #include "gyre/waiting.h"
 
@@ -190,6 +191,14 @@ static const unsigned char *headers_of(const struct cpu_queue *queue)
     return offset ? (const unsigned char *)queue->region + offset : NULL;
 }
 
+/* Of requests, then of replies. */
+static gyre_u32 *seals_of(const struct cpu_queue *queue)
+{
+    if (!queue->slots.sealed)
+        return NULL;
+    return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
+}
+
 /* Handles what is ready, up to a batch; returns how many messages. */
 static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
@@ -199,6 +208,7 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
     if (shared && queue->next == queue->end && !claim(worker, queue))
         return 0;
     const gyre_queue_slots *slots = &queue->slots;
+    gyre_u32 *const seals = seals_of(queue);
     gyre_cpu_run run = {.requests = (const unsigned char *)region + slots->request_offset,
                         .replies = (unsigned char *)region + slots->reply_offset,
                         .mask = slots->capacity - 1,
@@ -214,6 +224,8 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
                         .context = &worker->context,
                         .stamps = stamps_of(queue),
                         .headers = headers_of(queue),
+                        .request_seals = seals,
+                        .reply_seals = seals ? seals + GYRE_SEALS_ROUND(queue->slots.capacity) : NULL,
                         .header_size = queue->slots.header_size,
                         .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
     gyre_u64 handled = run_kernel(worker, &run);

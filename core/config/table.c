@@ -568,6 +568,16 @@ static const struct gyre_config_row rows[] = {
      .preset = "sent",
      .doc = "The order in which receivers get completions: that of the sends, or whichever is there first."},
     {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "seal",
+     .choices = {"none", "crc32c"},
+     .preset = "none",
+     .doc = "`crc32c` gives each request, with its header, and each reply a checksum, which the other end "
+            "looks at: "
+            "the device before the handler, the program before the receiver. One that is wrong is a failure "
+            "(code "
+            "-12) and a dead letter. On the backend `cpu`."},
+    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",
      .min = 0,

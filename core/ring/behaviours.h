@@ -109,6 +109,15 @@ gyre_status gyre_queue_post_batch(gyre_queue *queue, const void *requests, size_
 gyre_status gyre_queue_receive_any(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
                                    gyre_message_info *info, uint64_t deadline_ns);
 
+/* ---- queue_seal.c; where queue->seals is not NULL ---- */
+
+/** Seals requests that are about to be published, `stride` bytes apart; their headers are written. */
+void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
+                           size_t stride);
+/** Makes replies whose seal is wrong failures, up to the first completion that is not there. Consumer side.
+ */
+void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end);
+
 /* ---- queue_attendant.c: the thread that does what is due at a time ---- */
 
 gyre_status gyre_queue_attendant_create(gyre_queue *queue);

@@ -104,7 +104,7 @@ static gyre_status take_word(const char *word, struct gyre_header_plan *plan)
 gyre_status gyre_header_plan_read(const char *text, struct gyre_header_plan *plan)
 {
     gyre_status status = GYRE_OK;
-    *plan = (struct gyre_header_plan){0, false};
+    *plan = (struct gyre_header_plan){0};
     if (strcmp(text, "none") == 0)
         return GYRE_OK;
     text += strspn(text, SEPARATORS);
@@ -117,6 +117,6 @@ gyre_status gyre_header_plan_read(const char *text, struct gyre_header_plan *pla
         text += strspn(text, SEPARATORS);
     }
     if (status != GYRE_OK)
-        *plan = (struct gyre_header_plan){0, false};
+        *plan = (struct gyre_header_plan){0};
     return status;
 }

@@ -14,6 +14,7 @@
 
 struct gyre_header_plan {
     uint32_t size; /* of the header: 0, 16, 32, 48, 64 */
+    bool sealed;   /* messages have checksums, which lie behind headers */
     bool times;    /* when a handler began and ended is to be told, too */
 };
 

@@ -102,6 +102,9 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     if (options->timed)
         shape->region_size += options->capacity * sizeof(gyre_stamp);
     shape->region_size = whole_lines(shape->region_size) + options->capacity * options->header_size;
+    if (options->sealed)
+        shape->region_size =
+            whole_lines(shape->region_size) + 2 * GYRE_SEALS_ROUND(options->capacity) * sizeof(gyre_u32);
 }
 
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
@@ -121,7 +124,8 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->caller_reply_size = options->caller_reply_size;
     queue->packets = options->wire != 0;
     queue->reply_room = options->wire ? options->reply_room : options->reply_size;
-    queue->quick_reply_size = options->wire || options->reply_growth.callers ? 0 : options->reply_size;
+    queue->quick_reply_size =
+        options->wire || options->reply_growth.callers || options->sealed ? 0 : options->reply_size;
     queue->detour = options->levels > 1 || options->dedup;
     queue->any_order = options->any_order;
     queue->fixed_size = options->request_least ? 0 : options->request_size;
@@ -177,6 +181,10 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
         queue->slots.headers_offset = end;
         queue->slots.header_size = queue->header_size = options->header_size;
         queue->headers = base + end;
+    }
+    if (options->sealed) {
+        queue->slots.sealed = 1;
+        queue->seals = (gyre_u32 *)(void *)(base + GYRE_SEALS_OFFSET(&queue->slots));
     }
     queue->annotated = options->timed || options->header_size;
 }

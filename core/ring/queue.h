@@ -66,6 +66,7 @@ struct gyre_queue_options {
     uint64_t age_ns;              /* after which a message rises a level */
     uint64_t window;              /* messages in the ring at once, of queues with levels */
     bool any_order;               /* receivers take whatever is there */
+    bool sealed;                  /* messages have checksums */
     gyre_control_region *control; /* of the kernel; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */
 };
@@ -108,6 +109,7 @@ struct gyre_queue {
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
     unsigned char *headers;           /* of slot 0; NULL: messages have none */
     uint32_t header_size;
+    gyre_u32 *seals;       /* of requests, then of replies: queue_seal.c; NULL: there are none */
     uint32_t request_type; /* what a header says whose sender named no type */
     uint64_t ttl_ns;
     struct gyre_queue_letters *letters;     /* these are of behaviours.h; NULL: the queue has none */

@@ -147,6 +147,8 @@ static gyre_status outcome_error(const gyre_queue *queue, uint64_t index)
 gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                                   gyre_completion *completion)
 {
+    if (__builtin_expect(queue->seals != NULL, 0))
+        gyre_queue_seals_look(queue, index, index + 1);
     const gyre_slot *slot = gyre_reply_slot(queue, index);
     uint32_t length = slot->info == GYRE_OUTCOME_REPLY ? slot->length : 0;
     if (length > queue->reply_size)
@@ -344,6 +346,8 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
     const uint32_t stride = queue->reply_stride, reply_size = queue->reply_size;
     const uint32_t readable = bridge && bridge->replies ? 0 : reply_size; /* of a length that is nonsense */
     uint32_t outcomes = 0;
+    if (__builtin_expect(queue->seals != NULL, 0))
+        gyre_queue_seals_look(queue, first, first + count);
     size_t found = 0;
     for (; found < count; found++) {
         const uint64_t index = first + found, place = index & mask;

@@ -107,11 +107,14 @@ INLINE void put_chunks(struct slots slots, uint64_t index, uint64_t end, const u
 }
 
 /* Notes something of the requests from `index` on; how many of the `granted` may be sent. */
-__attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t index, uint64_t granted)
+__attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t index, uint64_t granted,
+                                                   const void *requests, size_t size)
 {
     if (queue->log)
         granted = gyre_queue_log_grant(queue, index, granted);
     gyre_queue_note_sent(queue, index, index + granted);
+    if (queue->seals)
+        gyre_queue_seals_sent(queue, index, index + granted, requests, size);
     return granted;
 }
 
@@ -130,7 +133,7 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
     uint64_t granted = room(queue) < count ? room(queue) : count;
     uint64_t index = queue->producer.sent;
     if (__builtin_expect(queue->annotated, 0))
-        granted = annotate(queue, index, granted);
+        granted = annotate(queue, index, granted, requests, size);
     const bool bridged = tails && is_bridged(queue);
     if (bridged)
         granted = gyre_bridge_put(queue, requests, size, index, granted, mark);
@@ -177,7 +180,7 @@ uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size
     const uint32_t length = is_bridged(queue) ? 0 : length_of(request, size, queue->request_least != 0);
     if (room(queue) == 0)
         queue->producer.received_seen = gyre_received(queue);
-    if (room(queue) == 0 || annotate(queue, index, 1) == 0)
+    if (room(queue) == 0 || annotate(queue, index, 1, request, size) == 0)
         return 0;
     gyre_mark_set_locked(queue, index, mark);
     gyre_payload_copy(slot + 1, request, length);
@@ -533,6 +536,8 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
         if (__builtin_expect(queue->annotated, 0))
             gyre_queue_note_sent(queue, index, end);
+        if (queue->seals)
+            gyre_queue_seals_sent(queue, index, end, reserved_at(queue, 0), queue->request_stride);
         if (is_bridged(queue))
             gyre_bridge_commit(queue, index, end);
         else if (queue->request_least)

@@ -189,6 +189,24 @@ static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
     return GYRE_OK;
 }
 
+/* Sealed messages lie in their slots. */
+static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
+{
+    if (!gyre_dispatch_device_info(kernel->dispatch)->can_seal)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "queue '%s' of kernel '%s': this backend checks no checksums; set seal = none, or "
+            "use the backend cpu",
+            section, kernel->name);
+    if (setting(kernel, section, "layout") == LAYOUT_BRIDGED)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "queue '%s' of kernel '%s': seal = crc32c and layout = bridged do not go together; use "
+            "auto or slots",
+            section, kernel->name);
+    return GYRE_OK;
+}
+
 /* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                               struct gyre_queue_options *lent, gyre_queue **out)
@@ -201,7 +219,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, &options);
     if (status == GYRE_OK)
-        status = choose_layout(kernel, section, &options);
+        status = options.sealed ? check_seal(kernel, section) : choose_layout(kernel, section, &options);
     if (status == GYRE_OK)
         status = gyre_queue_create(&options, out);
     if (status != GYRE_OK) {

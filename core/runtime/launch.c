@@ -71,9 +71,9 @@ static void choose_compiler_options(const gyre_kernel *kernel, char *text, size_
 {
     const struct gyre_header_plan plan = gyre_queue_plan_all(kernel->runtime->config);
     static const char *const wires[] = {"", " -DGYRE_WIRED=1", " -DGYRE_WIRED=2"};
-    snprintf(text, size, "%s%s%s%s", kernel_text(kernel, "options"),
+    snprintf(text, size, "%s%s%s%s%s", kernel_text(kernel, "options"),
              gyre_kernel_setting(kernel, "timing") || plan.times ? " -DGYRE_TIMED=1" : "",
-             plan.size ? " -DGYRE_HEADED=1" : "", wires[kernel->wire]);
+             plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "", wires[kernel->wire]);
 }
 
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)

@@ -27,6 +27,9 @@ gyre_status gyre_queue_plan_header(const struct gyre_config *config, const char 
         need(plan, "deadline");
     if (number(config, name, "dedup") || number(config, name, "levels") > 1)
         need(plan, "priority"); /* and with it the id */
+    plan->sealed = number(config, name, "seal") != 0;
+    if (plan->sealed)
+        need(plan, "id");
     return status == GYRE_OK
                ? status
                : gyre_error_add(status, "in the section [queue.%s]", name && name[0] ? name : "default");
@@ -34,7 +37,7 @@ gyre_status gyre_queue_plan_header(const struct gyre_config *config, const char 
 
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
 {
-    struct gyre_header_plan all = {0, false}, one;
+    struct gyre_header_plan all = {0}, one;
     size_t count;
     const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
     for (size_t i = 0; i <= count; i++) {
@@ -43,6 +46,7 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
             continue;
         all.size = one.size > all.size ? one.size : all.size;
         all.times = all.times || one.times;
+        all.sealed = all.sealed || one.sealed;
     }
     return all;
 }
@@ -65,6 +69,7 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     struct gyre_header_plan plan;
     gyre_status status = gyre_queue_plan_header(config, section, &plan);
     options->header_size = plan.size;
+    options->sealed = plan.sealed;
     options->timed = options->timed || plan.times;
     options->ttl_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "ttl_ms");
     options->dead_letters = number(config, section, "dead_letters");

@@ -95,6 +95,7 @@ static gyre_status solo_device_info(gyre_device *device, gyre_device_info *info)
     info->block_lane_multiple = 1;
     info->scratch_max = SOLO_SCRATCH_MAX;
     info->can_wake = 1;
+    info->can_seal = 1;
     return GYRE_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #define GYRE_TIMED  1 /* block kernels are run by this file's gyre_run_ */
 #define GYRE_HEADED 1
+#define GYRE_SEALED 1
 #include <gyre/kernel.h>
 #include <gyre/waiting.h>
 #include <limits.h>
@@ -113,6 +114,11 @@ static uint64_t serve(gyre_resident *resident, struct solo_queue *queue, uint64_
     if (slots->headers_offset) { /* the queue's messages have headers */
         run.headers = (const unsigned char *)region + slots->headers_offset;
         run.header_size = slots->header_size;
+    }
+    if (slots->sealed) { /* and checksums, of requests and then of replies */
+        gyre_u32 *seals = (gyre_u32 *)(void *)((unsigned char *)region + GYRE_SEALS_OFFSET(slots));
+        run.request_seals = seals;
+        run.reply_seals = seals + GYRE_SEALS_ROUND(slots->capacity);
     }
     resident->context.block = resident->turn;
     uint64_t handled = run_kernel(resident, &run);

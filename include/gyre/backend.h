@@ -150,6 +150,7 @@ typedef struct gyre_device_info {
     char limits[512];  /* what it cannot do or does only in part, and why */
     uint32_t can_skip; /* since 1.1: it passes over requests that say GYRE_REQUEST_ANSWERED */
     uint32_t bridging; /* since 2.0: gyre_bridging, whether it serves queues with a gyre_bridge */
+    uint32_t can_seal; /* since 2.0: it checks the seals of requests, and seals replies (gyre_queue_slots) */
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

@@ -251,8 +251,16 @@ typedef struct gyre_queue_slots {
     /* Of the first header, one a slot, header_size bytes of a gyre_header each; 0: there are none. Written by
      * the host before the sequence of the request. */
     gyre_u64 headers_offset;
-    gyre_u32 header_size, reserved;
+    gyre_u32 header_size;
+    /* 1: behind the headers, whole lines on, a CRC-32C for each request slot, written by the host before the
+     * sequence, of header and payload; then, at GYRE_SEALS_ROUND, one for each reply slot, by the device. */
+    gyre_u32 sealed;
 } gyre_queue_slots;
+
+#define GYRE_SEALS_ROUND(capacity) (((capacity) + 15) / 16 * 16) /* seals of a direction: whole lines */
+#define GYRE_SEALS_OFFSET(slots)                                                                             \
+    (((slots)->headers_offset + (slots)->capacity * (slots)->header_size + GYRE_LINE_SIZE - 1) /             \
+     GYRE_LINE_SIZE * GYRE_LINE_SIZE)
 
 /**
  * One entry of the queue table, written by the host; changes are announced by a new command. A device takes

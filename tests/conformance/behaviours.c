@@ -381,6 +381,73 @@ static void what_waits_at_the_end_is_told(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* Of a message that is built in place, its sender keeps the address: it can be damaged behind the seal. */
+static void send_damaged(gyre_queue *queue, gyre_kernel *kernel, uint64_t word)
+{
+    void *place;
+    size_t stride, count = 1;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_reserve(queue, &place, &stride, &count, soon()));
+    ((words_1 *)place)->w[0] = word;
+    must(gyre_commit(queue, count));
+    ((words_1 *)place)->w[0] ^= 1;
+    must(gyre_kernel_activate(kernel, soon()));
+}
+
+static void damaged_messages_are_failed(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.seal=crc32c", "queue.default.header=64", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_completion completion;
+    gyre_dead_letter dead = {.size = sizeof dead};
+    words_1 request;
+    gyre_view view;
+    size_t found;
+    uint64_t word;
+    for (uint64_t i = 0; i < 300; i++)
+        require(call_word(queue, i) == 3 * i);
+    send_damaged(queue, kernel, 40);
+    completion = receive_word(queue, &word);
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_SEAL);
+    require(strstr(completion.failure_text, "of the request") != NULL);
+    must(gyre_dead_letter_take(queue, &dead, &request, sizeof request, GYRE_NO_WAIT));
+    require(dead.code == GYRE_FAILURE_SEAL && request.w[0] == 41);
+    send_word(queue, 5, NULL); /* now a reply, damaged before it is taken */
+    must(gyre_peek(queue, &view, 1, &found, soon()));
+    require(view.outcome == GYRE_REPLIED && ((const words_1 *)view.reply)->w[0] == 15);
+    memset((void *)(uintptr_t)view.reply, 77, sizeof(words_1));
+    must(gyre_release_views(queue, 0));
+    completion = receive_word(queue, &word);
+    require(completion.failure_code == GYRE_FAILURE_SEAL);
+    require(strstr(completion.failure_text, "of the reply") != NULL);
+    require_dead(queue, 2, 0);
+    require(call_word(queue, 3) == 9);
+    gyre_close(runtime);
+}
+
+static void large_messages_are_sealed_in_streams(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.seal=crc32c", "queue.default.capacity=64", NULL};
+    static words_128 requests[40], replies[40];
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "words.gyre.c", "words_of_128"));
+    for (uint64_t round = 0; round < 20; round++) {
+        size_t sent = 0, received = 0;
+        for (size_t i = 0; i < 40; i++)
+            for (size_t w = 0; w < 128; w++)
+                requests[i].w[w] = round + i * w;
+        must(gyre_send_batch(queue, requests, sizeof requests[0], 40, &sent, soon()));
+        for (size_t done = 0; done < sent; done += received)
+            must(gyre_receive_batch(queue, replies + done, sizeof replies[0], 40 - done, NULL, &received,
+                                    soon()));
+        for (size_t i = 0; i < sent; i++)
+            require(replies[i].w[127] == (round + i * 127) * 3 + 127);
+    }
+    gyre_close(runtime);
+}
+
 const struct conformance_case behaviour_cases[] = {
     {"late_messages_become_dead_letters", late_messages_become_dead_letters},
     {"senders_give_messages_deadlines_of_their_own", senders_give_messages_deadlines_of_their_own},
@@ -393,5 +460,7 @@ const struct conformance_case behaviour_cases[] = {
     {"a_message_that_waited_long_rises", a_message_that_waited_long_rises},
     {"levels_hold_many_messages_and_calls", levels_hold_many_messages_and_calls},
     {"what_waits_at_the_end_is_told", what_waits_at_the_end_is_told},
+    {"damaged_messages_are_failed", damaged_messages_are_failed},
+    {"large_messages_are_sealed_in_streams", large_messages_are_sealed_in_streams},
     {NULL, NULL},
 };

@@ -19,7 +19,7 @@ static void require(int holds)
 
 static void try_plan(const char *text)
 {
-    struct gyre_header_plan plan = {1, true};
+    struct gyre_header_plan plan = {.size = 1, .times = true};
     const gyre_status status = gyre_header_plan_read(text, &plan);
     require(status == GYRE_OK || (plan.size == 0 && !plan.times));
     require(plan.size % 16 == 0 && plan.size <= GYRE_HEADER_SIZE_MAX);

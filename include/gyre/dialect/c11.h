@@ -127,6 +127,36 @@ GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 starte
     __atomic_store_n(&stamp->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
 }
 
+/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others do not even ask. */
+#ifndef GYRE_SEALED
+#define GYRE_SEALED 0
+#endif
+#if GYRE_SEALED
+#include "gyre/checksum.h"
+
+/* Whether the request is what its sender sealed; one of a wrong length is refused for that. */
+GYRE_INLINE_ int gyre_seal_holds_(const gyre_cpu_run *run, const gyre_slot *in, gyre_u64 index,
+                                  const gyre_cpu_sizes *sizes)
+{
+    const gyre_u64 place = index & run->mask;
+    const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
+    if (!run->request_seals || length > sizes->request)
+        return 1;
+    return gyre_seal_of(run->headers + place * run->header_size, run->header_size, in + 1, length) ==
+           run->request_seals[place];
+}
+
+/* Before the reply is published. */
+GYRE_INLINE_ void gyre_seal_reply_(const gyre_cpu_run *run, const gyre_slot *out, gyre_u64 index)
+{
+    if (run->reply_seals && out->info == GYRE_OUTCOME_REPLY)
+        run->reply_seals[index & run->mask] = gyre_seal_of(0, 0, out + 1, out->length);
+}
+#else
+#define gyre_seal_holds_(run, in, index, sizes) 1
+#define gyre_seal_reply_(run, out, index)       ((void)0)
+#endif
+
 GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
     const gyre_u64 first = run->first, end = first + run->limit;
@@ -148,7 +178,13 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
             if (GYRE_HEADED && run->headers)
                 run->context->header = run->headers + (index & run->mask) * run->header_size;
             const gyre_u64 started_ns = GYRE_TIMED && run->stamps ? run->context->services->time_ns() : 0;
-            gyre_complete_(run, in, out, sizes, handle);
+            if (gyre_seal_holds_(run, in, index, sizes)) {
+                gyre_complete_(run, in, out, sizes, handle);
+                gyre_seal_reply_(run, out, index);
+            } else {
+                gyre_write_failure_(out, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+                run->failed++;
+            }
             if (GYRE_TIMED && run->stamps)
                 gyre_stamp_(run, index, started_ns);
         }

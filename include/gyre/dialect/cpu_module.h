@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 6
+#define GYRE_CPU_MODULE_VERSION 7
 
 struct gyre_context;
 
@@ -77,9 +77,11 @@ typedef struct gyre_cpu_run {
     void *state;
     const gyre_binding *buffers;
     gyre_context *context;
-    gyre_u64 failed;              /* incremented for each failed message */
-    gyre_stamp *stamps;           /* of slot 0; NULL: messages are not timed */
-    const unsigned char *headers; /* of slot 0; NULL: messages have none */
+    gyre_u64 failed;               /* incremented for each failed message */
+    gyre_stamp *stamps;            /* of slot 0; NULL: messages are not timed */
+    const unsigned char *headers;  /* of slot 0; NULL: messages have none */
+    const gyre_u32 *request_seals; /* of slot 0; NULL: messages have no checksums */
+    gyre_u32 *reply_seals;
     gyre_u32 header_size;
     gyre_cpu_bridge *bridge; /* NULL: every message lies in its slot */
 } gyre_cpu_run;

@@ -4,11 +4,12 @@
 
 #include "core/base/error.h"
 #include "core/ring/header.h"
+#include "gyre/checksum.h"
 #include "unit/unit.h"
 
 static void expect_plan(const char *text, uint32_t size, bool times)
 {
-    struct gyre_header_plan plan = {99, !times};
+    struct gyre_header_plan plan = {.size = 99, .times = !times};
     ck_assert_msg(gyre_header_plan_read(text, &plan) == GYRE_OK, "'%s': %s", text, gyre_error_text());
     ck_assert_msg(plan.size == size && plan.times == times, "'%s' gives %u bytes", text, plan.size);
 }
@@ -43,7 +44,7 @@ START_TEST(a_wrong_word_is_named)
                  {"type none", "'none' is no field"},
                  {"a-word-that-does-not-end-so-soon", "'a-word-that-does' is no field"}};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        struct gyre_header_plan plan = {64, true};
+        struct gyre_header_plan plan = {.size = 64, .times = true};
         ck_assert_int_eq(gyre_header_plan_read(wrong[i].text, &plan), GYRE_CONFIG);
         ck_assert_msg(strstr(gyre_error_text(), wrong[i].said) != NULL, "%s", gyre_error_text());
         ck_assert(plan.size == 0 && !plan.times);
@@ -68,6 +69,20 @@ START_TEST(a_field_beyond_the_header_is_named)
 }
 END_TEST
 
+START_TEST(checksums_are_those_of_crc_32c_with_and_without_the_instruction)
+{
+    unsigned char bytes[257];
+    ck_assert_uint_eq(gyre_seal_of(NULL, 0, "123456789", 9), 0xe3069283u);
+    ck_assert_uint_eq(gyre_seal_of("1234", 4, "56789", 5), 0xe3069283u);
+    ck_assert_uint_eq(gyre_seal_of(NULL, 0, NULL, 0), 0);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(i * 131 + 7);
+    for (size_t size = 0; size <= sizeof bytes; size++)
+        ck_assert_uint_eq(~gyre_crc32c_by_table_(0xffffffffu, bytes, size),
+                          gyre_seal_of(NULL, 0, bytes, size));
+}
+END_TEST
+
 static Suite *suite(void)
 {
     Suite *all = suite_create("headers");
@@ -75,6 +90,7 @@ static Suite *suite(void)
     tcase_add_test(cases, words_and_sizes_give_the_smallest_header_that_holds_them);
     tcase_add_test(cases, a_wrong_word_is_named);
     tcase_add_test(cases, a_field_beyond_the_header_is_named);
+    tcase_add_test(cases, checksums_are_those_of_crc_32c_with_and_without_the_instruction);
     suite_add_tcase(all, cases);
     return all;
 }

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Seals: a CRC-32C of each request with its header, which the device looks at before it calls the handler,
+ * and one of each reply, which is looked at here before anybody sees the reply.
+ *
+ * Locks: the caller's; a seal is written before the sequence that publishes what it is of.
+ */
+#include <string.h>
+
+#include "core/ring/behaviours.h"
+#include "gyre/checksum.h"
+
+static gyre_u32 *request_seal(const gyre_queue *queue, uint64_t index)
+{
+    return queue->seals + (index & queue->mask);
+}
+
+/* Those of replies are the device's, in lines of their own. */
+static const gyre_u32 *reply_seal(const gyre_queue *queue, uint64_t index)
+{
+    return queue->seals + GYRE_SEALS_ROUND(queue->capacity) + (index & queue->mask);
+}
+
+static uint32_t length_of(const gyre_queue *queue, const unsigned char *request)
+{
+    uint32_t length = queue->request_size;
+    if (queue->request_least)
+        memcpy(&length, request, sizeof length);
+    return length < queue->request_size ? length : queue->request_size;
+}
+
+void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
+                           size_t stride)
+{
+    const unsigned char *request = requests;
+    for (uint64_t index = first; index != end; index++, request += stride)
+        *request_seal(queue, index) =
+            gyre_seal_of(queue->headers + (index & queue->mask) * queue->header_size, queue->header_size,
+                         request, length_of(queue, request));
+}
+
+static void refuse(gyre_slot *slot)
+{
+    static const gyre_failure damaged = {GYRE_FAILURE_SEAL, "the CRC-32C of the reply is wrong"};
+    memcpy(slot + 1, &damaged, sizeof damaged);
+    slot->length = sizeof damaged;
+    slot->info = GYRE_OUTCOME_FAILED;
+}
+
+void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = first; index != end && gyre_reply_ready(queue, index); index++) {
+        gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
+        if (slot->info != GYRE_OUTCOME_REPLY)
+            continue;
+        const uint32_t length = slot->length < queue->reply_size ? slot->length : queue->reply_size;
+        if (gyre_seal_of(NULL, 0, slot + 1, length) != *reply_seal(queue, index))
+            refuse(slot);
+    }
+}
