@@ -8,6 +8,8 @@
 
 #include "core/ring/queue.h"
 
+enum { SLOTS_SHOWN = 1024 }; /* the preset of queue.capacity */
+
 static const char HELP[] =
     "usage: gyre messages [--backend B] [--json] FILE\n"
     "\n"
@@ -32,9 +34,30 @@ static const char *type_text(const gyre_field *field, char *text, size_t size)
     return text;
 }
 
+/* With what a queue of the preset capacity takes, for one direction. */
+static void print_slot(uint32_t stride)
+{
+    printf(", a slot of %" PRIu32 " (%d of them %.1f KiB)", stride, SLOTS_SHOWN,
+           stride * (double)SLOTS_SHOWN / 1024);
+}
+
+/* "desk_request: one of deposit, memo, ..." */
+static int print_choices(const gyre_layout *layout)
+{
+    printf("%s: one of ", layout->name);
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        printf("%s%s", i ? ", " : "", layout->choices[i]->name);
+    printf("; %" PRIu64 " to %" PRIu64 " bytes", layout->least, layout->size);
+    print_slot(gyre_slot_stride((uint32_t)layout->size));
+    printf(", hash %016" PRIx64 "\n\n", layout->hash);
+    return CLI_OK;
+}
+
 static int print_type(const gyre_layout *layout)
 {
     static const char *const headers[] = {"  FIELD", "TYPE", ">OFFSET", ">COUNT", ">SIZE", NULL};
+    if (layout->choice_count)
+        return print_choices(layout);
     if (layout->tail)
         printf("%s: %" PRIu64 " to %" PRIu64 " bytes, a tail of %" PRIu64, layout->name, layout->least,
                layout->size, layout->tail);
@@ -42,7 +65,7 @@ static int print_type(const gyre_layout *layout)
         printf("%s: %" PRIu64 " bytes%s", layout->name, layout->size,
                layout->has_parts ? ", with parts in the tail of the message around it" : "");
     if (layout->size <= GYRE_PAYLOAD_MAX && (layout->tail || !layout->has_parts))
-        printf(", a slot of %" PRIu32, gyre_slot_stride((uint32_t)layout->size));
+        print_slot(gyre_slot_stride((uint32_t)layout->size));
     printf(", hash %016" PRIx64 "\n", layout->hash);
     cli_table *table = cli_table_create(headers);
     for (uint32_t i = 0; i < layout->field_count; i++) {
@@ -62,11 +85,10 @@ static int print_type(const gyre_layout *layout)
 
 static json_t *field_json(const gyre_field *field)
 {
-    static const char *const shapes[] = {[GYRE_SHAPE_PLAIN] = "plain",
-                                         [GYRE_SHAPE_ID128] = "id128",
-                                         [GYRE_SHAPE_SPAN] = "span",
-                                         [GYRE_SHAPE_UTF8] = "utf8",
-                                         [GYRE_SHAPE_OPTIONAL] = "optional"};
+    static const char *const shapes[] = {
+        [GYRE_SHAPE_PLAIN] = "plain",  [GYRE_SHAPE_ID128] = "id128",       [GYRE_SHAPE_SPAN] = "span",
+        [GYRE_SHAPE_UTF8] = "utf8",    [GYRE_SHAPE_OPTIONAL] = "optional", [GYRE_SHAPE_CHOICE] = "choice",
+        [GYRE_SHAPE_PACKET] = "packet"};
     char type[200];
     json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "field", field->name, "type",
                             type_text(field, type, sizeof type), "shape", shapes[field->type->shape],
@@ -84,10 +106,16 @@ static json_t *type_json(const gyre_layout *layout)
     for (uint32_t i = 0; i < layout->field_count; i++)
         json_array_append_new(fields, field_json(&layout->fields[i]));
     snprintf(hash, sizeof hash, "%016" PRIx64, layout->hash);
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:s, s:o}", "type", layout->name, "size",
-                     (json_int_t)layout->size, "least", (json_int_t)layout->least, "tail",
-                     (json_int_t)layout->tail, "alignment", (json_int_t)layout->alignment, "has_parts",
-                     layout->has_parts, "hash", hash, "fields", fields);
+    json_t *choices = json_array();
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        json_array_append_new(choices, json_string(layout->choices[i]->name));
+    return json_pack(
+        "{s:s, s:I, s:I, s:I, s:I, s:b, s:s, s:o, s:I, s:o}", "type", layout->name, "size",
+        (json_int_t)layout->size, "least", (json_int_t)layout->least, "tail", (json_int_t)layout->tail,
+        "alignment", (json_int_t)layout->alignment, "has_parts", layout->has_parts, "hash", hash, "fields",
+        fields, "slot",
+        (json_int_t)(layout->size <= GYRE_PAYLOAD_MAX ? gyre_slot_stride((uint32_t)layout->size) : 0),
+        "choices", choices);
 }
 
 static int print_all(const cli_context *cli, const type_list *list)

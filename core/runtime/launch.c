@@ -462,6 +462,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel);
     if (status == GYRE_OK)
+        status = gyre_types_of_kernel(kernel);
+    if (status == GYRE_OK)
         status = choose_shape(kernel, desc);
     if (status == GYRE_OK)
         status = bind_buffers(kernel, desc);

@@ -145,6 +145,7 @@ void gyre_close(gyre_runtime *runtime)
     gyre_watchdog_finish(runtime);
     while (runtime->kernels)
         gyre_kernel_release(runtime->kernels);
+    gyre_types_forget(runtime);
     gyre_buffers_close(runtime);
     gyre_runtime_close_devices(runtime);
     gyre_registry_destroy(runtime->registry);

@@ -74,8 +74,9 @@ struct gyre_runtime {
 
     pthread_mutex_t lock;
     struct gyre_open_device *devices;
-    struct gyre_kernel *kernels; /* in order of launch */
-    bool device_failed;          /* the last device that was asked for could not be opened */
+    struct gyre_kernel *kernels;   /* in order of launch */
+    struct gyre_known_type *types; /* type_registry.c */
+    bool device_failed;            /* the last device that was asked for could not be opened */
     struct gyre_buffer *buffers;
 };
 
@@ -257,6 +258,12 @@ void gyre_kernel_free_shards(gyre_kernel *kernel);
 /** The types of a kernel that was built. Owner: the kernel. */
 gyre_status gyre_kernel_types_create(gyre_kernel *kernel);
 void gyre_kernel_types_destroy(gyre_kernel *kernel);
+
+/* type_registry.c */
+/** Adds a type and those inside it, unless they are known; `context` is the runtime. */
+gyre_status gyre_types_keep(void *context, const gyre_type *type);
+gyre_status gyre_types_of_kernel(const gyre_kernel *kernel);
+void gyre_types_forget(gyre_runtime *runtime);
 
 /* queue_types.c */
 /**

@@ -549,6 +549,36 @@ typedef struct gyre_recovered {
 
 GYRE_API gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered);
 
+/* ---- the registry of types ---- */
+
+/**
+ * A runtime knows the message types of the kernels that it launched, with those inside them and those of
+ * their protocols, and what was added or loaded. Types stay until the runtime is closed; two of one name that
+ * differ are both kept.
+ */
+GYRE_API gyre_status gyre_type_add(gyre_runtime *runtime, const gyre_type *type);
+/**
+ * Adds the types of a kernel file, of one that `gyre compile -o` wrote, or of a header, which is compiled for
+ * that with the backend (NULL: as configured); nothing is launched.
+ */
+GYRE_API gyre_status gyre_types_load(gyre_runtime *runtime, const char *backend, const char *file);
+/** Fills up to `capacity` types, in the order in which they became known, and returns how many there are. */
+GYRE_API size_t gyre_types(gyre_runtime *runtime, const gyre_type **out, size_t capacity);
+/** The last type of that name that became known; NULL when none is, with the nearest name in the sentence. */
+GYRE_API const gyre_type *gyre_type_find(gyre_runtime *runtime, const char *name);
+/** The type with that id (gyre_type_info), or NULL. */
+GYRE_API const gyre_type *gyre_type_find_id(gyre_runtime *runtime, uint64_t id);
+
+typedef struct gyre_type_info {
+    size_t size;
+    uint64_t id; /* the layout hash: equal for types whose fields have equal names, types and offsets */
+    uint64_t bytes, least;    /* the largest message, and one with nothing in its tail */
+    uint32_t fields, choices; /* of a protocol's messages: how many types it is one of */
+    uint64_t slot_bytes;      /* what it takes in a queue, in each direction; 0: it cannot be sent alone */
+} gyre_type_info;
+
+GYRE_API gyre_status gyre_type_info_get(const gyre_type *type, gyre_type_info *info);
+
 /* ---- device buffers ---- */
 
 /** Memory on the device that launches with this backend (NULL: as configured) and ordinal would use. Zeroed.

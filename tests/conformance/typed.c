@@ -99,6 +99,44 @@ static void a_type_without_a_handler_is_named(struct conformance *test)
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_LENGTH);
 }
 
+static void types_are_found_by_name_and_id(struct conformance *test)
+{
+    const gyre_type *types[16];
+    gyre_type_info info = {.size = sizeof info}, other = {.size = sizeof other};
+    launch(test, "typed.gyre.c", "typed");
+    require(gyre_types(test->runtime, types, 16) == 7); /* three and two, and those of the protocol */
+    const gyre_type *found = gyre_type_find(test->runtime, "join");
+    require(found != NULL);
+    must(gyre_type_info_get(found, &info));
+    require(info.bytes == sizeof(join) && info.least == 16 && info.fields == 1 &&
+            info.slot_bytes >= sizeof(join));
+    must(gyre_type_info_get(GYRE_TYPE(join), &other));
+    require(other.id == info.id && gyre_type_find_id(test->runtime, info.id) == found);
+    found = gyre_type_find(test->runtime, "typed_request");
+    require(found != NULL);
+    must(gyre_type_info_get(found, &info));
+    require(info.choices == 3 && info.fields == 0 && info.bytes == sizeof(typed_request));
+    require(gyre_type_find(test->runtime, "jion") == NULL);
+    require_sentence("did you mean 'join'?");
+    require(gyre_type_find_id(test->runtime, 1) == NULL);
+}
+
+static void types_are_loaded_from_files(struct conformance *test)
+{
+    gyre_type_info info = {.size = sizeof info}, known = {.size = sizeof known};
+    must(gyre_types_load(test->runtime, test->backend, kernel_path("typed.h")));
+    require(gyre_types(test->runtime, NULL, 0) == 9);
+    require(gyre_type_find(test->runtime, "report_new") != NULL);
+    must(gyre_type_info_get(gyre_type_find(test->runtime, "report_new"), &info));
+    must(gyre_type_info_get(GYRE_TYPE(report_new), &known));
+    require(info.id == known.id);
+    must(gyre_types_load(test->runtime, test->backend, kernel_path("typed.gyre.c"))); /* the same once more */
+    require(gyre_types(test->runtime, NULL, 0) == 9);
+    must(gyre_type_add(test->runtime, GYRE_TYPE(wired_add)));
+    require(gyre_type_find(test->runtime, "wired_add") != NULL && gyre_types(test->runtime, NULL, 0) == 10);
+    require(gyre_types_load(test->runtime, test->backend, "no-such.h") != GYRE_OK);
+}
+
 /* ---- types that grew ---- */
 
 static gyre_kernel *launch_typed(struct conformance *test, const char *kernel, const gyre_type *type)
@@ -282,6 +320,8 @@ const struct conformance_case typed_cases[] = {
     {"typed_messages_have_tails", typed_messages_have_tails},
     {"mixed_types_stream_in_order", mixed_types_stream_in_order},
     {"a_type_without_a_handler_is_named", a_type_without_a_handler_is_named},
+    {"types_are_found_by_name_and_id", types_are_found_by_name_and_id},
+    {"types_are_loaded_from_files", types_are_loaded_from_files},
     {"an_older_kernel_leaves_out_what_it_does_not_know", an_older_kernel_leaves_out_what_it_does_not_know},
     {"a_newer_kernel_gets_zeros_for_what_is_not_sent", a_newer_kernel_gets_zeros_for_what_is_not_sent},
     {"types_that_differ_otherwise_are_refused", types_that_differ_otherwise_are_refused},

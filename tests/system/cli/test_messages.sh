@@ -18,6 +18,19 @@ run messages --backend cpu --json $kernels/parts_chat.gyre.c
 exits 0
 prints '{"type":"chat_line","size":248,"least":48,"tail":200,"alignment":8,"has_parts":true,"hash":"'
 prints '{"field":"room","type":"optional utf8","shape":"optional","offset":40,"count":1,"size":8,"element":"utf8"}'
+run messages --backend cpu $kernels/desk.h
+exits 0
+prints 'desk_request: one of deposit, memo, bell, card; 8 to 208 bytes, a slot of '
+prints '(1024 of them '
+run call --backend cpu $kernels/desk.gyre.c '{"type":"deposit","account":1,"cents":5}' '{"type":"depot","account":1}'
+exits 1
+prints '{"type":"balance","cents":5,"deposits":1}'
+prints "no handler for type 'depot': 'desk_request' is one of deposit, memo, bell, card; did you mean 'deposit'?"
+run call --backend cpu --set queue.wired.wire=memorypack tests/conformance/kernels/wired.gyre.c \
+    33221100554477668899aabbccddeeff2a01443322116655887799aabbccddeeff000000c03f00002040 3322
+exits 1
+prints '"33221100554477668899aabbccddeeff2a01443322116655887799aabbccddeeff0000008040"'
+prints '{"failed":{"code":2,"text":"the input ends within it"}}'
 printf '#define A 1\n' >"$folder/empty.h"
 run messages --backend cpu "$folder/empty.h"
 refuses 1 "'$folder/empty.h' declares no message: expected GYRE_MESSAGE(...) or GYRE_MESSAGE_TAIL(...) at the start of a line"

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A header declares types and no kernel, so a kernel file is written around it, in a folder of its own under
+ * TMPDIR: for each declaration a kernel with a buffer of that type, which is never launched. No locks.
+ */
+#include "core/runtime/type_source.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+enum { NAMES_MAX = 256, TEMPORARY_SIZE = 200 };
+
+/* ---- a kernel file around a header ---- */
+
+/* The name in "GYRE_MESSAGE(name, ...)", "GYRE_MESSAGE_TAIL(name, ...)" or "GYRE_PROTOCOL(name, ...)" at the
+ * start of a line; 0 when there is none. */
+static size_t declared_name(const char *line, const char **name, bool *protocol)
+{
+    static const char *const words[] = {"GYRE_MESSAGE(", "GYRE_MESSAGE_TAIL(", "GYRE_PROTOCOL("};
+    size_t length = 0;
+    line += strspn(line, " \t");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strncmp(line, words[i], strlen(words[i]))) {
+            *protocol = i == 2;
+            *name = line + strlen(words[i]) + strspn(line + strlen(words[i]), " \t");
+            while (isalnum((unsigned char)(*name)[length]) || (*name)[length] == '_')
+                length++;
+        }
+    return length;
+}
+
+/* A kernel with a buffer of that message, or one that takes and gives those of that protocol. */
+static void write_kernel(FILE *out, size_t number, const char *name, int length, bool protocol)
+{
+    if (protocol)
+        fprintf(out, "GYRE_KERNEL(type_%zu, %.*s_request, %.*s_reply)\n{\n    return GYRE_NO_REPLY;\n}\n",
+                number, length, name, length, name);
+    else
+        fprintf(out,
+                "#define LIST_%zu(IN, INOUT) IN(%.*s, one)\nGYRE_BUFFERS(list_%zu, LIST_%zu)\n"
+                "GYRE_KERNEL_WITH(type_%zu, gyre_none, gyre_none, gyre_none, list_%zu)\n"
+                "{\n    return buffers->one_count ? GYRE_NO_REPLY : gyre_fail(gyre, 0, \"\");\n}\n",
+                number, length, name, number, number, number, number);
+}
+
+static size_t write_kernels(FILE *in, FILE *out)
+{
+    char *line = NULL;
+    size_t size = 0, count = 0;
+    while (count < NAMES_MAX && getline(&line, &size, in) >= 0) {
+        const char *name = NULL;
+        bool protocol = false;
+        const int length = (int)declared_name(line, &name, &protocol);
+        if (length > 0)
+            write_kernel(out, count++, name, length, protocol);
+    }
+    free(line);
+    return count;
+}
+
+static gyre_status write_around(const char *header, const char *path)
+{
+    char absolute[PATH_MAX];
+    FILE *in = realpath(header, absolute) ? fopen(absolute, "re") : NULL;
+    if (!in)
+        return gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
+    FILE *out = fopen(path, "we");
+    if (!out) {
+        fclose(in);
+        return gyre_error_set(GYRE_FAILED, "cannot write '%s': %s", path, strerror(errno));
+    }
+    fprintf(out, "#include <gyre/kernel.h>\n#include \"%s\"\n", absolute);
+    size_t count = write_kernels(in, out);
+    fclose(in);
+    if (fclose(out) != 0)
+        return gyre_error_set(GYRE_FAILED, "cannot write '%s': %s", path, strerror(errno));
+    return count ? GYRE_OK
+                 : gyre_error_set(GYRE_INVALID,
+                                  "'%s' declares no message: expected GYRE_MESSAGE(...) or "
+                                  "GYRE_MESSAGE_TAIL(...) at the start of a line",
+                                  header);
+}
+
+/* ---- compiling ---- */
+
+static gyre_status take_kernel(const gyre_kernel_record *record, gyre_type_taker take, void *context)
+{
+    gyre_status status = take(context, record->request);
+    if (status == GYRE_OK)
+        status = take(context, record->reply);
+    if (status == GYRE_OK)
+        status = take(context, record->state);
+    for (size_t i = 0; status == GYRE_OK && record->buffer_types[i]; i++)
+        status = take(context, record->buffer_types[i]);
+    return status;
+}
+
+static gyre_status compile(gyre_runtime *runtime, struct gyre_dispatch *device, const char *source,
+                           gyre_type_taker take, void *context)
+{
+    struct gyre_pipeline_report *report = calloc(1, sizeof *report);
+    struct gyre_build *build = NULL;
+    if (!report)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the types of '%s'", source);
+    const struct gyre_pipeline_desc desc = {
+        .config = runtime->config, .device = device, .source = source, .report = report};
+    gyre_status status = gyre_pipeline_run_desc(&desc, &build);
+    if (report->messages[0])
+        gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s", report->messages);
+    for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(build); i++)
+        status = take_kernel(gyre_build_at(build, i), take, context);
+    gyre_build_release(build);
+    free(report);
+    return status;
+}
+
+static bool is_header(const char *file)
+{
+    size_t length = strlen(file);
+    return length > 2 && !strcmp(file + length - 2, ".h");
+}
+
+static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *device, const char *header,
+                                  gyre_type_taker take, void *context)
+{
+    const char *parent = getenv("TMPDIR");
+    char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 20];
+    int length = snprintf(folder, sizeof folder, "%s/gyre-types-XXXXXX", parent && *parent ? parent : "/tmp");
+    if (length >= (int)sizeof folder || !mkdtemp(folder))
+        return gyre_error_set(GYRE_FAILED, "cannot make a folder in TMPDIR: %s", strerror(errno));
+    snprintf(path, sizeof path, "%s/types.gyre.c", folder);
+    gyre_status status = write_around(header, path);
+    if (status == GYRE_OK)
+        status = compile(runtime, device, path, take, context);
+    unlink(path);
+    rmdir(folder);
+    return status;
+}
+
+gyre_status gyre_type_source_read(gyre_runtime *runtime, const char *backend, const char *file,
+                                  gyre_type_taker take, void *context)
+{
+    struct gyre_dispatch *device = NULL;
+    gyre_status status = gyre_runtime_device(runtime, backend, 0, &device);
+    if (status != GYRE_OK)
+        return status;
+    return is_header(file) ? compile_header(runtime, device, file, take, context)
+                           : compile(runtime, device, file, take, context);
+}
