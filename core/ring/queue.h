@@ -41,7 +41,7 @@ struct gyre_queue_options {
     uint32_t reply_least;              /* of replies alike */
     uint32_t caller_request_size, caller_reply_size; /* of the caller's types where they differ, else 0 */
     uint32_t reply_room; /* of packets: bytes that a caller has to have room for */
-    uint32_t wire; /* not 0: messages are packets, of which callers see the bytes (queue_convert.c) */
+    uint32_t wire;       /* not 0: messages are packets, of which callers see the bytes (queue_convert.c) */
     struct gyre_queue_growth request_growth, reply_growth; /* the queue's once it was made */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
