@@ -20,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,readability-function-size): parameters are
+ * OpenCL's */
 #define EXPORTED __attribute__((visibility("default")))
 
 enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2 };
@@ -168,3 +170,4 @@ EXPORTED cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint coun
     wake_all();
     return REAL(clEnqueueMarkerWithWaitList)(queue, count, events, event);
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name,readability-function-size) */
