@@ -204,32 +204,49 @@ static gyre_status unwrap(const gyre_queue *queue, const void *message, const gy
     return GYRE_OK;
 }
 
-gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
-                         const gyre_type *reply_type, void *reply, size_t reply_size,
-                         gyre_completion *completion, uint64_t deadline_ns)
+/* Where the reply goes. */
+struct answer {
+    const gyre_type *type; /* NULL: none is expected */
+    void *reply;
+    size_t size;
+    gyre_completion *completion; /* NULL: a failure is an error */
+};
+
+/* `message` is one of the protocol. */
+static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message, uint32_t used,
+                                const struct answer *answer, uint64_t deadline_ns)
 {
+    const size_t room = queue->kernel->record->reply->size;
+    gyre_completion own = {.outcome = GYRE_REPLIED, .length = (uint32_t)room};
+    unsigned char *reply = malloc(room);
+    if (!reply)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply of %zu bytes", room);
+    gyre_status status =
+        gyre_call(queue, message, used, reply, room, answer->completion ? &own : NULL, deadline_ns);
+    if (status == GYRE_OK && own.outcome == GYRE_REPLIED && answer->type)
+        status = unwrap(queue, reply, answer->type, answer->reply, answer->size, &own);
+    if (answer->completion)
+        *answer->completion = own;
+    free(reply);
+    return status;
+}
+
+gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request,
+                         const gyre_type *reply_type, void *reply, gyre_completion *completion,
+                         uint64_t deadline_ns)
+{
+    const struct answer answer = {reply_type, reply, reply_type ? reply_type->size : 0, completion};
     unsigned char stack[STACK_SIZE], *message = NULL;
-    gyre_completion own = {0};
     uint32_t used = 0;
     gyre_status status = check_given(queue, type, request, "gyre_call_as");
-    if (status == GYRE_OK && reply_size && (!reply || !reply_type))
-        status = gyre_error_set(GYRE_INVALID, "gyre_call_as needs room for the reply, and its type");
-    if (status != GYRE_OK)
-        return status;
-    const size_t room = queue->kernel->record->reply->size;
-    unsigned char *answer = malloc(room);
-    status = answer ? wrap(queue, type, request, size, stack, &message, &used)
-                    : gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply of %zu bytes", room);
+    if (status == GYRE_OK && !reply != !reply_type)
+        status =
+            gyre_error_set(GYRE_INVALID, "gyre_call_as needs room for the reply and its type, or neither");
     if (status == GYRE_OK)
-        status = gyre_call(queue, message, used, answer, room, completion ? &own : NULL, deadline_ns);
-    if (!completion && status == GYRE_OK)
-        own = (gyre_completion){.outcome = GYRE_REPLIED, .length = (uint32_t)room};
-    if (status == GYRE_OK && own.outcome == GYRE_REPLIED && reply_type)
-        status = unwrap(queue, answer, reply_type, reply, reply_size, &own);
-    if (completion)
-        *completion = own;
+        status = wrap(queue, type, request, type->size, stack, &message, &used);
+    if (status == GYRE_OK)
+        status = call_wrapped(queue, message, used, &answer, deadline_ns);
     if (message != stack)
         free(message);
-    free(answer);
     return status;
 }

@@ -371,10 +371,13 @@ GYRE_API gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, cons
  */
 GYRE_API gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t length,
                                    const gyre_type *type, const void **reply, size_t *size);
-/** Request and reply in one, as gyre_call. A NULL reply type: none is expected, `reply` is left alone. */
-GYRE_API gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
-                                  const gyre_type *reply_type, void *reply, size_t reply_size,
-                                  gyre_completion *completion, uint64_t deadline_ns);
+/**
+ * Request and reply in one, as gyre_call; `request` and `reply` are whole structs of their types. A NULL
+ * reply type: none is expected, and `reply` is NULL as well.
+ */
+GYRE_API gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request,
+                                  const gyre_type *reply_type, void *reply, gyre_completion *completion,
+                                  uint64_t deadline_ns);
 
 /**
  * Zero-copy send: gives the address where the next `*count` (in: wanted, out: granted, at least 1) requests

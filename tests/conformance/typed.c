@@ -18,11 +18,9 @@ static void each_type_goes_to_its_handler(struct conformance *test)
         const count counted = {(u32)i};
         area answer = {0};
         gyre_completion completion;
-        must(gyre_call_as(queue, GYRE_TYPE(square), &asked, sizeof asked, GYRE_TYPE(area), &answer,
-                          sizeof answer, NULL, soon()));
+        must(gyre_call_as(queue, GYRE_TYPE(square), &asked, GYRE_TYPE(area), &answer, NULL, soon()));
         require(answer.area == i * i);
-        must(gyre_call_as(queue, GYRE_TYPE(count), &counted, sizeof counted, NULL, NULL, 0, &completion,
-                          soon()));
+        must(gyre_call_as(queue, GYRE_TYPE(count), &counted, NULL, NULL, &completion, soon()));
         require(completion.outcome == GYRE_NOT_REPLIED);
     }
 }
@@ -36,14 +34,12 @@ static void typed_messages_have_tails(struct conformance *test)
     must(gyre_put(&asked, &asked.words, (const utf8 *)NULL, 3));
     must(gyre_put_text(&asked, &gyre_items(utf8, &asked, asked.words)[0], "one "));
     must(gyre_put_text(&asked, &gyre_items(utf8, &asked, asked.words)[2], "three"));
-    must(gyre_call_as(queue, GYRE_TYPE(join), &asked, asked.gyre_used, GYRE_TYPE(joined), &answer,
-                      sizeof answer, NULL, soon()));
+    must(gyre_call_as(queue, GYRE_TYPE(join), &asked, GYRE_TYPE(joined), &answer, NULL, soon()));
     require(answer.words == 3 && answer.text.count == 9);
     require(memcmp(gyre_items(u8, &answer, answer.text), "one three", 9) == 0);
     asked.words.offset += 4; /* what came alone would be refused as well */
     gyre_completion completion;
-    must(gyre_call_as(queue, GYRE_TYPE(join), &asked, asked.gyre_used, GYRE_TYPE(joined), &answer,
-                      sizeof answer, &completion, soon()));
+    must(gyre_call_as(queue, GYRE_TYPE(join), &asked, GYRE_TYPE(joined), &answer, &completion, soon()));
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_PART);
 }
 

@@ -20,7 +20,7 @@ prints '{"type":"chat_line","size":248,"least":48,"tail":200,"alignment":8,"has_
 prints '{"field":"room","type":"optional utf8","shape":"optional","offset":40,"count":1,"size":8,"element":"utf8"}'
 run messages --backend cpu $kernels/desk.h
 exits 0
-prints 'desk_request: one of deposit, memo, bell, card; 8 to 208 bytes, a slot of '
+prints 'desk_request: one of deposit, memo, bell, card; 8 to 232 bytes, a slot of '
 prints '(1024 of them '
 run call --backend cpu $kernels/desk.gyre.c '{"type":"deposit","account":1,"cents":5}' '{"type":"depot","account":1}'
 exits 1
