@@ -67,14 +67,28 @@ static void send_some(struct line *line, uint64_t count, bool faults)
     }
 }
 
+/* What came is told: whether the reply is another request's, or a faulting handler's own. */
+static void require_reply(const stray_request *request, const stray_reply *reply, uint64_t number,
+                          uint64_t check)
+{
+    if (reply->number != number || reply->check != check)
+        fprintf(stderr,
+                "request %llu (fault %u): expected %llu %llx, found %llu %llx, handled %lld ns before its "
+                "fault ends\n",
+                (unsigned long long)request->number, request->fault, (unsigned long long)number,
+                (unsigned long long)check, (unsigned long long)reply->number,
+                (unsigned long long)reply->check, (long long)(request->until_ns - reply->now_ns));
+    require(reply->number == number && reply->check == check);
+}
+
 static void check(struct line *line, const stray_request *request, const stray_reply *reply)
 {
     if (line->actor) {
         line->model.count++;
         line->model.hash = mixed(line->model.hash + request->number);
-        require(reply->number == line->model.count && reply->check == line->model.hash);
+        require_reply(request, reply, line->model.count, line->model.hash);
     } else {
-        require(reply->number == request->number && reply->check == mixed(request->number));
+        require_reply(request, reply, request->number, mixed(request->number));
     }
     if (reply->now_ns > campaign.device_ns)
         campaign.device_ns = reply->now_ns;
