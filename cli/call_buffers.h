@@ -21,7 +21,7 @@ int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtim
                       const cli_list *bound, const cli_list *named);
 
 /** A message_json_names.resolve; the context is a call_buffers. */
-gyre_status call_buffers_resolve(const void *buffers, const char *name, uint64_t offset, uint64_t size,
+gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t offset, uint64_t size,
                                  gyre_handle *out);
 
 /** Checks that each "NAME=FILE" of `specs` names a buffer. Returns an exit code. */

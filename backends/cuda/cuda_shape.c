@@ -27,12 +27,13 @@ static bool uses_lines(const struct cuda_kernel *kernel)
            kernel->record.reply->size <= GYRE_SLOT_SMALL_PAYLOAD;
 }
 
-/* What one message takes in a stage: request and reply with their headers. */
+/* What one message takes in a stage: request and reply with their headers; never nothing. */
 static uint64_t staged_size(const struct cuda_kernel *kernel)
 {
     uint64_t reply = kernel->record.reply->size;
     reply = reply > GYRE_SLOT_SMALL_PAYLOAD ? reply : GYRE_SLOT_SMALL_PAYLOAD;
-    return 16 * GYRE_CUDA_CELL(kernel->record.request->size, reply);
+    const uint64_t size = 16 * GYRE_CUDA_CELL(kernel->record.request->size, reply);
+    return size ? size : 16;
 }
 
 static uint32_t choose_threads(const struct cuda_kernel *kernel, uint32_t lanes)

@@ -136,7 +136,7 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
         granted = annotate(queue, index, granted, requests, size);
     const bool bridged = tails && is_bridged(queue);
     if (bridged)
-        granted = gyre_bridge_put(queue, requests, size, index, granted, mark);
+        granted = gyre_bridge_put(queue, requests, size, index, granted, (int)mark);
     const uint64_t end = index + granted;
     if (mark != GYRE_MARK_SEND && !bridged)
         for (uint64_t i = index; i != end; i++)

@@ -234,7 +234,7 @@ static void recover_begins(void)
 /* One request is handled again, or the device goes on. */
 static void recover_step(void)
 {
-    struct sim_request again;
+    struct sim_request again = {0};
     struct gyre_logged_request request = {.payload = &again};
     uint64_t end = gyre_queue_first_unanswered(world.queue);
     if (MUTANT != MUTANT_NO_REPLAY && gyre_queue_log_next(world.queue, &world.replaying, end, &request)) {

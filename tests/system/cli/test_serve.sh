@@ -15,7 +15,9 @@ start_server()
     "$GYRE" serve --backend cpu "$@" >"$folder/ready" 2>"$folder/served" &
     server=$!
     for ((i = 0; i < 600; i++)); do
-        [[ ! -s "$folder/ready" ]] && kill -0 "$server" 2>/dev/null || break
+        if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
+            break
+        fi
         sleep 0.05
     done
 }

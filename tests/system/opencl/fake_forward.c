@@ -14,6 +14,7 @@
 #elif defined(__aarch64__)
 #define JUMP_(name) "adrp x16, fake_real_" name "\nldr x16, [x16, :lo12:fake_real_" name "]\nbr x16\n"
 #else
+/* cppcheck-suppress preprocessorErrorDirective */
 #error "the fake loader knows no jump of this processor"
 #endif
 
