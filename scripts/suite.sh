@@ -67,11 +67,16 @@ stage()
     fi
 }
 
+# The fuzzers are built with AddressSanitizer and UndefinedBehaviorSanitizer: one build serves the tests under these as well.
 stage_fuzz()
 {
+    local tests='unit|plugins|stress|conformance/cpu'
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
-        stage fuzz "short fuzz runs" -- -R '^fuzz/'
+        stage fuzz "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
+            -- -j "$(nproc)" -R "^(fuzz|$tests)/"
     else
+        stage asan "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
+            -- -j "$(nproc)" -R "^($tests)/"
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }
@@ -145,12 +150,10 @@ suite_run()
         compiler=(-DCMAKE_C_COMPILER=clang)
     fi
     stage dev "everything, warnings are errors" -- -j "$(nproc)" "${less[@]}"
-    stage asan "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer" "${compiler[@]}" \
-        -- -j "$(nproc)" -R '^(unit|plugins|stress|conformance/cpu)/'
     stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
         -- -R '^(unit|stress|conformance/(cpu|checked))/'
-    stage_fuzz
-    stage_lint
+    stage_fuzz "${compiler[@]}"
+    stage_lint "$@"
     apply_requirements
     print_results
 }
