@@ -59,7 +59,8 @@ static uint64_t least(uint64_t a, uint64_t b)
  */
 static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit)
 {
-    const uint64_t each = staged_size(kernel), workers = threads / GYRE_CUDA_WORKER(threads);
+    const uint64_t each = staged_size(kernel), whole = threads / GYRE_CUDA_WORKER(threads);
+    const uint64_t workers = whole ? whole : 1;
     const uint64_t dense = each + 16 * GYRE_CUDA_DENSE(kernel->record.request->size);
     const bool block = kernel->record.form == GYRE_FORM_BLOCK;
     const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
