@@ -73,10 +73,10 @@ stage_fuzz()
     local tests='unit|plugins|stress|conformance/cpu'
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -j "$(nproc)" -R "^(fuzz|$tests)/"
+            -- -j "$(nproc)" -R "^(fuzz|$tests)/" -E '^unit/cuda$' # minutes of a compiler that is not ours
     else
         stage asan "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -j "$(nproc)" -R "^($tests)/"
+            -- -j "$(nproc)" -R "^($tests)/" -E '^unit/cuda$'
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }

@@ -64,7 +64,7 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
     const uint64_t dense = each + 16 * GYRE_CUDA_DENSE(kernel->record.request->size);
     const bool block = kernel->record.form == GYRE_FORM_BLOCK;
     const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
-    if (kernel->record.form == GYRE_FORM_LANE && dense <= limit / workers)
+    if (kernel->record.form == GYRE_FORM_LANE && dense > 0 && dense <= limit / workers)
         return workers * least(threads / workers, limit / workers / dense) * dense;
     if (scratch + each > limit)
         return scratch;

@@ -73,10 +73,11 @@ static void join_traffic(struct traffic *traffic)
     }
 }
 
+/* Asleep, so that the traffic has the processors. */
 static void let_run(uint64_t microseconds)
 {
-    for (uint64_t end = gyre_now_ns() + microseconds * 1000; gyre_now_ns() < end;)
-        ;
+    const struct timespec duration = {0, (long)microseconds * 1000};
+    nanosleep(&duration, NULL);
 }
 
 static void terminates_in_traffic(struct stress *stress)
