@@ -30,10 +30,10 @@ cppcheck_tool()
     fi
 }
 
-# The compiled files of the dev preset; generated files and fuzz targets have no say. TIDY: which of them, a pattern.
+# The compiled files of the dev preset; generated files and fuzz targets have no say.
 tidy_files()
 {
-    c_files | grep '\.c$' | grep -E "${TIDY:-.}" | while read -r file; do
+    c_files | grep '\.c$' | while read -r file; do
         if grep -q "\"file\": \"$PWD/$file\"" build/dev/compile_commands.json; then
             echo "$file"
         fi
@@ -74,16 +74,14 @@ lint_one()
     fi
 }
 
-# stage_lint [all]: clang-tidy takes as long as a build, so that the tests' own code is left to `all` and to ./dev lint.
+# stage_lint [all]: clang-tidy takes longer than a build, so it is left to `all` and to ./dev lint.
 stage_lint()
 {
-    local TIDY='^(core|backends|cli|examples)/'
-    [[ "${1:-}" != all ]] || TIDY=.
     say "== static checks"
     lint_one clang-format "$(clang_tool clang-format)" lint_format
     lint_one shellcheck shellcheck lint_shell
     lint_one cppcheck "$(cppcheck_tool)" lint_cppcheck
-    lint_one clang-tidy "$(clang_tool clang-tidy)" lint_tidy
+    [[ "${1:-}" != all ]] || lint_one clang-tidy "$(clang_tool clang-tidy)" lint_tidy
 }
 
 lint_run()
