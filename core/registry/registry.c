@@ -251,7 +251,7 @@ gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *nam
 
 void gyre_registry_hold(struct gyre_registry *registry, const struct gyre_candidate *candidate)
 {
-    for (size_t i = 0; registry && i < registry->count; i++)
+    for (size_t i = 0; i < registry->count; i++)
         if (&registry->entries[i].candidate == candidate)
             gyre_held_add(candidate->library, candidate->parameters, candidate->parameter_count,
                           &registry->entries[i].verdict);

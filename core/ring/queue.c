@@ -386,11 +386,11 @@ uint64_t gyre_queue_complete_ring(gyre_queue *queue)
 
 uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
 {
-    uint64_t count = gyre_queue_complete_ring(queue);
     if (!queue->levels)
-        return count;
-    gyre_producer_take(queue);
-    count += gyre_queue_levels_end(queue, true);
+        return gyre_queue_complete_ring(queue);
+    gyre_producer_take(queue); /* or the attendant moves what waits into a ring that was completed already */
+    uint64_t count = gyre_queue_levels_end(queue, true);
+    count += gyre_queue_complete_ring(queue);
     gyre_queue_levels_pump(queue); /* what finds no room follows as receivers make some */
     gyre_producer_give(queue);
     return count;

@@ -86,9 +86,9 @@ void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index)
     struct gyre_queue_expiry *expiry = queue->expiry;
     gyre_slot *slot = gyre_request_slot(queue, index);
     expiry->deadlines[index & queue->mask] = 0;
-    expiry->lengths[index & queue->mask] = slot->length;
-    /* before the length: pairs with the receiver's acquire of the completion that comes of it */
-    __atomic_store_n(&expiry->taken_back[index & queue->mask], 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&expiry->lengths[index & queue->mask], slot->length, __ATOMIC_RELAXED);
+    /* before the slot's length: pairs with the receiver, who has the completion that comes of it */
+    __atomic_store_n(&expiry->taken_back[index & queue->mask], 1, __ATOMIC_RELEASE);
     __atomic_store_n(&slot->length, LENGTH_TAKEN_BACK, __ATOMIC_RELEASE);
 }
 
@@ -112,11 +112,12 @@ void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index)
     static const gyre_failure expired = {GYRE_FAILURE_EXPIRED, "expired: not handled by its deadline"};
     gyre_slot *slot = gyre_reply_slot(queue, index);
     gyre_failure failure;
-    if (!__atomic_load_n(&queue->expiry->taken_back[index & queue->mask], __ATOMIC_RELAXED))
+    if (!__atomic_load_n(&queue->expiry->taken_back[index & queue->mask], __ATOMIC_ACQUIRE))
         return;
     memcpy(&failure, slot + 1, sizeof failure);
     if (failure.code != GYRE_FAILURE_LENGTH)
         return;
     memcpy(slot + 1, &expired, sizeof expired); /* the device is done with both slots */
-    gyre_request_slot(queue, index)->length = queue->expiry->lengths[index & queue->mask];
+    gyre_request_slot(queue, index)->length =
+        __atomic_load_n(&queue->expiry->lengths[index & queue->mask], __ATOMIC_RELAXED);
 }

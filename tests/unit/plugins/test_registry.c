@@ -286,7 +286,8 @@ START_TEST(verdict_of_a_backend_in_use_is_held)
     set_moody("m", "works");
     set("remember_probes=false");
     set("backend.m.watches=$GYRE_TEST_DRIVER");
-    gyre_registry_hold(fixture.registry, judge("m"));
+    const struct gyre_candidate *candidate = judge("m"); /* which makes the registry */
+    gyre_registry_hold(fixture.registry, candidate);
     setenv("GYRE_TEST_DRIVER", "3", 1);
     ck_assert(judge("m")->remembered);
     ck_assert_str_eq(judge("m")->fingerprint, "moody 1.2.3");
