@@ -118,6 +118,8 @@ void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index)
     if (failure.code != GYRE_FAILURE_LENGTH)
         return;
     memcpy(slot + 1, &expired, sizeof expired); /* the device is done with both slots */
-    gyre_request_slot(queue, index)->length =
-        __atomic_load_n(&queue->expiry->lengths[index & queue->mask], __ATOMIC_RELAXED);
+    /* relaxed: what orders it behind the attendant's store is the device, which answered because of that */
+    __atomic_store_n(&gyre_request_slot(queue, index)->length,
+                     __atomic_load_n(&queue->expiry->lengths[index & queue->mask], __ATOMIC_RELAXED),
+                     __ATOMIC_RELAXED);
 }
