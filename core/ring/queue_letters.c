@@ -92,8 +92,10 @@ static bool is_dead(int32_t code)
  * but for one whose length tells where it lies. */
 static uint32_t request_length(const gyre_queue *queue, const gyre_slot *request)
 {
-    if (request->length <= queue->request_size)
-        return request->length;
+    /* relaxed: the attendant may have taken the request back long ago (queue_expiry.c) */
+    const uint32_t length = __atomic_load_n(&request->length, __ATOMIC_RELAXED);
+    if (length <= queue->request_size)
+        return length;
     return queue->bridge ? 0 : queue->request_size;
 }
 
