@@ -262,7 +262,8 @@ static gyre_status read_block(struct cursor cursor, size_t offset, const struct 
     take_copy(&cursor, &block, sizeof block);
     const void *bytes = take(&cursor, block.size);
     uint64_t size = content->open.state_size;
-    if (cursor.broken || !coming->open || block.offset > size || block.size > size - block.offset)
+    if (cursor.broken || !coming->open || !coming->state || block.offset > size ||
+        block.size > size - block.offset)
         return contradiction(offset, "lies outside the state that it is a part of");
     if (block.size)
         memcpy(coming->state + block.offset, bytes, block.size);

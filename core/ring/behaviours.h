@@ -93,15 +93,14 @@ int gyre_wait_place(const gyre_queue *queue, uint64_t argument);
 /* ---- queue_post.c ---- */
 
 /**
- * Sends one message, `size` bytes of the kernel's type, on a queue with a detour. As gyre_send, and DROPPED
- * when its id is known. *inside as gyre_queue_stay has it.
+ * Sends the first of `request`, which is of the kernel's type, on a queue with a detour. As gyre_send, and
+ * DROPPED when its id is known. *inside as gyre_queue_stay has it.
  */
-gyre_status gyre_queue_post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
-                            enum gyre_mark mark, uint64_t *index, uint64_t deadline_ns, bool *inside);
-/** The same for `count` of the caller's type; headers may be NULL. */
-gyre_status gyre_queue_post_batch(gyre_queue *queue, const void *requests, size_t size,
-                                  const gyre_header *headers, uint64_t count, uint64_t *first, uint64_t *sent,
-                                  uint64_t deadline_ns);
+gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
+                            uint64_t *index, uint64_t deadline_ns, bool *inside);
+/** The same for all of `requests`, of the caller's type. */
+gyre_status gyre_queue_post_batch(gyre_queue *queue, const struct gyre_outgoing *requests,
+                                  struct gyre_sent *sent, uint64_t deadline_ns);
 
 /* ---- queue_match.c ---- */
 

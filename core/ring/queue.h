@@ -373,6 +373,19 @@ static inline void gyre_queue_leave(gyre_queue *queue, bool inside)
 /** Ends a consumer's section: steps over finished calls, unlocks, and tells those who wait for room. */
 void gyre_consumer_give(gyre_queue *queue);
 
+/** Requests of a caller, `size` bytes apart, and their headers (NULL: none). */
+struct gyre_outgoing {
+    const void *bytes;
+    size_t size;
+    uint64_t count;
+    const gyre_header *headers;
+};
+
+/** The requests that were sent: `count` from index `first` on. */
+struct gyre_sent {
+    uint64_t first, count;
+};
+
 /** Under the producer lock: sends up to `count` requests as far as there is room; returns how many. */
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                         enum gyre_mark mark);
@@ -406,6 +419,12 @@ static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_
 /** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
                                       size_t count);
+
+/**
+ * The requests as they go into the ring, checked: where the caller's type is another one, `requests` then
+ * names *converted, which is the caller's to free. Otherwise as gyre_queue_check_requests. queue_send.c
+ */
+gyre_status gyre_queue_admit(const gyre_queue *queue, struct gyre_outgoing *requests, void **converted);
 
 /** What a completion's slot holds, or points to; NULL: the device wrote nonsense. `bridge` is the queue's. */
 static inline const void *gyre_reply_payload(const struct gyre_queue_bridge *bridge, const gyre_slot *slot,

@@ -33,21 +33,22 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
         gyre_queue_ring_credit(queue);
 }
 
-static gyre_status send_call(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
-                             uint64_t *index, uint64_t deadline_ns, bool *inside)
+static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *request, uint64_t *index,
+                             uint64_t deadline_ns, bool *inside)
 {
+    const size_t size = request->size;
     if (__builtin_expect(queue->detour, 0))
-        return gyre_queue_post(queue, request, size, header, GYRE_MARK_CALL, index, deadline_ns, inside);
+        return gyre_queue_post(queue, request, GYRE_MARK_CALL, index, deadline_ns, inside);
     for (;;) {
         uint64_t granted = 0;
         gyre_producer_take(queue);
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             *index = queue->producer.sent;
-            queue->producer.given = header;
+            queue->producer.given = request->headers;
             granted = size == queue->direct_size
-                          ? gyre_queue_put(queue, request, size, 1, GYRE_MARK_CALL)
-                          : gyre_queue_put_tails(queue, request, size, 1, GYRE_MARK_CALL);
+                          ? gyre_queue_put(queue, request->bytes, size, 1, GYRE_MARK_CALL)
+                          : gyre_queue_put_tails(queue, request->bytes, size, 1, GYRE_MARK_CALL);
             queue->producer.given = NULL;
         }
         gyre_producer_give(queue);
@@ -62,7 +63,7 @@ static gyre_status send_call(gyre_queue *queue, const void *request, size_t size
             return gyre_error_set(GYRE_CLOSED,
                                   "the kernel of this queue was terminated; relaunch it to call again");
         gyre_status status =
-            gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request, size), deadline_ns);
+            gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request->bytes, size), deadline_ns);
         if (status != GYRE_OK)
             return status;
     }
@@ -87,9 +88,18 @@ static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t dea
                           (unsigned long long)ticket);
 }
 
+/* What a call gives and wants back; completion and info may be NULL. */
+struct exchange {
+    struct gyre_outgoing request; /* one */
+    void *reply;
+    size_t reply_size;
+    gyre_completion *completion;
+    gyre_message_info *info;
+};
+
 /* The call of `index` was sent: takes its reply, or gives it up. */
-static gyre_status take_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
-                              gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange,
+                              uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     if (!gyre_reply_ready(queue, index))
@@ -99,46 +109,46 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, void *reply, si
         return gyre_error_add(status, "request %llu was sent and not answered in time",
                               (unsigned long long)index);
     }
-    status = gyre_queue_read_reply(queue, index, reply, size, completion);
+    status = gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size, exchange->completion);
     if (__builtin_expect(queue->timing != NULL, 0))
         gyre_queue_timing_received(queue, index, index + 1);
-    if (info)
-        gyre_queue_info(queue, index, info);
+    if (exchange->info)
+        gyre_queue_info(queue, index, exchange->info);
     leave_slot(queue, index, GYRE_MARK_DONE);
     return status;
 }
 
-static inline gyre_status call(gyre_queue *queue, const void *request, size_t request_size,
-                               const gyre_header *header, void *reply, size_t reply_size,
-                               gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+static gyre_status check_exchange(const gyre_queue *queue, const struct exchange *exchange)
 {
-    uint64_t index = 0;
-    bool inside = false;
-    if (!queue || !request || (!reply && reply_size))
+    const uint64_t size = exchange->reply_size;
+    if (!queue || !exchange->request.bytes || (!exchange->reply && size))
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
     const uint64_t longest =
         queue->reply_growth.callers ? queue->reply_growth.callers->size : queue->reply_room;
-    if (reply_size < longest && reply_size != queue->caller_reply_size)
+    if (size < longest && size != queue->caller_reply_size)
         return gyre_error_set(GYRE_INVALID,
-                              "this queue gives replies of up to %llu bytes, found room for %zu",
-                              (unsigned long long)longest, reply_size);
+                              "this queue gives replies of up to %llu bytes, found room for %llu",
+                              (unsigned long long)longest, (unsigned long long)size);
+    return GYRE_OK;
+}
+
+static inline gyre_status call(gyre_queue *queue, struct exchange *exchange, uint64_t deadline_ns)
+{
+    uint64_t index = 0;
+    bool inside = false;
     void *converted = NULL;
-    gyre_status status = GYRE_OK;
-    if (request_size != queue->fixed_size && gyre_queue_converts(queue, request_size)) {
-        status = gyre_queue_convert(queue, request, request_size, 1, &converted);
-        request = converted;
-        request_size = queue->request_size;
-    } else {
-        status = gyre_queue_check_requests(queue, request, request_size, 1);
-    }
+    gyre_status status = check_exchange(queue, exchange);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_queue_admit(queue, &exchange->request, &converted);
     if (status == GYRE_OK)
-        status = send_call(queue, request, request_size, header, &index, deadline_ns, &inside);
+        status = send_call(queue, &exchange->request, &index, deadline_ns, &inside);
     if (__builtin_expect(converted != NULL, 0)) /* calls of the usual kind leave the allocator alone */
         free(converted);
     if (status == GYRE_OK && __builtin_expect(queue->levels != NULL, 0))
         status = await_ticket(queue, &index, deadline_ns);
     if (status == GYRE_OK)
-        status = take_reply(queue, index, reply, reply_size, completion, info, deadline_ns);
+        status = take_reply(queue, index, exchange, deadline_ns);
     gyre_queue_leave(queue, inside);
     return status;
 }
@@ -146,19 +156,28 @@ static inline gyre_status call(gyre_queue *queue, const void *request, size_t re
 gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
                       size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
 {
-    return call(queue, request, request_size, NULL, reply, reply_size, completion, NULL, deadline_ns);
+    struct exchange exchange = {.request = {.bytes = request, .size = request_size, .count = 1},
+                                .reply = reply,
+                                .reply_size = reply_size,
+                                .completion = completion};
+    return call(queue, &exchange, deadline_ns);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what a caller can say of a call */
 gyre_status gyre_call_with(gyre_queue *queue, const void *request, size_t request_size,
                            const gyre_header *header, void *reply, size_t reply_size,
                            gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
 {
+    struct exchange exchange = {
+        .request = {.bytes = request, .size = request_size, .count = 1, .headers = header},
+        .reply = reply,
+        .reply_size = reply_size,
+        .completion = completion,
+        .info = info};
     gyre_status status = GYRE_OK;
     if (info && info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID, "gyre_call_with needs an info with its size set");
     if (queue && header)
         status = gyre_queue_check_header(queue, header);
-    if (status != GYRE_OK)
-        return status;
-    return call(queue, request, request_size, header, reply, reply_size, completion, info, deadline_ns);
+    return status == GYRE_OK ? call(queue, &exchange, deadline_ns) : status;
 }

@@ -42,17 +42,18 @@ static enum outcome post(gyre_queue *queue, const void *request, size_t size, co
     return granted ? POSTED : FULL;
 }
 
-gyre_status gyre_queue_post(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
-                            enum gyre_mark mark, uint64_t *index, uint64_t deadline_ns, bool *inside)
+gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *request, enum gyre_mark mark,
+                            uint64_t *index, uint64_t deadline_ns, bool *inside)
 {
-    const gyre_header none = {0}, *whole = header ? header : &none;
+    const gyre_header none = {0}, *whole = request->headers ? request->headers : &none;
+    const size_t size = request->size;
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK) {
         enum outcome outcome = FULL;
         gyre_producer_take(queue);
         const bool is_closed = gyre_queue_closed(queue);
         if (!is_closed)
-            outcome = post(queue, request, size, whole, mark, index);
+            outcome = post(queue, request->bytes, size, whole, mark, index);
         gyre_producer_give(queue);
         if (outcome == DUPLICATE)
             return duplicate(queue, whole->id);
@@ -61,47 +62,41 @@ gyre_status gyre_queue_post(gyre_queue *queue, const void *request, size_t size,
             gyre_queue_ring_doorbell(queue, 1);
             return GYRE_OK;
         }
-        status = is_closed
-                     ? gyre_queue_tell_closed(queue)
-                     : gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request, size), deadline_ns);
+        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, size);
+        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
     }
     return status;
 }
 
-static gyre_status post_all(gyre_queue *queue, const unsigned char *requests, size_t size,
-                            const gyre_header *headers, uint64_t count, uint64_t *first, uint64_t *sent,
+static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
                             uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     bool inside = false;
-    for (*sent = 0; status == GYRE_OK && *sent < count; *sent += status == GYRE_OK) {
+    for (sent->count = 0; status == GYRE_OK && sent->count < requests.count;
+         sent->count += status == GYRE_OK) {
         uint64_t index = 0;
         /* as in a batch of other queues: only the first one waits */
-        status = gyre_queue_post(queue, requests + *sent * size, size, headers ? &headers[*sent] : NULL,
-                                 GYRE_MARK_SEND, &index, *sent ? GYRE_NO_WAIT : deadline_ns, &inside);
-        if (*sent == 0)
-            *first = index;
+        status = gyre_queue_post(queue, &requests, GYRE_MARK_SEND, &index,
+                                 sent->count ? GYRE_NO_WAIT : deadline_ns, &inside);
+        if (sent->count == 0)
+            sent->first = index;
+        requests.bytes = (const unsigned char *)requests.bytes + requests.size;
+        requests.headers += requests.headers != NULL;
     }
     gyre_queue_leave(queue, inside);
-    return *sent && status == GYRE_AGAIN ? GYRE_OK : status;
+    return sent->count && status == GYRE_AGAIN ? GYRE_OK : status;
 }
 
-gyre_status gyre_queue_post_batch(gyre_queue *queue, const void *requests, size_t size,
-                                  const gyre_header *headers, uint64_t count, uint64_t *first, uint64_t *sent,
-                                  uint64_t deadline_ns)
+gyre_status gyre_queue_post_batch(gyre_queue *queue, const struct gyre_outgoing *requests,
+                                  struct gyre_sent *sent, uint64_t deadline_ns)
 {
+    struct gyre_outgoing taken = *requests;
     void *converted = NULL;
-    *sent = 0;
-    gyre_status status = GYRE_OK;
-    if (size != queue->fixed_size && gyre_queue_converts(queue, size)) {
-        status = gyre_queue_convert(queue, requests, size, count, &converted);
-        requests = converted;
-        size = queue->request_size;
-    } else {
-        status = gyre_queue_check_requests(queue, requests, size, count);
-    }
+    sent->count = 0;
+    gyre_status status = gyre_queue_admit(queue, &taken, &converted);
     if (status == GYRE_OK)
-        status = post_all(queue, requests, size, headers, count, first, sent, deadline_ns);
+        status = post_all(queue, taken, sent, deadline_ns);
     free(converted);
     return status;
 }

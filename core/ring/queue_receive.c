@@ -260,38 +260,45 @@ static gyre_status nothing_taken(gyre_queue *queue, gyre_status status)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
+/* Where completions go, and how many at most. */
+struct taking {
+    void *replies;
+    size_t size, count;
+    gyre_completion *completions; /* NULL: a failure ends the batch, and is told by the status */
+    gyre_message_info *info;      /* of the first one; may be NULL */
+};
+
 /* A batch of a queue whose receivers take whatever is there: only the first one is waited for. Without a
  * place for completions each stands alone, since a failure that was taken is told by the status. */
-__attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, void *replies, size_t size,
-                                                         size_t count, gyre_completion *completions,
-                                                         gyre_message_info *info, size_t *received,
-                                                         uint64_t deadline_ns)
+__attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, const struct taking *taking,
+                                                         size_t *received, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
-    const size_t most = completions ? count : 1;
+    gyre_completion *const completions = taking->completions;
+    const size_t size = taking->size, most = completions ? taking->count : 1;
     while (status == GYRE_OK && *received < most) {
-        status = gyre_queue_receive_any(queue, (unsigned char *)replies + *received * size, size,
-                                        completions ? &completions[*received] : NULL, *received ? NULL : info,
-                                        *received ? GYRE_NO_WAIT : deadline_ns);
+        status =
+            gyre_queue_receive_any(queue, (unsigned char *)taking->replies + *received * size, size,
+                                   completions ? &completions[*received] : NULL,
+                                   *received ? NULL : taking->info, *received ? GYRE_NO_WAIT : deadline_ns);
         *received += status == GYRE_OK || status == GYRE_FAILED;
     }
     return completions && *received ? GYRE_OK : status;
 }
 
-/* `info` (may be NULL) is told of the first completion that is taken. */
-static inline gyre_status receive(gyre_queue *queue, void *replies, size_t size, size_t count,
-                                  gyre_completion *completions, gyre_message_info *info, size_t *received,
+static inline gyre_status receive(gyre_queue *queue, const struct taking *taking, size_t *received,
                                   uint64_t deadline_ns)
 {
-    if (!queue || !received || (!replies && size))
+    gyre_message_info *const info = taking->info;
+    if (!queue || !received || (!taking->replies && taking->size))
         return gyre_error_set(
             GYRE_INVALID, "gyre_receive and gyre_receive_batch need a queue, room for replies and for their "
                           "number");
     *received = 0;
-    if (count == 0)
+    if (taking->count == 0)
         return GYRE_OK;
     if (__builtin_expect(queue->any_order, 0))
-        return receive_any(queue, replies, size, count, completions, info, received, deadline_ns);
+        return receive_any(queue, taking, received, deadline_ns);
     gyre_status status = GYRE_OK;
     bool inside = false;
     do {
@@ -301,7 +308,8 @@ static inline gyre_status receive(gyre_queue *queue, void *replies, size_t size,
         if (info)
             queue->consumer.wanted = info;
         if (!queue->consumer.peeking)
-            status = take_ready(queue, replies, size, count, completions, received);
+            status = take_ready(queue, taking->replies, taking->size, taking->count, taking->completions,
+                                received);
         if (info)
             queue->consumer.wanted = NULL;
         gyre_consumer_give(queue);
@@ -317,23 +325,26 @@ static inline gyre_status receive(gyre_queue *queue, void *replies, size_t size,
 gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, size_t count,
                                gyre_completion *completions, size_t *received, uint64_t deadline_ns)
 {
-    return receive(queue, replies, size, count, completions, NULL, received, deadline_ns);
+    const struct taking taking = {replies, size, count, completions, NULL};
+    return receive(queue, &taking, received, deadline_ns);
 }
 
 gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
                               gyre_message_info *info, uint64_t deadline_ns)
 {
+    const struct taking taking = {reply, size, 1, completion, info};
     size_t received = 0;
     if (info && info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID, "gyre_receive_with needs an info with its size set");
-    return receive(queue, reply, size, 1, completion, info, &received, deadline_ns);
+    return receive(queue, &taking, &received, deadline_ns);
 }
 
 gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
                          uint64_t deadline_ns)
 {
+    const struct taking taking = {reply, size, 1, completion, NULL};
     size_t received = 0;
-    return receive(queue, reply, size, 1, completion, NULL, &received, deadline_ns);
+    return receive(queue, &taking, &received, deadline_ns);
 }
 
 /* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */

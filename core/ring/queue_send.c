@@ -257,14 +257,20 @@ gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
-/* The requests that a call sent: `count` from index `first` on. */
-struct sent {
-    uint64_t first, count;
-};
+gyre_status gyre_queue_admit(const gyre_queue *queue, struct gyre_outgoing *requests, void **converted)
+{
+    if (requests->size == queue->fixed_size || !gyre_queue_converts(queue, requests->size))
+        return gyre_queue_check_requests(queue, requests->bytes, requests->size, requests->count);
+    gyre_status status =
+        gyre_queue_convert(queue, requests->bytes, requests->size, requests->count, converted);
+    requests->bytes = *converted;
+    requests->size = queue->request_size;
+    return status;
+}
 
 /* Sends what there is room for, waiting while there is none; at least 1 when OK. */
-INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                             struct sent *sent, uint64_t deadline_ns, bool tails, const gyre_header *headers)
+INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
+                             uint64_t deadline_ns, bool tails)
 {
     gyre_status status = GYRE_OK;
     bool inside = false;
@@ -274,10 +280,10 @@ INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             sent->first = queue->producer.sent;
-            if (headers)
-                queue->producer.given = headers;
-            granted = put(queue, requests, size, count, GYRE_MARK_SEND, tails);
-            if (headers)
+            if (requests.headers)
+                queue->producer.given = requests.headers;
+            granted = put(queue, requests.bytes, requests.size, requests.count, GYRE_MARK_SEND, tails);
+            if (requests.headers)
                 queue->producer.given = NULL;
         }
         gyre_producer_give(queue);
@@ -287,39 +293,47 @@ INLINE gyre_status send_some(gyre_queue *queue, const void *requests, size_t siz
             break;
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
-        const uint64_t bytes = tails ? gyre_queue_bytes_for(queue, requests, size) : 0;
+        const uint64_t bytes = tails ? gyre_queue_bytes_for(queue, requests.bytes, requests.size) : 0;
         status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
     } while (status == GYRE_OK);
     gyre_queue_leave(queue, inside);
     return status;
 }
 
-static gyre_status send_converted(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                                  struct sent *sent, uint64_t deadline_ns, const gyre_header *headers)
+/* What is no fixed message of the right size: bytes for a packet, one with a tail, one of a type that grew,
+ * or an error. */
+__attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, struct gyre_outgoing requests,
+                                                         struct gyre_sent *sent, uint64_t deadline_ns)
 {
+    if (queue->detour)
+        return gyre_queue_post_batch(queue, &requests, sent, deadline_ns);
     void *converted = NULL;
-    gyre_status status = gyre_queue_convert(queue, requests, size, count, &converted);
+    gyre_status status = gyre_queue_admit(queue, &requests, &converted);
     if (status == GYRE_OK)
-        status = send_some(queue, converted, queue->request_size, count, sent, deadline_ns,
-                           queue->request_least != 0, headers);
+        status = send_some(queue, requests, sent, deadline_ns, queue->request_least != 0);
     free(converted);
     return status;
 }
 
-/* What is no fixed message of the right size: bytes for a packet, one with a tail, one of a type that grew,
- * or an error. */
-__attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, const void *requests, size_t size,
-                                                         uint64_t count, struct sent *sent,
-                                                         uint64_t deadline_ns, const gyre_header *headers)
+INLINE gyre_status send_requests(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
+                                 uint64_t deadline_ns)
 {
-    if (queue->detour)
-        return gyre_queue_post_batch(queue, requests, size, headers, count, &sent->first, &sent->count,
-                                     deadline_ns);
-    if (gyre_queue_converts(queue, size))
-        return send_converted(queue, requests, size, count, sent, deadline_ns, headers);
-    gyre_status status = gyre_queue_check_requests(queue, requests, size, count);
-    return status == GYRE_OK ? send_some(queue, requests, size, count, sent, deadline_ns, true, headers)
-                             : status;
+    return requests.size == queue->direct_size ? send_some(queue, requests, sent, deadline_ns, false)
+                                               : send_others(queue, requests, sent, deadline_ns);
+}
+
+/* As send_requests; of no requests, only their size is checked. */
+INLINE gyre_status send_batch(gyre_queue *queue, struct gyre_outgoing requests, size_t *sent,
+                              uint64_t deadline_ns)
+{
+    struct gyre_sent granted = {0, 0};
+    gyre_status status = GYRE_OK;
+    if (requests.count)
+        status = send_requests(queue, requests, &granted, deadline_ns);
+    else if (!gyre_queue_converts(queue, requests.size))
+        status = gyre_queue_check_requests(queue, requests.bytes, requests.size, 0);
+    *sent = (size_t)granted.count;
+    return status;
 }
 
 /* Headers as the queue can hold them, of each of `count` messages; NULL: there are none to check. */
@@ -334,15 +348,13 @@ static gyre_status check_headers(const gyre_queue *queue, const gyre_header *hea
 gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
                            uint64_t *index, uint64_t deadline_ns)
 {
-    struct sent sent = {0, 0};
+    const struct gyre_outgoing one = {request, size, 1, header};
+    struct gyre_sent sent = {0, 0};
     if (!queue || !request)
         return gyre_error_set(GYRE_INVALID, "gyre_send_with needs a queue and a request");
     gyre_status status = check_headers(queue, header, 1);
-    if (status != GYRE_OK)
-        return status;
-    status = size == queue->direct_size
-                 ? send_some(queue, request, size, 1, &sent, deadline_ns, false, header)
-                 : send_others(queue, request, size, 1, &sent, deadline_ns, header);
+    if (status == GYRE_OK)
+        status = send_requests(queue, one, &sent, deadline_ns);
     if (index)
         *index = sent.first;
     return status;
@@ -351,34 +363,23 @@ gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, 
 gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t size,
                                  const gyre_header *headers, size_t count, size_t *sent, uint64_t deadline_ns)
 {
-    struct sent granted = {0, 0};
+    const struct gyre_outgoing all = {requests, size, count, headers};
     if (!queue || !sent || (!requests && count))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_send_batch_with needs a queue, requests and a place for the number sent");
     *sent = 0;
     gyre_status status = check_headers(queue, headers, count);
-    if (status != GYRE_OK)
-        return status;
-    if (count == 0)
-        status =
-            gyre_queue_converts(queue, size) ? GYRE_OK : gyre_queue_check_requests(queue, requests, size, 0);
-    else if (size == queue->direct_size)
-        status = send_some(queue, requests, size, count, &granted, deadline_ns, false, headers);
-    else
-        status = send_others(queue, requests, size, count, &granted, deadline_ns, headers);
-    *sent = (size_t)granted.count;
-    return status;
+    return status == GYRE_OK ? send_batch(queue, all, sent, deadline_ns) : status;
 }
 
 gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                       uint64_t deadline_ns)
 {
-    struct sent sent = {0, 0};
-    gyre_status status;
+    const struct gyre_outgoing one = {request, size, 1, NULL};
+    struct gyre_sent sent = {0, 0};
     if (!queue || !request)
         return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
-    status = size == queue->direct_size ? send_some(queue, request, size, 1, &sent, deadline_ns, false, NULL)
-                                        : send_others(queue, request, size, 1, &sent, deadline_ns, NULL);
+    gyre_status status = send_requests(queue, one, &sent, deadline_ns);
     if (index)
         *index = sent.first;
     return status;
@@ -387,21 +388,12 @@ gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint6
 gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size, size_t count, size_t *sent,
                             uint64_t deadline_ns)
 {
-    struct sent granted = {0, 0};
-    gyre_status status;
+    const struct gyre_outgoing all = {requests, size, count, NULL};
     if (!queue || !sent || (!requests && count))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_send_batch needs a queue, requests and a place for the number sent");
     *sent = 0;
-    if (count == 0)
-        status =
-            gyre_queue_converts(queue, size) ? GYRE_OK : gyre_queue_check_requests(queue, requests, size, 0);
-    else if (size == queue->direct_size)
-        status = send_some(queue, requests, size, count, &granted, deadline_ns, false, NULL);
-    else
-        status = send_others(queue, requests, size, count, &granted, deadline_ns, NULL);
-    *sent = (size_t)granted.count;
-    return status;
+    return send_batch(queue, all, sent, deadline_ns);
 }
 
 /*
@@ -440,7 +432,6 @@ static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
     return (unsigned char *)(gyre_request_slot(queue, queue->producer.sent + number) + 1);
 }
 
-/* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
 /* What is done before a message is in the ring cannot be done to one that is built there. */
 static gyre_status refuse_in_place(const gyre_queue *queue)
 {
@@ -451,6 +442,7 @@ static gyre_status refuse_in_place(const gyre_queue *queue)
         gyre_queue_label(queue, label, sizeof label));
 }
 
+/* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
 static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
                            uint64_t deadline_ns)
 {
