@@ -65,6 +65,8 @@ static void suspend(gyre_kernel *kernel)
         kernel->resume_verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
         kernel->paused_to_save = false;
         add_counts(kernel);
+    } else if (kernel->reviving) {
+        kernel->restarts++; /* the next one died before it was said to run */
     }
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, dead);

@@ -98,6 +98,7 @@ GYRE_HELPER void gyre_serve_warp_(gyre_block_view *view, gyre_served *queue, gyr
         if (part == (gyre_u32)i)
             mine = other;
     }
+    gyre_settle_(number < count);
     if (number < count)
         gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + number) + part, mine);
     const gyre_u32 failures = (gyre_u32)__popc(__ballot_sync(0xffffffffu, failed));
@@ -255,6 +256,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
         if (failed)
             atomicAdd(&view->failed, (gyre_u64)failed);
         go_on = __syncthreads_or(threadIdx.x == 0 && order == view->order && count >= slots / 8);
+        gyre_settle_(threadIdx.x < 4 * count);
         for (gyre_u32 chunk = threadIdx.x; chunk < 4 * count; chunk += threads)
             gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + (chunk >> 2)) + (chunk & 3),
                               window[gyre_swizzle_(chunk >> 2, chunk & 3)]);

@@ -322,6 +322,7 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, const gyre_worker *worker,
             gyre_post_(view, threadIdx.x / threads);
         return;
     }
+    gyre_settle_(threadIdx.x % threads < 4 * worker->count);
     for (gyre_u32 chunk = threadIdx.x % threads; chunk < 4 * worker->count; chunk += threads)
         gyre_chunk_store_(/* four neighbours store a line together */
                           (gyre_chunk *)gyre_reply_at_(&view->served[worker->which],

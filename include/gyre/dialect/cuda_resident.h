@@ -84,6 +84,21 @@ GYRE_HELPER void gyre_fence_system_(void)
     asm volatile("fence.acq_rel.sys;" ::: "memory");
 }
 
+/*
+ * By who stores completions that go without a fence, before that. A store to memory that is not there is
+ * reported late, and what follows may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no
+ * completion leaves behind such a store (docs/reliability.md).
+ */
+GYRE_HELPER void gyre_settle_(int stores)
+{
+#if GYRE_FENCED
+    if (stores)
+        gyre_fence_system_();
+#else
+    (void)stores;
+#endif
+}
+
 GYRE_HELPER gyre_u64 gyre_device_load_(const gyre_u64 *from)
 {
     gyre_u64 value;

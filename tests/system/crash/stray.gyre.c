@@ -17,9 +17,9 @@ GYRE_HELPER u64 stray(const stray_buffers *buffers, u32 fault, u64 far)
 {
     if (fault == STRAY_READ)
         return buffers->near[far];
-    if (fault == STRAY_WRITE)
+    if (fault == STRAY_WRITE || fault == STRAY_READ_BACK)
         buffers->near[far] = far;
-    return 0;
+    return fault == STRAY_READ_BACK ? buffers->near[far] : 0;
 }
 
 /* Stateless: the reply is a function of the request. */

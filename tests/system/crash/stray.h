@@ -5,7 +5,7 @@
 
 #include <gyre/message.h>
 
-enum stray_fault { STRAY_NOT = 0, STRAY_READ = 1, STRAY_WRITE = 2, STRAY_LOOP = 3 };
+enum stray_fault { STRAY_NOT = 0, STRAY_READ = 1, STRAY_WRITE = 2, STRAY_LOOP = 3, STRAY_READ_BACK = 4 };
 
 /* The fault happens while the device's clock is below `until_ns`: once, as a new worker comes later. */
 #define STRAY_REQUEST(FIELD)                                                                                 \

@@ -4,7 +4,12 @@
  * which dies again and again of bad addresses, endless loops and SIGKILL. No reply may be lost, doubled or
  * wrong, and the actor's state is that of a run in which nothing happened.
  *
- *     test_stray BACKEND [FAULTS [SEED]]
+ *     test_stray BACKEND [FAULTS [SEED [fenced]]]
+ *
+ * One reply may be what it would not be without faults, and is counted: that of a request which itself stores
+ * to memory that is not there and reads it back, if it has exactly the value that it stored. A GPU hands it
+ * that out of its cache, and tells of the store late (docs/reliability.md). With `fenced`, kernels are
+ * compiled with GYRE_FENCED, and not even that may happen, nor to the actor.
  *
  * Kernels: $CRASH_KERNEL_FILE, else those of the source tree. Exit code 77 where the backend cannot start.
  * What is chosen comes from the seed, which is printed; when faults happen is up to the machine.
@@ -21,6 +26,7 @@
 
 enum { WINDOW = 400, FAULTS = 20, ONE_FAULT_IN = 400, KILL_IN = 60, SKIP = 77 };
 #define FAR      (UINT64_C(1) << 40)
+#define APART    64 /* words between two requests' own places out there, so that none finds another's store */
 #define SOON_NS  UINT64_C(10000000)  /* within this a fault has to be met, or it does not happen */
 #define LOOP_NS  UINT64_C(700000000) /* longer than the budget of a handler */
 #define PATIENCE UINT64_C(30000)     /* ms */
@@ -35,7 +41,8 @@ struct line {
 };
 
 static struct {
-    uint64_t random, numbers, faults, kills, device_ns;
+    uint64_t random, numbers, kills, device_ns, escaped;
+    bool fenced;
     struct line lines[2];
 } campaign;
 
@@ -48,12 +55,15 @@ static uint64_t draw(uint64_t below)
     return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
 }
 
-static stray_request choose_request(bool faults)
+static stray_request choose_request(const struct line *line, bool faults)
 {
-    stray_request request = {.number = ++campaign.numbers, .far = FAR};
-    if (!faults || !campaign.device_ns || draw(ONE_FAULT_IN) != 0)
+    stray_request request = {.number = ++campaign.numbers};
+    request.far = FAR + request.number * APART;
+    if (draw(ONE_FAULT_IN) != 0 || !faults || !campaign.device_ns)
         return request;
-    request.fault = STRAY_READ + (uint32_t)draw(3);
+    request.fault = STRAY_READ + (uint32_t)draw(STRAY_READ_BACK);
+    if (request.fault == STRAY_READ_BACK && line->actor && !campaign.fenced)
+        request.fault = STRAY_WRITE; /* its state would keep the value, until the device stops */
     request.until_ns = campaign.device_ns + (request.fault == STRAY_LOOP ? LOOP_NS : SOON_NS);
     return request;
 }
@@ -61,7 +71,7 @@ static stray_request choose_request(bool faults)
 static void send_some(struct line *line, uint64_t count, bool faults)
 {
     for (; count > 0 && line->sent - line->received < WINDOW; count--) {
-        stray_request request = choose_request(faults);
+        stray_request request = choose_request(line, faults);
         line->window[line->sent++ % WINDOW] = request;
         must(gyre_send(line->queue, &request, sizeof request, NULL, gyre_in_ms(PATIENCE)));
     }
@@ -81,12 +91,21 @@ static void require_reply(const stray_request *request, const stray_reply *reply
     require(reply->number == number && reply->check == check);
 }
 
+/* Stored where no memory is, and read back before the device stopped. */
+static bool has_escaped(const stray_request *request, const stray_reply *reply)
+{
+    return !campaign.fenced && request->fault == STRAY_READ_BACK && reply->now_ns < request->until_ns &&
+           reply->number == request->number && reply->check == mixed(request->number) + request->far;
+}
+
 static void check(struct line *line, const stray_request *request, const stray_reply *reply)
 {
     if (line->actor) {
         line->model.count++;
         line->model.hash = mixed(line->model.hash + request->number);
         require_reply(request, reply, line->model.count, line->model.hash);
+    } else if (has_escaped(request, reply)) {
+        campaign.escaped++;
     } else {
         require_reply(request, reply, request->number, mixed(request->number));
     }
@@ -150,10 +169,11 @@ static void run(gyre_runtime *runtime, uint64_t faults)
     launch(runtime, &campaign.lines[1], "stray_actor");
     campaign.lines[1].actor = true;
     while (restarts() < faults) {
-        send_some(&campaign.lines[draw(2)], draw(100), true);
+        struct line *sends = &campaign.lines[draw(2)], *receives = &campaign.lines[draw(2)];
+        send_some(sends, draw(100), true);
         if (draw(KILL_IN) == 0)
             kill_worker();
-        receive_some(&campaign.lines[draw(2)], draw(110));
+        receive_some(receives, draw(110));
     }
     for (int i = 0; i < 2; i++) {
         receive_some(&campaign.lines[i], UINT64_MAX);
@@ -175,6 +195,7 @@ static gyre_runtime *open_runtime(const char *backend)
                               "kernel.stray_actor.checkpoints=true",
                               "kernel.strays.checkpoints=true",
                               "kernel.default.checkpoint_ms=50",
+                              campaign.fenced ? "kernel.default.options=-DGYRE_FENCED=1" : NULL,
                               NULL};
     gyre_runtime *runtime = NULL;
     gyre_open_desc open = {.size = sizeof open, .settings = settings, .backend = backend};
@@ -191,6 +212,7 @@ int main(int argc, char **argv)
     uint64_t start = gyre_now_ns();
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
+    campaign.fenced = argc > 4 && !strcmp(argv[4], "fenced");
     campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
     gyre_runtime *runtime = open_runtime(backend);
     gyre_buffer *probe = NULL;
@@ -205,10 +227,11 @@ int main(int argc, char **argv)
     gyre_kernel_info info = {.size = sizeof info};
     must(gyre_kernel_info_get(campaign.lines[1].kernel, &info));
     printf(
-        "%s: %llu requests, none lost, doubled or wrong, and the state as without faults; %u workers died "
-        "(%llu by "
-        "SIGKILL), %llu checkpoints, pause %.3f ms (longest %.3f), %llu requests handled again, in %.1f s\n",
-        backend, (unsigned long long)campaign.numbers, info.restarts, (unsigned long long)campaign.kills,
+        "%s%s: %llu requests, none lost, doubled or wrong, and the state as without faults; %llu replies of "
+        "what was stored nowhere and read back; %u workers died (%llu by SIGKILL), %llu checkpoints, pause "
+        "%.3f ms (longest %.3f), %llu requests handled again, in %.1f s\n",
+        backend, campaign.fenced ? ", fenced" : "", (unsigned long long)campaign.numbers,
+        (unsigned long long)campaign.escaped, info.restarts, (unsigned long long)campaign.kills,
         (unsigned long long)info.checkpoints, (double)info.checkpoint_ns / 1e6,
         (double)info.longest_checkpoint_ns / 1e6, (unsigned long long)info.replayed,
         (double)(gyre_now_ns() - start) / 1e9);
