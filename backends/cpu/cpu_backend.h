@@ -66,6 +66,7 @@ gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memo
 void cpu_memory_release(gyre_memory *memory);
 gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc);
 gyre_status cpu_memory_address(gyre_memory *memory, uint64_t *address);
+gyre_status cpu_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 
 /* cpu_launch.c */
 gyre_status cpu_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);

@@ -66,6 +66,14 @@ gyre_status cpu_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     return device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
 }
 
+gyre_status cpu_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
+{
+    (void)device;
+    memcpy((unsigned char *)desc->target->data + desc->target_offset,
+           (const unsigned char *)desc->source->data + desc->source_offset, desc->byte_count);
+    return GYRE_OK;
+}
+
 gyre_status cpu_memory_address(gyre_memory *memory, uint64_t *address)
 {
     *address = (uint64_t)(uintptr_t)memory->data;

@@ -136,6 +136,7 @@ static const gyre_backend_ops cpu_ops = {
     .wait = cpu_wait,
     .release = cpu_release,
     .memory_address = cpu_memory_address,
+    .memory_copy = cpu_memory_copy,
 };
 
 #define TEXT_(number) #number

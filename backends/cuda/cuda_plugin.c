@@ -135,6 +135,7 @@ static const gyre_backend_ops cuda_ops = {
     .notify = cuda_notify,
     .release = cuda_release,
     .memory_address = cuda_memory_address,
+    .memory_copy = cuda_memory_copy,
 };
 
 #define TEXT_(number) #number

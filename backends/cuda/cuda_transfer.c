@@ -286,3 +286,48 @@ gyre_status cuda_transfer(gyre_device *device, const gyre_transfer_desc *desc)
     cuda_range_end();
     return status;
 }
+
+/* ---- within the device ---- */
+
+/*
+ * Whether kernels take more than half of the device. The driver may copy by a kernel of its own, which needs
+ * units that are free; without any it would wait for a kernel that does not leave. Under residents->lock.
+ */
+static bool is_crowded(const gyre_device *device)
+{
+    uint64_t taken = 0;
+    for (const gyre_resident *resident = device->residents->first; resident; resident = resident->next)
+        taken += resident->sms;
+    return taken > device->sm_total / 2;
+}
+
+/* Holds residents->lock until cuda_hold_end, so that nobody takes what is free. */
+static gyre_status begin_copy(gyre_device *device, bool *quiet)
+{
+    gyre_status status = cuda_hold_begin(device, quiet);
+    if (status != GYRE_OK || *quiet || !is_crowded(device))
+        return status;
+    cuda_hold_end(device, false);
+    *quiet = true;
+    return cuda_quiet_begin(device);
+}
+
+gyre_status cuda_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
+{
+    const struct cuda_driver *driver = device->driver;
+    CUstream service;
+    bool quiet = false;
+    gyre_status status = begin_copy(device, &quiet);
+    if (status != GYRE_OK)
+        return status;
+    service = device->residents->service;
+    status = cuda_check(device,
+                        driver->cuMemcpyDtoDAsync(cuda_memory_place(desc->target) + desc->target_offset,
+                                                  cuda_memory_place(desc->source) + desc->source_offset,
+                                                  desc->byte_count, service),
+                        "cuMemcpyDtoDAsync");
+    if (status == GYRE_OK)
+        status = cuda_check(device, driver->cuStreamSynchronize(service), "cuStreamSynchronize");
+    cuda_hold_end(device, quiet);
+    return status;
+}

@@ -475,3 +475,21 @@ gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_me
     gyre_error_clear();
     return settle(dispatch->name, "memory_address", dispatch->ops->memory_address(memory, address));
 }
+
+bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch)
+{
+    return HAS(dispatch->ops, memory_copy) &&
+           (!gyre_dispatch_isolated(dispatch) || gyre_proxy_can_copy(dispatch->device));
+}
+
+gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc)
+{
+    if (!HAS(dispatch->ops, memory_copy))
+        return gyre_error_set(GYRE_UNIMPLEMENTED, "backend '%s' does not copy within its device",
+                              dispatch->name);
+    gyre_error_clear();
+    take_device(dispatch);
+    gyre_status status = dispatch->ops->memory_copy(dispatch->device, desc);
+    give_device(dispatch);
+    return settle(dispatch->name, "memory_copy", status);
+}

@@ -83,5 +83,8 @@ gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const ch
 /** UNIMPLEMENTED where messages cannot name buffers. */
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
                                          uint64_t *address);
+/** Whether the backend copies within the device: only then the next one is of use. */
+bool gyre_dispatch_can_copy(const struct gyre_dispatch *dispatch);
+gyre_status gyre_dispatch_memory_copy(struct gyre_dispatch *dispatch, const gyre_copy_desc *desc);
 
 #endif

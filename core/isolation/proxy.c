@@ -34,6 +34,7 @@ static gyre_status get_open(struct gyre_wire *wire, void *argument)
     gyre_device *device = argument;
     gyre_wire_get(wire, &device->info, sizeof device->info);
     device->has_notify = gyre_wire_get_u64(wire) != 0;
+    device->can_copy = gyre_wire_get_u64(wire) != 0;
     const char *build = gyre_wire_get_text(wire);
     snprintf(device->build, sizeof device->build, "%s", build ? build : "");
     return GYRE_OK;
@@ -185,6 +186,11 @@ void gyre_proxy_reason(gyre_device *device, char *text, size_t size)
     gyre_keeper_reason(&device->keeper, text, size);
 }
 
+bool gyre_proxy_can_copy(const gyre_device *device)
+{
+    return device->can_copy;
+}
+
 uint64_t proxy_incarnation(gyre_device *device)
 {
     pthread_mutex_lock(&device->lock);
@@ -312,4 +318,5 @@ const gyre_backend_ops gyre_proxy_ops = {
     .release = proxy_release,
     .get_extension = proxy_get_extension,
     .memory_address = proxy_memory_address,
+    .memory_copy = proxy_memory_copy,
 };

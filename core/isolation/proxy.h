@@ -66,6 +66,8 @@ void gyre_proxy_kill(gyre_device *device, const char *reason);
 void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
 /** The worker that the kernel was launched in is up, or has died and nobody noticed. */
 bool gyre_proxy_is_current(const gyre_resident *resident);
+/** The backend copies within its device. */
+bool gyre_proxy_can_copy(const gyre_device *device);
 /** Where the present worker's device sees a queue. */
 uint64_t gyre_proxy_queue_address(const gyre_queue_memory *memory);
 

@@ -23,7 +23,7 @@ static const char *operation_word(enum gyre_wire_operation operation)
     static const char *const words[] = {"none",        "device_open",   "device_close", "compile",
                                         "module_load", "module_kernel", "queue_alloc",  "memory_alloc",
                                         "transfer",    "launch",        "wait",         "notify",
-                                        "release"};
+                                        "release",     "memory_copy"};
     size_t index = (size_t)operation;
     return index < sizeof words / sizeof words[0] ? words[index] : "unknown";
 }

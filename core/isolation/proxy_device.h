@@ -43,6 +43,7 @@ struct gyre_device {
     gyre_device_info info;
     char build[128];
     bool has_notify; /* the backend wants to be told of orders */
+    bool can_copy;   /* it copies within its device */
 
     pthread_mutex_t lock; /* for what follows; not held across a call */
     pthread_cond_t changed;
@@ -71,6 +72,7 @@ struct gyre_memory {
     pthread_mutex_t mirror_lock; /* one transfer at a time */
     struct gyre_region mirror;   /* what was put there: restored in a new worker, and the way for transfers */
     uint64_t size;
+    bool given;       /* under mirror_lock: the mirror holds something that a new worker needs */
     bool has_address; /* the backend tells where its device has it */
     uint64_t device_address;
 };
@@ -136,6 +138,7 @@ gyre_status proxy_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_me
 void proxy_memory_release(gyre_memory *memory);
 gyre_status proxy_memory_address(gyre_memory *memory, uint64_t *address);
 gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status proxy_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);
 gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns);
 gyre_status proxy_notify(gyre_resident *resident);

@@ -117,7 +117,7 @@ static gyre_status make_memory(struct proxy_object *object)
         .operation = GYRE_WIRE_MEMORY_ALLOC, .put = put_memory, .get = get_memory};
     struct transfer restore = {.id = object->id, .kind = GYRE_TRANSFER_UPLOAD, .byte_count = memory->size};
     gyre_status status = proxy_call_once(object->device, &call, memory);
-    if (status != GYRE_OK || !gyre_keeper_is_self(&object->device->keeper))
+    if (status != GYRE_OK || !memory->given)
         return status;
     const struct proxy_call upload = transfer_call(object->device, &restore);
     return proxy_call_once(object->device, &upload, &restore);
@@ -175,6 +175,7 @@ gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
                                 .fill = desc->fill};
     const struct proxy_call call = transfer_call(device, &transfer);
     pthread_mutex_lock(&desc->memory->mirror_lock);
+    desc->memory->given = desc->memory->given || desc->kind != GYRE_TRANSFER_DOWNLOAD;
     if (desc->kind == GYRE_TRANSFER_UPLOAD)
         memcpy(mirror, desc->source, desc->byte_count);
     if (desc->kind == GYRE_TRANSFER_FILL)
@@ -184,4 +185,27 @@ gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
         memcpy(desc->target, mirror, desc->byte_count);
     pthread_mutex_unlock(&desc->memory->mirror_lock);
     return status;
+}
+
+/* ---- copies ---- */
+
+static void put_copy(struct gyre_wire *wire, void *argument)
+{
+    const gyre_copy_desc *desc = argument;
+    gyre_wire_put_u64(wire, desc->source->object.id);
+    gyre_wire_put_u64(wire, desc->target->object.id);
+    gyre_wire_put_u64(wire, desc->source_offset);
+    gyre_wire_put_u64(wire, desc->target_offset);
+    gyre_wire_put_u64(wire, desc->byte_count);
+}
+
+/* What it copies is not restored in a new worker: mirrors hold what came from the program. */
+gyre_status proxy_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
+{
+    gyre_copy_desc argument = *desc;
+    const struct proxy_call call = {.operation = GYRE_WIRE_MEMORY_COPY,
+                                    .put = put_copy,
+                                    .deadline_ns = gyre_clock_ns() + device->call_timeout_ns +
+                                                   desc->byte_count * TRANSFER_BYTE_NS};
+    return proxy_call(device, &call, &argument);
 }

@@ -18,7 +18,7 @@
 #include "gyre/status.h"
 
 /** Both ends must have it; any change of a message or of a struct that is sent bumps it. */
-#define GYRE_WIRE_VERSION 2
+#define GYRE_WIRE_VERSION 3
 enum { GYRE_WIRE_MAX = 128 * 1024, GYRE_WIRE_DESCRIPTORS_MAX = 3 };
 
 /** What a message is. From the core to the worker, each answered by a message of the same number... */
@@ -35,6 +35,7 @@ enum gyre_wire_operation {
     GYRE_WIRE_WAIT,
     GYRE_WIRE_NOTIFY,
     GYRE_WIRE_RELEASE, /* of any object */
+    GYRE_WIRE_MEMORY_COPY,
     /* ... except that this one brings another connection, and is not answered */
     GYRE_WIRE_CONNECT,
     /* from the worker to the core, not answered */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking checkpoints: the kernel is paused at a message boundary, what its handler keeps is copied out of the
- * device, and it goes on; hashes are made while it does. Locks and flags: checkpoint.h.
+ * Taking checkpoints: the kernel is paused at a message boundary, what its handler keeps is copied, and it
+ * goes on; the copy is fetched, hashed and committed while it does. Locks and flags: checkpoint.h.
  */
-#include "core/runtime/checkpoint.h"
+#include "core/runtime/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,8 @@ bool gyre_kernel_keeps_something(const gyre_kernel *kernel)
 
 static void add_part(struct gyre_checkpoints *checkpoints, gyre_memory *memory, uint64_t size)
 {
-    checkpoints->parts[checkpoints->part_count++] = (struct gyre_checkpoint_part){memory, size};
+    checkpoints->parts[checkpoints->part_count++] =
+        (struct gyre_checkpoint_part){.memory = memory, .size = size};
 }
 
 static gyre_status find_parts(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
@@ -105,6 +106,8 @@ gyre_status gyre_checkpoints_create(gyre_kernel *kernel)
         status = find_parts(kernel, checkpoints);
     if (status == GYRE_OK && checkpoints->part_count)
         status = gyre_store_create(size_of_parts(checkpoints), &checkpoints->store);
+    if (status == GYRE_OK)
+        gyre_snapshot_prepare(kernel);
     return status == GYRE_OK ? make_replay_queue(kernel, checkpoints) : status;
 }
 
@@ -115,6 +118,7 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
         return;
     if (checkpoints->replay)
         gyre_kernel_free_queue(kernel, checkpoints->replay);
+    gyre_snapshot_release(kernel);
     gyre_store_destroy(&checkpoints->store);
     pthread_mutex_destroy(&checkpoints->taking);
     free(checkpoints->parts);
@@ -213,24 +217,16 @@ uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer)
     return generation;
 }
 
-/* ---- copying ---- */
+/* ---- the first one ---- */
 
-static gyre_status copy_parts(gyre_kernel *kernel)
+/* One of an earlier run may still be on its way into the store. None is begun, since the kernel is not there.
+ */
+static void await_writer(gyre_kernel *kernel)
 {
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    unsigned char *target = gyre_store_next(&checkpoints->store);
-    gyre_status status = GYRE_OK;
-    for (uint32_t i = 0; status == GYRE_OK && i < checkpoints->part_count; i++) {
-        const struct gyre_checkpoint_part *part = &checkpoints->parts[i];
-        gyre_transfer_desc download = {.size = sizeof download,
-                                       .kind = GYRE_TRANSFER_DOWNLOAD,
-                                       .memory = part->memory,
-                                       .byte_count = part->size,
-                                       .target = target};
-        status = gyre_dispatch_transfer(kernel->dispatch, &download);
-        target += part->size;
-    }
-    return status;
+    pthread_mutex_lock(&kernel->lock);
+    while (kernel->checkpoints->writing)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    pthread_mutex_unlock(&kernel->lock);
 }
 
 gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
@@ -240,11 +236,12 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
         return GYRE_OK;
     const unsigned char *earlier = gyre_durable_state(kernel);
     gyre_status status = GYRE_OK;
+    await_writer(kernel);
     gyre_store_clear(&checkpoints->store);
     if (earlier)
         memcpy(gyre_store_next(&checkpoints->store), earlier, checkpoints->store.size);
     else
-        status = copy_parts(kernel);
+        status = gyre_snapshot_read(kernel);
     if (status != GYRE_OK)
         return gyre_error_add(status, "while the first checkpoint of kernel '%s' was taken", kernel->name);
     gyre_store_seal(&checkpoints->store);
@@ -306,7 +303,7 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
         gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
         pthread_mutex_unlock(&kernel->lock);
-        status = copy_parts(kernel);
+        status = gyre_snapshot_take(kernel);
         pthread_mutex_lock(&kernel->lock);
     }
     go_on(kernel, generation);
@@ -317,17 +314,48 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
     return status;
 }
 
+/* Under the lock: what was fetched is of the device that made it, and of this life of the kernel. */
+static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
+{
+    if (kernel->generation != generation ||
+        (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident)))
+        return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
+    if (!kernel->resident)
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' ended before its checkpoint was whole", kernel->name);
+    return GYRE_OK;
+}
+
 /* Under the lock. */
 static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    if (kernel->generation != generation)
-        return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
+    gyre_status status = check_same_life(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
     if (checkpoints->part_count)
         gyre_store_commit(&checkpoints->store);
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
+    return GYRE_OK;
+}
+
+/* Under the lock, which is given up while the kernel runs and its copy is stored. */
+static gyre_status store(gyre_kernel *kernel, uint64_t generation)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = gyre_snapshot_fetch(kernel);
+    if (status == GYRE_OK && checkpoints->part_count)
+        gyre_store_seal(&checkpoints->store);
+    pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_OK)
+        status = commit(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_durable_checkpoint(kernel);
+    pthread_mutex_lock(&kernel->lock);
     return GYRE_OK;
 }
 
@@ -339,18 +367,17 @@ gyre_status gyre_checkpoint_take(gyre_kernel *kernel, uint64_t deadline_ns)
     gyre_kernel_await_turn(kernel);
     uint64_t generation = kernel->generation;
     gyre_status status = check_takeable(kernel);
-    if (status == GYRE_OK)
-        status = copy_at_boundary(kernel, deadline_ns);
-    pthread_mutex_unlock(&kernel->lock);
     if (status == GYRE_OK) {
-        if (checkpoints->part_count)
-            gyre_store_seal(&checkpoints->store);
-        pthread_mutex_lock(&kernel->lock);
-        status = commit(kernel, generation);
-        pthread_mutex_unlock(&kernel->lock);
+        checkpoints->writing = true;
+        kernel->inside++;
+        status = copy_at_boundary(kernel, deadline_ns);
         if (status == GYRE_OK)
-            gyre_durable_checkpoint(kernel);
+            status = store(kernel, generation);
+        kernel->inside--;
+        checkpoints->writing = false;
+        pthread_cond_broadcast(&kernel->changed);
     }
+    pthread_mutex_unlock(&kernel->lock);
     pthread_mutex_unlock(&checkpoints->taking);
     return status;
 }

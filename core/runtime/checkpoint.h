@@ -3,8 +3,9 @@
  * Checkpoints of a kernel: what its handler keeps between messages, and the requests since the last one.
  *
  * Locks, outermost first: `taking` (one checkpoint at a time), kernel->lock. While one is taken the kernel
- * has `saving`, which gyre_kernel_await_turn waits for; the recovery of a dead worker does not: it changes
- * kernel->generation, and what was copied meanwhile is thrown away.
+ * has `saving`, which gyre_kernel_await_turn waits for, until it goes on; the recovery of a dead worker does
+ * not: it changes kernel->generation, and what was copied meanwhile is thrown away. What was copied on the
+ * device is fetched and committed while the kernel runs (`writing`), so a checkpoint counts only then.
  */
 #ifndef GYRE_CORE_RUNTIME_CHECKPOINT_H
 #define GYRE_CORE_RUNTIME_CHECKPOINT_H
@@ -15,6 +16,7 @@
 /** Memory of the device that belongs to a kernel's state. */
 struct gyre_checkpoint_part {
     gyre_memory *memory;
+    gyre_memory *snapshot; /* of the same size, for a copy of it; NULL where there is none */
     uint64_t size;
 };
 
@@ -22,6 +24,7 @@ struct gyre_checkpoints {
     struct gyre_store store;
     struct gyre_checkpoint_part *parts; /* one behind the other in the store */
     uint32_t part_count;
+    bool on_device;                    /* every part has its snapshot */
     uint64_t every_ns, every_messages; /* UINT64_MAX: that is no reason */
     gyre_queue *replay;                /* takes requests that are handled again; not in the kernel's list */
     void *request;                     /* room for the largest */
@@ -31,6 +34,7 @@ struct gyre_checkpoints {
     bool runs;
     uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
 
+    bool writing;   /* under the kernel's lock: the next half of the store is somebody's */
     bool replaying; /* under the kernel's lock: a worker that dies now dies of requests it handled before */
     uint64_t replayed; /* under the kernel's lock, as what follows: requests that were handled again */
     uint64_t taken, pause_ns, longest_pause_ns;

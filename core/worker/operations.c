@@ -43,6 +43,7 @@ static void answer_open(struct gyre_wire *wire)
     gyre_wire_begin(wire, GYRE_WIRE_OPEN, GYRE_OK);
     gyre_wire_put(wire, gyre_dispatch_device_info(device), sizeof(gyre_device_info));
     gyre_wire_put_u64(wire, gyre_dispatch_has_notify(device));
+    gyre_wire_put_u64(wire, gyre_dispatch_can_copy(device));
     gyre_wire_put_text(wire, gyre_dispatch_build(device));
 }
 
@@ -244,6 +245,11 @@ gyre_status worker_memory_alloc(struct gyre_wire *wire)
     return status;
 }
 
+static bool is_within(const struct worker_object *object, uint64_t offset, uint64_t byte_count)
+{
+    return offset <= object->size && byte_count <= object->size - offset;
+}
+
 gyre_status worker_transfer(struct gyre_wire *wire)
 {
     struct worker_object object;
@@ -258,11 +264,37 @@ gyre_status worker_transfer(struct gyre_wire *wire)
     gyre_status status = worker_find(id, WORKER_MEMORY, &object);
     if (status != GYRE_OK)
         return status;
-    if (desc.offset > object.size || desc.byte_count > object.size - desc.offset)
+    if (!is_within(&object, desc.offset, desc.byte_count))
         return worker_nonsense();
     desc.memory = object.handle;
     desc.source = desc.target = (unsigned char *)object.mapping + desc.offset;
     status = gyre_dispatch_transfer(worker_device(), &desc);
     gyre_wire_begin(wire, GYRE_WIRE_TRANSFER, GYRE_OK);
+    return status;
+}
+
+gyre_status worker_memory_copy(struct gyre_wire *wire)
+{
+    struct worker_object source, target;
+    gyre_copy_desc desc = {.size = sizeof desc};
+    uint64_t source_id = gyre_wire_get_u64(wire);
+    uint64_t target_id = gyre_wire_get_u64(wire);
+    desc.source_offset = gyre_wire_get_u64(wire);
+    desc.target_offset = gyre_wire_get_u64(wire);
+    desc.byte_count = gyre_wire_get_u64(wire);
+    gyre_status status = gyre_wire_whole(wire) && source_id != target_id ? GYRE_OK : worker_nonsense();
+    if (status == GYRE_OK)
+        status = worker_find(source_id, WORKER_MEMORY, &source);
+    if (status == GYRE_OK)
+        status = worker_find(target_id, WORKER_MEMORY, &target);
+    if (status != GYRE_OK)
+        return status;
+    if (!is_within(&source, desc.source_offset, desc.byte_count) ||
+        !is_within(&target, desc.target_offset, desc.byte_count))
+        return worker_nonsense();
+    desc.source = source.handle;
+    desc.target = target.handle;
+    status = gyre_dispatch_memory_copy(worker_device(), &desc);
+    gyre_wire_begin(wire, GYRE_WIRE_MEMORY_COPY, GYRE_OK);
     return status;
 }

@@ -34,7 +34,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 0
+#define GYRE_ABI_MINOR 1
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -222,6 +222,14 @@ typedef struct gyre_transfer_desc {
     uint8_t fill;
 } gyre_transfer_desc;
 
+/** From one buffer to another of the same device; they are different ones. Bounds were checked by the core.
+ */
+typedef struct gyre_copy_desc {
+    size_t size;
+    gyre_memory *source, *target;
+    uint64_t source_offset, target_offset, byte_count;
+} gyre_copy_desc;
+
 typedef struct gyre_binding_desc {
     gyre_memory *memory;
     uint64_t offset, element_count;
@@ -346,6 +354,13 @@ typedef struct gyre_backend_ops {
      * may then name the buffer. Constant while the memory is there. Absent: messages name no buffers here.
      */
     gyre_status (*memory_address)(gyre_memory *memory, uint64_t *address);
+
+    /*
+     * optional since 2.1   threads: one per device   blocks: until the copy is made
+     * Copies within the device. Other kernels may run meanwhile; those that use the two buffers stand at a
+     * message boundary. Absent: a checkpoint pauses its kernel for as long as a download takes.
+     */
+    gyre_status (*memory_copy)(gyre_device *device, const gyre_copy_desc *desc);
 } gyre_backend_ops;
 
 /** The exported constant. The first five members never move, in any version. */

@@ -314,6 +314,21 @@ static gyre_status checking_memory_address(gyre_memory *memory, uint64_t *addres
     return device->ops->memory_address(inner, address);
 }
 
+static gyre_status checking_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
+{
+    gyre_copy_desc inner = *desc;
+    inner.source = unwrap(desc->source, KIND_MEMORY, "memory_copy");
+    inner.target = unwrap(desc->target, KIND_MEMORY, "memory_copy");
+    if (desc->source == desc->target)
+        violate(device, "memory_copy from a buffer to itself");
+    if (!device->ops->memory_copy)
+        return device->host->error(GYRE_UNIMPLEMENTED, "the plugin that is checked copies nothing");
+    enter(device, "memory_copy");
+    gyre_status status = device->ops->memory_copy(device->inner, &inner);
+    leave(device);
+    return status;
+}
+
 static const gyre_backend_ops checking_ops = {
     .size = sizeof(gyre_backend_ops),
     .probe = checking_probe,
@@ -334,6 +349,7 @@ static const gyre_backend_ops checking_ops = {
     .notify = checking_notify,
     .release = checking_release,
     .memory_address = checking_memory_address,
+    .memory_copy = checking_memory_copy,
 };
 
 WRAPPER_PLUGIN("checking", checking_ops);

@@ -138,6 +138,13 @@ static gyre_status fail_nth_memory_address(gyre_memory *memory, uint64_t *addres
     return is_turn() ? fail(GYRE_LOST, "memory_address") : wrapped.ops->memory_address(memory, address);
 }
 
+static gyre_status fail_nth_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
+{
+    if (!wrapped.ops->memory_copy)
+        return wrapped.host->error(GYRE_UNIMPLEMENTED, "the plugin behind this one copies nothing");
+    return is_turn() ? fail(GYRE_LOST, "memory_copy") : wrapped.ops->memory_copy(device, desc);
+}
+
 static const gyre_backend_ops fail_nth_ops = {
     .size = sizeof(gyre_backend_ops),
     .probe = fail_nth_probe,
@@ -158,6 +165,7 @@ static const gyre_backend_ops fail_nth_ops = {
     .notify = fail_nth_notify,
     .release = fail_nth_release,
     .memory_address = fail_nth_memory_address,
+    .memory_copy = fail_nth_memory_copy,
 };
 
 WRAPPER_PLUGIN("fail-nth", fail_nth_ops);

@@ -5,10 +5,12 @@
  */
 #include "workers.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* What fragile_actor keeps, without any crash. */
@@ -356,6 +358,119 @@ static void buffers_that_are_no_state_are_as_the_program_gave_them(void)
     gyre_close(runtime);
 }
 
+/* ---- checkpoints that take a while ---- */
+
+enum { LARGE = 8 << 20, BETWEEN = 200 };
+
+static gyre_kernel *launch_large(gyre_runtime *runtime, gyre_buffer *sums)
+{
+    gyre_kernel *kernel = NULL;
+    gyre_binding_name binding = {"sums", sums};
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = CRASH_KERNELS,
+                             .kernel = "fragile_sums",
+                             .blocks = 1,
+                             .bindings = &binding,
+                             .binding_count = 1};
+    must(gyre_launch(runtime, &desc, &kernel));
+    return kernel;
+}
+
+static void add_numbers(gyre_kernel *kernel, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        crash_reply reply;
+        send_one(gyre_kernel_queue(kernel), CRASH_NOT, 0, i);
+        must(gyre_receive(gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, soon()));
+        require(reply.number == i && reply.check == mixed(i));
+    }
+}
+
+static void require_numbers(gyre_kernel *kernel, const gyre_buffer *sums, uint64_t count)
+{
+    uint64_t *found = malloc(LARGE * sizeof *found), wrong = 0;
+    require(found != NULL);
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_buffer_download(sums, 0, found, LARGE * sizeof *found));
+    for (uint64_t i = 0; i < LARGE; i++)
+        wrong += found[i] != (i < count ? mixed(i) : 0);
+    require(wrong == 0);
+    free(found);
+}
+
+static void *take_checkpoint(void *kernel)
+{
+    must(gyre_kernel_checkpoint(kernel, soon()));
+    return NULL;
+}
+
+/* Kills the worker when a checkpoint was copied and is not stored. False when it was stored already. */
+static bool kill_between(gyre_kernel *kernel)
+{
+    pthread_t thread;
+    gyre_kernel_info before = info_of(kernel), now = before;
+    require(pthread_create(&thread, NULL, take_checkpoint, kernel) == 0);
+    for (uint64_t limit = soon(); now.checkpoint_ns == before.checkpoint_ns; now = info_of(kernel))
+        require(gyre_now_ns() < limit);
+    kill(worker_of(getpid()), SIGKILL);
+    pthread_join(thread, NULL);
+    return now.checkpoints == before.checkpoints && info_of(kernel).replayed >= before.replayed + BETWEEN;
+}
+
+/* What came since the one before is handled again, so that one was good. */
+static void a_crash_before_a_checkpoint_is_stored_leaves_the_one_before(void)
+{
+    enum { ROUNDS = 6 };
+    gyre_buffer *sums = NULL;
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    must(gyre_buffer_alloc(runtime, NULL, 0, LARGE * sizeof(uint64_t), &sums));
+    gyre_kernel *kernel = launch_large(runtime, sums);
+    uint64_t between = 0;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        add_numbers(kernel, round * BETWEEN, BETWEEN);
+        between += kill_between(kernel);
+    }
+    require(between > 0 && info_of(kernel).restarts == ROUNDS);
+    require_numbers(kernel, sums, ROUNDS * BETWEEN);
+    gyre_close(runtime);
+}
+
+/* Memory that the process may still take of its own. */
+static void leave_room(pid_t process, uint64_t size)
+{
+    char path[64], line[256];
+    unsigned long long used = 0;
+    struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+    snprintf(path, sizeof path, "/proc/%ld/status", (long)process);
+    FILE *file = fopen(path, "re");
+    require(file != NULL);
+    while (!used && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmData:", 7) == 0)
+            used = strtoull(line + 7, NULL, 10) * 1024;
+    fclose(file);
+    limit.rlim_cur = used + size;
+    require(used > 0 && prlimit(process, RLIMIT_DATA, &limit, NULL) == 0);
+}
+
+static void without_room_for_a_copy_checkpoints_take_longer(void)
+{
+    gyre_buffer *sums = NULL;
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    must(gyre_buffer_alloc(runtime, NULL, 0, LARGE * sizeof(uint64_t), &sums));
+    leave_room(worker_of(getpid()), LARGE * sizeof(uint64_t) * 3 / 4);
+    gyre_kernel *kernel = launch_large(runtime, sums);
+    require(log_lines_with("pause it while its state of 67108864 bytes is downloaded") == 1);
+    add_numbers(kernel, 0, BETWEEN);
+    must(gyre_kernel_checkpoint(kernel, soon()));
+    require(log_lines_with("is downloaded") == 1 && info_of(kernel).checkpoints == 1);
+    add_numbers(kernel, BETWEEN, 10);
+    kill(worker_of(getpid()), SIGKILL);
+    add_numbers(kernel, BETWEEN + 10, 1);
+    require(info_of(kernel).replayed == 10);
+    require_numbers(kernel, sums, BETWEEN + 11);
+    gyre_close(runtime);
+}
+
 static void a_clock_in_a_handler_is_pointed_out(void)
 {
     gyre_buffer *near = NULL;
@@ -393,6 +508,9 @@ static const named_case cases[] = {
     {"buffers_are_right_to_the_last_byte", buffers_are_right_to_the_last_byte},
     {"buffers_that_are_no_state_are_as_the_program_gave_them",
      buffers_that_are_no_state_are_as_the_program_gave_them},
+    {"a_crash_before_a_checkpoint_is_stored_leaves_the_one_before",
+     a_crash_before_a_checkpoint_is_stored_leaves_the_one_before},
+    {"without_room_for_a_copy_checkpoints_take_longer", without_room_for_a_copy_checkpoints_take_longer},
 };
 
 int main(int argc, char **argv)
