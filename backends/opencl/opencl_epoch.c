@@ -94,6 +94,9 @@ uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue,
         return 0;
     if (most > capacity)
         most = (uint32_t)capacity;
+    most = opencl_bridge_fit(resident, queue, most);
+    if (most == 0)
+        return 0;
     const bool waits = resident->device->direct && resident->kernel->record.form != GYRE_FORM_BLOCK;
     return waits ? guess_ready(queue, most) : count_ready(queue, most);
 }
@@ -130,6 +133,8 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
         told.reply_offset = slots->reply_offset;
         told.stamps_offset = slots->stamps_offset;
         told.headers_offset = slots->headers_offset;
+        told.bridge = epoch->queue->bridge;
+        told.spare = epoch->spare;
     } else if (told.header_size) {
         told.headers_offset = slots_size(epoch); /* as submit_staged copies them */
     }
@@ -161,7 +166,7 @@ static gyre_status enqueue(gyre_resident *resident, const struct opencl_epoch *e
     const struct opencl_loader *cl = resident->device->cl;
     size_t global, local;
     gyre_epoch told = describe(resident, epoch);
-    opencl_shape(resident, &told, &global, &local);
+    opencl_shape(resident, epoch->promised, &told, &global, &local);
     cl_int code = cl->clSetKernelArg(resident->entry, ARGUMENT_EPOCH, sizeof told, &told);
     if (code != CL_SUCCESS)
         return lose(resident, code, "clSetKernelArg");
@@ -312,6 +317,8 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     epoch->first = queue->next;
     epoch->command = command;
     epoch->count = direct ? count : fit_stage(queue, count);
+    epoch->promised = opencl_least(epoch->count, queue->each);
+    epoch->spare = queue->spare;
     epoch->repeated = count_repeated(epoch);
     epoch->start_ns = gyre_clock_ns();
     epoch->written = epoch->ran = epoch->done = NULL;
@@ -319,6 +326,7 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     if (status != GYRE_OK)
         return status;
     queue->next += epoch->count;
+    queue->promised += epoch->promised;
     resident->in_flight++;
     return GYRE_OK;
 }
@@ -471,6 +479,7 @@ gyre_status opencl_collect(gyre_resident *resident)
         opencl_profile_add(resident, epoch);
     }
     release_events(resident->device->cl, epoch);
+    epoch->queue->promised -= epoch->promised;
     resident->oldest = (resident->oldest + 1) % resident->device->settings.epochs;
     resident->in_flight--;
     return status;

@@ -38,8 +38,10 @@ static void read_table(gyre_resident *resident)
             continue;
         *queue = (struct opencl_queue){
             .memory = memory, .serial = serial, .next = __atomic_load_n(&entry->first, __ATOMIC_RELAXED)};
-        if (memory)
+        if (memory) {
             queue->slots = entry->slots;
+            queue->bridge = entry->bridge;
+        }
     }
 }
 
@@ -84,6 +86,8 @@ static void park(gyre_resident *resident, gyre_u64 command)
 {
     gyre_control_region *control = resident->control;
     opencl_log_drain(resident, true);
+    const uint64_t starved = opencl_bridge_starved(resident);
+    opencl_bridge_tell(resident, starved, 1);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
     for (;;) {
@@ -93,6 +97,7 @@ static void park(gyre_resident *resident, gyre_u64 command)
         gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
     }
     __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    opencl_bridge_tell(resident, starved, UINT32_MAX);
 }
 
 static void wait_for_work(gyre_resident *resident, gyre_u64 command)

@@ -17,9 +17,13 @@ enum { OPENCL_EPOCHS_MAX = 8, OPENCL_LOG_LINES = 1024 };
 struct opencl_queue {
     gyre_queue_memory *memory; /* NULL: no queue */
     gyre_queue_slots slots;
+    gyre_bridge bridge; /* zeros: every message lies in its slot */
     gyre_u64 serial;
     gyre_u64 next;     /* the first request that is in no epoch */
     gyre_u64 redo_end; /* below it some are complete already: an epoch was called off there */
+    uint32_t each;     /* a block's messages of the next epoch at most: for so many replies there is room */
+    uint32_t promised; /* ... and of the epochs under way */
+    bool spare;        /* the next epoch's one reply goes to the spare place */
 };
 
 /** A batch on its way. */
@@ -28,6 +32,8 @@ struct opencl_epoch {
     gyre_u64 first;
     gyre_u64 command;         /* direct: it is called off when the control word is another */
     uint32_t count, repeated; /* repeated: of these, complete before */
+    uint32_t promised;        /* of each block's track: for so many messages */
+    bool spare;
     uint64_t start_ns;
     cl_event written, ran, done; /* `done`: everything; the others NULL where nothing waits for them */
     cl_mem requests, replies;    /* staged: copies of slots; made when first needed */
@@ -120,10 +126,26 @@ gyre_status opencl_collect(gyre_resident *resident);
 /** Releases what epochs hold. */
 void opencl_epochs_release(gyre_resident *resident);
 
+/* ---- opencl_bridge.c ---- */
+
+/**
+ * How many of `most` requests may be sent to the device: for that many of the largest replies there is room
+ * behind those of the epochs under way. Leaves in the queue how many of them a block may get.
+ */
+uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
+/** A bit for each queue that has requests and no room for the replies. Nothing is under way. */
+uint64_t opencl_bridge_starved(gyre_resident *resident);
+/** Says so to the clients of these queues, who ring when there is room; `by` all ones: no more. */
+void opencl_bridge_tell(const gyre_resident *resident, uint64_t starved, uint32_t by);
+
 /* ---- opencl_shape.c ---- */
 
-/** Which lane handles which messages, and the work-items of the launch: all, and of a group. */
-void opencl_shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local);
+/**
+ * Which lane handles which messages, and the work-items of the launch: all, and of a group. Of a bridged
+ * queue a group gets at most `each` messages.
+ */
+void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *global,
+                  size_t *local);
 /** What every launch tells the device: clock, buffers, names. The rest is zero, and `mask` is all ones. */
 void opencl_describe(const gyre_resident *resident, gyre_epoch *told);
 

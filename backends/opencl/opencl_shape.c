@@ -18,10 +18,12 @@ static bool is_cpu(const gyre_resident *resident)
 }
 
 /* A processor goes through consecutive messages. Returns the groups. */
-static uint32_t shape_few(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+static uint32_t shape_few(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
     *local = 1;
     uint32_t groups = opencl_least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
+    const uint32_t least = each ? (epoch->count + each - 1) / each : 1;
+    groups = groups < least ? least : groups;
     groups = opencl_least(groups, epoch->count);
     groups = groups ? groups : 1;
     epoch->spacing = epoch->span = (epoch->count + groups - 1) / groups;
@@ -45,12 +47,15 @@ static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, siz
     return groups ? groups : 1;
 }
 
-static uint32_t shape_lanes(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
+/* One message at a time is handled of a track, which each group has. */
+static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
-    return is_cpu(resident) ? shape_few(resident, epoch, local) : shape_many(resident, epoch, local);
+    return is_cpu(resident) || epoch->bridge.reply_bytes ? shape_few(resident, each, epoch, local)
+                                                         : shape_many(resident, epoch, local);
 }
 
-void opencl_shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *global, size_t *local)
+void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *global,
+                  size_t *local)
 {
     uint32_t groups = 1;
     switch (resident->kernel->record.form) {
@@ -65,7 +70,7 @@ void opencl_shape(const gyre_resident *resident, gyre_epoch *epoch, size_t *glob
         epoch->step = groups;
         break;
     default:
-        groups = shape_lanes(resident, epoch, local);
+        groups = shape_lanes(resident, each, epoch, local);
     }
     *global = groups * *local;
 }

@@ -220,8 +220,9 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 /* ---- completing a request ---- */
 
 #define GYRE_FIRST_WORD_(payload) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(payload))
-#define GYRE_LENGTH_OF_(reply_, out)                                                                         \
-    GYRE_REPLY_LENGTH_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_((out) + 1))
+#define GYRE_LENGTH_AT_(reply_, payload)                                                                     \
+    GYRE_REPLY_LENGTH_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_(payload))
+#define GYRE_LENGTH_OF_(reply_, out) GYRE_LENGTH_AT_(reply_, (out) + 1)
 
 /* Everything but the sequence: whoever calls stores it after what must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)

@@ -80,10 +80,12 @@ GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_co
     return 0;
 }
 
-/* What is to be done with message i. `writes` is 1 for the one lane that may write the reply slot. */
-GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in,
-                                 __global gyre_slot *out, gyre_u32 request_least, gyre_u32 request_size,
-                                 int writes)
+/*
+ * What is to be done with message i, which may have a `wrong` length. `writes` is 1 for the one lane that may
+ * write the reply slot.
+ */
+GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in, int wrong,
+                                 __global gyre_slot *out, int writes)
 {
     if (in->length == GYRE_LENGTH_ANSWERED && in->info == GYRE_REQUEST_ANSWERED)
         return GYRE_SLOT_SETTLED_; /* by a worker that died since: its reply stays as it is */
@@ -94,13 +96,22 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
         }
         return GYRE_SLOT_SETTLED_;
     }
-    if (GYRE_LENGTH_WRONG_(in->length, request_least, request_size, GYRE_FIRST_WORD_(in + 1))) {
+    if (wrong) {
         if (writes)
             gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return GYRE_SLOT_SETTLED_;
     }
     return GYRE_SLOT_READY_;
 }
+
+#include "gyre/dialect/opencl_bridge.h"
+
+/* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
+#define GYRE_EPOCH_ASKED_(request_, epoch, region, in)                                                       \
+    const gyre_u32 length = (in)->length; /* once: who sent it may write it still */                         \
+    const __global request_ *asked = GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length);               \
+    const int wrong =                                                                                        \
+        GYRE_LENGTH_WRONG_(length, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked))
 
 /* Direct: pairs with the client's acquire of the reply's sequence. */
 GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __global gyre_slot *out)
@@ -171,21 +182,21 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                 break;                                                                                       \
             if (gyre_epoch_is_done_(&epoch, i, out))                                                         \
                 continue;                                                                                    \
-            const int todo =                                                                                 \
-                gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_, 1);        \
-            if (todo == GYRE_SLOT_READY_) {                                                                  \
+            GYRE_EPOCH_ASKED_(request_, &epoch, requests, in);                                               \
+            if (gyre_epoch_open_(&epoch, i, in, wrong, out, 1) == GYRE_SLOT_READY_) {                        \
+                GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, out);                                     \
                 GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                              \
                 GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
-                if (gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {                     \
-                    gyre_clear_##reply_((__global reply_ *)(out + 1));                                       \
+                if (gyre_admit_##request_(&gyre, asked)) {                                                   \
+                    gyre_clear_##reply_(answer);                                                             \
                     result = gyre_result_(                                                                   \
-                        &gyre, gyre_handler_##name_((const __global request_ *)(in + 1),                     \
-                                                    (__global reply_ *)(out + 1), (__global state_ *)state,  \
+                        &gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,                 \
                                                     (__local scratch_ *)0, &buffers_bound, &gyre));          \
                 }                                                                                            \
-                failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
+                failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));               \
+                GYRE_EPOCH_ANSWERED_(reply_, &epoch, replies, &gyre, out);                                   \
                 GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
             }                                                                                                \
             gyre_epoch_settle_(&epoch, i, out);                                                              \
@@ -209,13 +220,13 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
             gyre_u32 failed = 0;                                                                             \
-            int todo = gyre_epoch_open_(&epoch, i, in, out, gyre_least_##request_, gyre_size_##request_,     \
-                                        gyre.lane == 0);                                                     \
+            GYRE_EPOCH_ASKED_(request_, &epoch, requests, in);                                               \
+            GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, out);                                         \
+            int todo = gyre_epoch_open_(&epoch, i, in, wrong, out, gyre.lane == 0);                          \
             GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                                  \
             GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \
             gyre.failed = 0;                                                                                 \
-            if (todo == GYRE_SLOT_READY_ &&                                                                  \
-                !gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {                        \
+            if (todo == GYRE_SLOT_READY_ && !gyre_admit_##request_(&gyre, asked)) {                          \
                 if (gyre.lane == 0)                                                                          \
                     gyre_write_failure_(out, gyre.fail_code, gyre.fail_text);                                \
                 todo = GYRE_SLOT_SETTLED_;                                                                   \
@@ -224,16 +235,17 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             gyre_together_(); /* PoCL 5 needs a place where the loop's barriers begin */                     \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
                 if (gyre.lane == 0)                                                                          \
-                    gyre_clear_##reply_((__global reply_ *)(out + 1));                                       \
+                    gyre_clear_##reply_(answer);                                                             \
                 gyre_block_begin_(&gyre);                                                                    \
-                const int result = gyre_result_(                                                             \
-                    &gyre,                                                                                   \
-                    gyre_handler_##name_((const __global request_ *)(in + 1), (__global reply_ *)(out + 1),  \
-                                         (__global state_ *)state, scratch, &buffers_bound, &gyre));         \
-                failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
+                const int result =                                                                           \
+                    gyre_result_(&gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,        \
+                                                             scratch, &buffers_bound, &gyre));               \
+                failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));               \
             }                                                                                                \
             gyre_together_();                                                                                \
             if (gyre.lane == 0) {                                                                            \
+                if (todo == GYRE_SLOT_READY_)                                                                \
+                    GYRE_EPOCH_ANSWERED_(reply_, &epoch, replies, &gyre, out);                               \
                 GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
                 gyre_epoch_settle_(&epoch, i, out);                                                          \
                 gyre_epoch_count_(log, failed);                                                              \

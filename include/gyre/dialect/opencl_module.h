@@ -25,7 +25,7 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 3
+#define GYRE_OPENCL_MODULE_VERSION 4
 
 /** Never the sequence of a message: the copy of a reply slot is filled. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
@@ -49,6 +49,9 @@ typedef struct gyre_epoch {
         step;             /* lane l handles l * spacing, then every step-th up to l * spacing + span */
     gyre_u32 block_count; /* of the launch; an epoch may run fewer */
     gyre_u32 header_size;
+    gyre_bridge bridge; /* direct: of the queue; block b has track b */
+    gyre_u32 spare;     /* direct: the reply to the one message goes to the spare place */
+    gyre_u32 reserved;
 } gyre_epoch;
 
 /** In the spare words of gyre_device_log: what an epoch adds up. */
@@ -80,7 +83,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 208 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 264 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16, "layout");
 #endif
 

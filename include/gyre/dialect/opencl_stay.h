@@ -117,6 +117,7 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     stay->at.stamps_offset = slots->stamps_offset;
     stay->at.headers_offset = slots->headers_offset;
     stay->at.header_size = slots->header_size;
+    stay->at.bridge = stay->control->queues[q].bridge;
     if (stay->blocks == 1)
         return stay->cursor->next + GYRE_STAY_BATCH_;
     if (stay->cursor->next == stay->cursor->end)
@@ -124,12 +125,34 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     return stay->cursor->end;
 }
 
-/* The next message of the queue at hand, in stay->at; 0: there is none, or the control word changed. */
-GYRE_HELPER int gyre_stay_next_(gyre_stay_ *stay, gyre_u64 end)
+/*
+ * Whether the block's track has room for a reply of `need` bytes to message `index`. When it has none, the
+ * client may be waiting for this very reply: then the spare place is free. Pairs with the client's releases.
+ */
+GYRE_HELPER int gyre_stay_has_room_(gyre_stay_ *stay, gyre_u64 index, gyre_u64 need)
+{
+    const gyre_epoch *at = &stay->at;
+    if (!at->bridge.reply_bytes)
+        return 1;
+    const __global gyre_bridge_track *track =
+        gyre_bridged_track_(at, stay->region, (gyre_u32)get_group_id(0));
+    const __global gyre_bridge_words *words =
+        (const __global gyre_bridge_words *)(stay->region + at->bridge.words_offset);
+    const gyre_u64 tail = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
+    stay->at.spare = track->head + need - tail > at->bridge.reply_bytes;
+    return !stay->at.spare || __atomic_load_n(&words->received, __ATOMIC_ACQUIRE) == index;
+}
+
+/*
+ * The next message of the queue at hand, in stay->at; 0: there is none, or no room for a reply of `need`
+ * bytes, or the control word changed.
+ */
+GYRE_HELPER int gyre_stay_next_(gyre_stay_ *stay, gyre_u64 end, gyre_u64 need)
 {
     const gyre_u64 index = stay->cursor->next;
     if (index == end || !gyre_stay_ready_(stay, index) ||
-        GYRE_STAY_LOAD_(&stay->control->command.command) != stay->command)
+        GYRE_STAY_LOAD_(&stay->control->command.command) != stay->command ||
+        !gyre_stay_has_room_(stay, index, need))
         return 0;
     const __global gyre_queue_region *region = (const __global gyre_queue_region *)stay->region;
     stay->at.first = stay->at.start = index;
@@ -178,24 +201,24 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
             for (gyre_u32 q = 0; q < stay.queue_count; q++) {                                                \
                 const gyre_u64 end = gyre_stay_open_(&stay, q);                                              \
                 gyre_u64 handled = 0, failed = 0;                                                            \
-                while (stay.region && gyre_stay_next_(&stay, end)) {                                         \
+                while (stay.region && gyre_stay_next_(&stay, end, GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {  \
                     const __global gyre_slot *in = gyre_epoch_in_(&stay.at, stay.region, 0);                 \
                     __global gyre_slot *out = gyre_epoch_out_(&stay.at, stay.region, 0);                     \
-                    if (gyre_epoch_open_(&stay.at, 0, in, out, gyre_least_##request_, gyre_size_##request_,  \
-                                         1) == GYRE_SLOT_READY_) {                                           \
+                    GYRE_EPOCH_ASKED_(request_, &stay.at, stay.region, in);                                  \
+                    if (gyre_epoch_open_(&stay.at, 0, in, wrong, out, 1) == GYRE_SLOT_READY_) {              \
+                        GYRE_EPOCH_ANSWER_(reply_, &stay.at, stay.region, &gyre, out);                       \
                         GYRE_EPOCH_HEADER_(&gyre, &stay.at, stay.region, 0);                                 \
                         GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
                         gyre.failed = 0;                                                                     \
                         int result = GYRE_FAILED;                                                            \
-                        if (gyre_admit_##request_(&gyre, (const __global request_ *)(in + 1))) {             \
-                            gyre_clear_##reply_((__global reply_ *)(out + 1));                               \
+                        if (gyre_admit_##request_(&gyre, asked)) {                                           \
+                            gyre_clear_##reply_(answer);                                                     \
                             result = gyre_result_(                                                           \
-                                &gyre,                                                                       \
-                                gyre_handler_##name_((const __global request_ *)(in + 1),                    \
-                                                     (__global reply_ *)(out + 1), (__global state_ *)state, \
-                                                     (__local scratch_ *)0, &buffers_bound, &gyre));         \
+                                &gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,         \
+                                                            (__local scratch_ *)0, &buffers_bound, &gyre));  \
                         }                                                                                    \
-                        failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));          \
+                        failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));       \
+                        GYRE_EPOCH_ANSWERED_(reply_, &stay.at, stay.region, &gyre, out);                     \
                         GYRE_EPOCH_STAMP_(&gyre, &stay.at, stay.region, 0, started_ns);                      \
                     }                                                                                        \
                     gyre_epoch_settle_(&stay.at, 0, out);                                                    \

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues whose messages are stored back to back: each block of the launch has a track for its replies, and an
+ * epoch goes out only with room for the largest replies to all of it. So the device never waits for room, and
+ * what was handled is always delivered.
+ *
+ * No locks: the pump's thread alone. A track's head is written by the device and only grows by what was
+ * promised; its tail is the clients'.
+ */
+#include "opencl_resident.h"
+
+static gyre_bridge_words *words_of(const struct opencl_queue *queue)
+{
+    unsigned char *base = (unsigned char *)queue->memory->region;
+    return (gyre_bridge_words *)(void *)(base + queue->bridge.words_offset);
+}
+
+/* So many of the largest replies fit behind what the track holds. Acquire: their bytes were read. */
+static uint64_t fits(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t number)
+{
+    const gyre_bridge_track *track = (const gyre_bridge_track *)(const void *)(words_of(queue) + 1) + number;
+    const uint64_t tail = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
+    const uint64_t used = __atomic_load_n(&track->head, __ATOMIC_RELAXED) - tail;
+    if (used >= queue->bridge.reply_bytes)
+        return 0;
+    return (queue->bridge.reply_bytes - used) / GYRE_BRIDGE_UNITS(resident->kernel->record.reply->size);
+}
+
+/* The client waits for the next request's reply, and so has read what lay in the spare place. */
+static bool may_spare(const struct opencl_queue *queue)
+{
+    return queue->promised == 0 &&
+           __atomic_load_n(&words_of(queue)->received, __ATOMIC_ACQUIRE) == queue->next;
+}
+
+uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
+{
+    const bool alone = resident->kernel->record.form == GYRE_FORM_ACTOR;
+    const uint32_t groups = alone ? 1 : resident->blocks;
+    uint64_t each = UINT32_MAX;
+    queue->each = UINT32_MAX;
+    queue->spare = false;
+    if (!queue->bridge.reply_bytes)
+        return most;
+    for (uint32_t i = 0; i < groups && i < queue->bridge.tracks; i++) {
+        const uint64_t room = fits(resident, queue, i);
+        each = room < each ? room : each;
+    }
+    each = each > queue->promised ? each - queue->promised : 0;
+    queue->spare = each == 0 && may_spare(queue);
+    queue->each = queue->spare ? 1 : (uint32_t)each;
+    return queue->spare ? 1 : opencl_least(each * groups, most);
+}
+
+static bool has_request(const struct opencl_queue *queue)
+{
+    const gyre_queue_slots *slots = &queue->slots;
+    const unsigned char *first = (const unsigned char *)queue->memory->region + slots->request_offset;
+    const unsigned char *at = first + (queue->next & (slots->capacity - 1)) * slots->request_stride;
+    /* acquire: pairs with the client's release of the sequence */
+    return __atomic_load_n(&((const gyre_slot *)(const void *)at)->sequence, __ATOMIC_ACQUIRE) ==
+           queue->next + 1;
+}
+
+uint64_t opencl_bridge_starved(gyre_resident *resident)
+{
+    uint64_t starved = 0;
+    for (uint32_t i = 0; i < resident->queue_count; i++) {
+        struct opencl_queue *queue = &resident->queues[i];
+        if (queue->memory && queue->bridge.reply_bytes && has_request(queue) &&
+            opencl_bridge_fit(resident, queue, 1) == 0)
+            starved |= 1ull << i;
+    }
+    return starved;
+}
+
+void opencl_bridge_tell(const gyre_resident *resident, uint64_t starved, uint32_t by)
+{
+    for (uint32_t i = 0; starved >> i; i++)
+        if (starved >> i & 1) /* 1, or the 1 taken back: wraps */
+            __atomic_fetch_add(&words_of(&resident->queues[i])->starved, by, __ATOMIC_SEQ_CST);
+}

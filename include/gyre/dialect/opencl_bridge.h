@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Serving queues whose messages are stored back to back, in OpenCL C on devices that work in the queue's own
+ * memory; ring_layout.h has the layout. Included by opencl_epoch.h.
+ *
+ * A reply is built where it will be read: at the end of the block's track, of which one message at a time is
+ * handled. An epoch is only as long as the track has room for the largest replies, so nothing here asks; a
+ * kernel that stays asks before each message (opencl_stay.h).
+ */
+#ifndef GYRE_DIALECT_OPENCL_BRIDGE_H
+#define GYRE_DIALECT_OPENCL_BRIDGE_H
+
+#define GYRE_HAS_TAIL_(type_) ((int)gyre_size_##type_ != (int)gyre_least_##type_)
+
+#ifdef GYRE_OPENCL_DIRECT
+/* Whatever the slot says: the message's bytes lie in the ring, or in the slot. */
+GYRE_HELPER const __global gyre_u8 *gyre_bridged_request_(const gyre_epoch *epoch,
+                                                          const __global gyre_u8 *region,
+                                                          const __global gyre_slot *in, gyre_u32 length)
+{
+    const __global gyre_place *place = (const __global gyre_place *)(in + 1);
+    if (!epoch->bridge.request_bytes || length <= GYRE_SLOT_SMALL_PAYLOAD)
+        return (const __global gyre_u8 *)(in + 1);
+    return region + epoch->bridge.request_offset +
+           GYRE_BRIDGE_AT(place->position, epoch->bridge.request_bytes);
+}
+
+GYRE_HELPER __global gyre_bridge_track *gyre_bridged_track_(const gyre_epoch *epoch, __global gyre_u8 *region,
+                                                            gyre_u32 block)
+{
+    __global gyre_bridge_words *words = (__global gyre_bridge_words *)(region + epoch->bridge.words_offset);
+    return (__global gyre_bridge_track *)(words + 1) + block;
+}
+
+/* The position of the block's next reply. */
+GYRE_HELPER gyre_u64 gyre_bridged_head_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 block)
+{
+    return epoch->bridge.reply_bytes && !epoch->spare ? gyre_bridged_track_(epoch, region, block)->head : 0;
+}
+
+/* Where the block builds its next reply. */
+GYRE_HELPER __global gyre_u8 *gyre_bridged_reply_(const gyre_epoch *epoch, __global gyre_u8 *region,
+                                                  gyre_u32 block, gyre_u64 head, __global gyre_slot *out)
+{
+    const gyre_bridge bridge = epoch->bridge;
+    if (!bridge.reply_bytes)
+        return (__global gyre_u8 *)(out + 1);
+    if (epoch->spare)
+        return region + bridge.spare_offset;
+    return region + bridge.reply_offset + (gyre_u64)block * bridge.reply_stride +
+           GYRE_BRIDGE_AT(head, bridge.reply_bytes);
+}
+
+/*
+ * The reply is built: a short one goes into the slot, of a longer one the slot says where it is. Twice does
+ * no harm: PoCL may let all lanes of a block do what one of them should.
+ */
+GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 block,
+                                   gyre_u64 head, __global gyre_slot *out, const __global gyre_u8 *reply)
+{
+    if (!epoch->bridge.reply_bytes || out->info != GYRE_OUTCOME_REPLY)
+        return;
+    if (out->length <= GYRE_SLOT_SMALL_PAYLOAD) {
+        for (gyre_u32 i = 0; i < (out->length + 7) / 8; i++)
+            ((__global gyre_u64 *)(out + 1))[i] = ((const __global gyre_u64 *)reply)[i];
+        return;
+    }
+    __global gyre_place *place = (__global gyre_place *)(out + 1);
+    place->position = head;
+    place->track = epoch->spare ? GYRE_TRACK_SPARE : block;
+    place->reserved = 0;
+    if (!epoch->spare)
+        gyre_bridged_track_(epoch, region, block)->head = head + GYRE_BRIDGE_UNITS(out->length);
+}
+
+#define GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length)                                             \
+    ((const __global request_ *)(GYRE_HAS_TAIL_(request_)                                                    \
+                                     ? gyre_bridged_request_((epoch), (region), (in), (length))              \
+                                     : (const __global gyre_u8 *)((in) + 1)))
+/* Declares where the reply of slot `out` is built; in `region`, by the lane's or the block's `gyre`. */
+#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, out)                                                 \
+    const gyre_u64 head = GYRE_HAS_TAIL_(reply_) ? gyre_bridged_head_((epoch), (region), (gyre)->block) : 0; \
+    __global reply_ *answer =                                                                                \
+        (__global reply_ *)(GYRE_HAS_TAIL_(reply_)                                                           \
+                                ? gyre_bridged_reply_((epoch), (region), (gyre)->block, head, (out))         \
+                                : (__global gyre_u8 *)((out) + 1))
+#define GYRE_EPOCH_ANSWERED_(reply_, epoch, region, gyre, out)                                               \
+    (GYRE_HAS_TAIL_(reply_) ? gyre_bridged_end_((epoch), (region), (gyre)->block, head, (out),               \
+                                                (const __global gyre_u8 *)answer)                            \
+                            : (void)0)
+#else
+#define GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length)                                             \
+    ((void)(length), (const __global request_ *)((in) + 1))
+#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, out)                                                 \
+    __global reply_ *answer = (__global reply_ *)((out) + 1)
+#define GYRE_EPOCH_ANSWERED_(reply_, epoch, region, gyre, out) ((void)0)
+#endif
+
+#endif
