@@ -128,8 +128,7 @@ int cli_error(int exit_code, const char *format, ...) __attribute__((format(prin
 /** As cli_error with CLI_USAGE, and where to read how it is done. */
 int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* ---- the library -----------------------------------------------------------------------------------------
- */
+/* ---- the library --------------------------------------------------------------------------------------- */
 
 /**
  * gyre_open with what --config, --set and --backend said; log lines go to stderr as "gyre: warning: ...".

@@ -27,8 +27,7 @@ static const char HELP[] =
     "              its devices\n"
     "  --again     probe anew, whatever is remembered; with --why, that one backend\n"
     "\n"
-    "Exit codes: 0 also when no backend can start; 1 when there is no backend NAME; 2 usage; 4 "
-    "configuration.\n";
+    "Exit codes: 0 also when no backend can start; 1 when there is no backend NAME; 2 usage; 4 configuration.\n";
 
 struct listing {
     struct gyre_config *config;

@@ -26,8 +26,7 @@ static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
     "       gyre call --attach KERNEL[/QUEUE] [OPTION...] [REQUEST...]\n"
     "\n"
-    "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a "
-    "JSON\n"
+    "Launches a kernel, sends it requests, prints the replies in the order of the requests. A request is a JSON\n"
     "object with every field of the kernel's request message; without REQUEST arguments they are read from\n"
     "standard input, one a line. Replies are printed as they come, one line of JSON for each request:\n"
     "\n"
@@ -37,10 +36,8 @@ static const char HELP[] =
     "  {\"unhandled\":true}                         its kernel was lost first, or stopped\n"
     "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
     "\n"
-    "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its "
-    "source.\n"
-    "With --attach nothing is launched: the requests go to a kernel of `gyre serve`, or of any program that "
-    "serves.\n"
+    "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
+    "With --attach nothing is launched: the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
     "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
@@ -50,10 +47,8 @@ static const char HELP[] =
     "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE\n"
     "  --buffer NAME=zeros:N    bind one of N zero bytes\n"
     "  --message-buffer NAME=FILE or NAME=zeros:N\n"
-    "                           the same for requests to name, not bound: \"NAME\" in a field of type "
-    "gyre_handle,\n"
-    "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have "
-    "names, too\n"
+    "                           the same for requests to name, not bound: \"NAME\" in a field of type gyre_handle,\n"
+    "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
     "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero\n"
     "  --state @FILE            the same, from a file\n"
@@ -64,13 +59,10 @@ static const char HELP[] =
     "  --timeout MS             longest wait for a reply, 0: no limit; default 10000\n"
     "  and the options of every command: gyre help\n"
     "\n"
-    "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and "
-    "the\n"
-    "infinities are the strings \"NaN\", \"Infinity\", \"-Infinity\". An array of u8 may be given as a "
-    "string.\n"
+    "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and the\n"
+    "infinities are the strings \"NaN\", \"Infinity\", \"-Infinity\". An array of u8 may be given as a string.\n"
     "Texts are strings, spans are arrays; an optional field is left out, or null, where it is absent.\n"
-    "A kernel with handlers for several types takes {\"type\":\"NAME\", ...}. Where the queue has a wire "
-    "form\n"
+    "A kernel with handlers for several types takes {\"type\":\"NAME\", ...}. Where the queue has a wire form\n"
     "(--set queue.KERNEL.wire=memorypack) requests and replies are hexadecimal digits.\n"
     "\n"
     "Examples, to be pasted in a checkout:\n"
@@ -171,8 +163,8 @@ static gyre_status state_read(call_run *call, const gyre_type *type, const char 
     return status == GYRE_OK ? status : gyre_error_add(status, "--state");
 }
 
-/* Only a launched kernel tells the type of its state: launch it idle, ask, and launch again with the state.
- */
+/* Only a launched kernel tells the type of its state:
+ * launch it idle, ask, and launch again with the state. */
 static int launch_with_state(call_run *call)
 {
     size_t length;
@@ -324,9 +316,8 @@ static int stream(call_run *call)
 static void tell_crash(int signal_number)
 {
     static const char sentence[] =
-        "gyre: a fault ended the program, most likely in the handler (invalid memory "
-        "access, a division by zero, or locals beyond backend.cpu lane_stack); the same command under gdb "
-        "shows where\n";
+        "gyre: a fault ended the program, most likely in the handler (invalid memory access, a division "
+        "by zero, or locals beyond backend.cpu lane_stack); the same command under gdb shows where\n";
     (void)signal_number;
     ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
     (void)ignored;

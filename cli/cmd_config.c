@@ -15,8 +15,7 @@
 static const char HELP[] =
     "usage: gyre config [--json] [--dropins] [SECTION | KEY | SECTION.KEY]...\n"
     "\n"
-    "Prints every effective value of the configuration with its origin: default, FILE:LINE, the "
-    "environment's\n"
+    "Prints every effective value of the configuration with its origin: default, FILE:LINE, the environment's\n"
     "variable, or the command line. Given names, it prints those alone:\n"
     "\n"
     "  gyre config queue                  every section of queues\n"
@@ -139,8 +138,8 @@ static bool is_known_name(const struct listing *listing, enum gyre_section_kind 
     return strcmp(name, "default") == 0;
 }
 
-/* "queue.orders" or "queue.orders.capacity": a name may hold dots, so what the configuration knows decides.
- */
+/* "queue.orders" or "queue.orders.capacity":
+ * a name may hold dots, so what the configuration knows decides. */
 static int show_dotted(const struct listing *listing, enum gyre_section_kind kind, char *operand)
 {
     char *name = strchr(operand, '.') + 1, *last = strrchr(name, '.');
@@ -164,8 +163,8 @@ static int show_operand(const struct listing *listing, const char *operand)
     }
     if (kind < 0)
         return cli_error(CLI_FAILED,
-                         "'%s' is in no section that exists; expected gyre, backend.NAME, kernel.NAME or "
-                         "queue.NAME",
+                         "'%s' is in no section that exists; expected gyre, "
+                         "backend.NAME, kernel.NAME or queue.NAME",
                          operand);
     if (kind == GYRE_SECTION_GYRE)
         return show_key(listing, GYRE_SECTION_GYRE, "", "gyre", operand + length + 1);

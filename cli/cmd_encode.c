@@ -10,10 +10,8 @@
 static const char HELP[] =
     "usage: gyre encode [--type T] [--frame] [--binary] FILE <messages.jsonl\n"
     "\n"
-    "Reads messages as `gyre call` does, a line of JSON each, and writes each in the wire form of "
-    "MemoryPack: a\n"
-    "line of hexadecimal digits. FILE, a kernel file or a header, declares the type; its GYRE_WIRE says what "
-    "the\n"
+    "Reads messages as `gyre call` does, a line of JSON each, and writes each in the wire form of MemoryPack: a\n"
+    "line of hexadecimal digits. FILE, a kernel file or a header, declares the type; its GYRE_WIRE says what the\n"
     "other side chose (docs/messages.md).\n"
     "\n"
     "Options:\n"

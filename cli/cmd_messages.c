@@ -14,8 +14,7 @@ static const char HELP[] =
     "usage: gyre messages [--backend B] [--json] FILE\n"
     "\n"
     "Prints the message types of a kernel file (those that its kernels use) or of a header (all that it\n"
-    "declares): each field with its type, offset and size, the largest tail, the size of a slot, and the "
-    "hash\n"
+    "declares): each field with its type, offset and size, the largest tail, the size of a slot, and the hash\n"
     "that is compared when a kernel is launched. FILE is compiled for that; nothing is launched.\n"
     "\n"
     "Exit codes: 1 the file is wrong, 3 no compiler or no backend, 4 configuration.\n";

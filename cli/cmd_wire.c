@@ -13,11 +13,9 @@
 static const char HELP[] =
     "usage: gyre wire [--type T] [-o OUT.h] FILE\n"
     "\n"
-    "Writes a header with gyre_encode_T and gyre_decode_T for the message types of FILE, between a message "
-    "and\n"
+    "Writes a header with gyre_encode_T and gyre_decode_T for the message types of FILE, between a message and\n"
     "the wire form of MemoryPack: C for the host and for handlers on every device, to be read, and to be\n"
-    "included behind what declares the types. FILE is a kernel file or a header; its GYRE_WIRE says what "
-    "the\n"
+    "included behind what declares the types. FILE is a kernel file or a header; its GYRE_WIRE says what the\n"
     "other side chose (docs/messages.md).\n"
     "\n"
     "Options:\n"

@@ -61,8 +61,8 @@ void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime)
     else
         doctor_find(report, DOCTOR_PROBLEM, "backend", "%s", gyre_error_text());
     look_for_helper(report, "gyre-check",
-                    "handlers are compiled without the check of the dialect: install libclang and "
-                    "build again");
+                    "handlers are compiled without the check of the dialect: "
+                    "install libclang and build again");
     look_for_helper(report, "gyre-worker",
                     "isolation = process cannot be used: install it beside the library");
 }

@@ -276,8 +276,8 @@ static gyre_status read_named_part(json_reader *reader, const json_t *object, vo
     {
         if (strcmp(key, "buffer") != 0 && strcmp(key, "offset") != 0 && strcmp(key, "size") != 0)
             return gyre_error_set(GYRE_INVALID,
-                                  "field '%s': a buffer is named by \"buffer\", \"offset\" and \"size\", "
-                                  "found '%.60s'",
+                                  "field '%s': a buffer is named by \"buffer\", "
+                                  "\"offset\" and \"size\", found '%.60s'",
                                   reader->path, key);
     }
     if (!json_is_string(name))
@@ -521,8 +521,7 @@ static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_
     }
     return gyre_error_set(GYRE_INVALID,
                           "expected an object with a member \"" MESSAGE_JSON_TYPE
-                          "\" that names one of the types "
-                          "of '%s'",
+                          "\" that names one of the types of '%s'",
                           layout->name);
 }
 

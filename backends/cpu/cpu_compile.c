@@ -31,10 +31,10 @@ struct command {
  * what wants to be fused. Stack probes: a lane whose locals do not fit meets the guard below its stack.
  */
 const char cpu_compiler_fixed_options[] =
-    "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC -fvisibility=hidden "
-    "-fdiagnostics-color=never -Wall -Wno-unknown-pragmas -Wno-unused-function "
-    "-Werror=implicit-function-declaration -Werror=incompatible-pointer-types -Werror=int-conversion "
-    "-Werror=return-type";
+    "-std=gnu11 -ffp-contract=off -fstack-clash-protection -shared -fPIC "
+    "-fvisibility=hidden -fdiagnostics-color=never -Wall -Wno-unknown-pragmas "
+    "-Wno-unused-function -Werror=implicit-function-declaration "
+    "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type";
 
 __attribute__((format(printf, 2, 3))) static void add(struct command *command, const char *format, ...)
 {
@@ -157,8 +157,8 @@ static gyre_status run_compiler(const gyre_device *device, const struct command 
         return no_compiler(device);
     if (status == GYRE_TIMEOUT)
         return device->host->error(GYRE_TIMEOUT,
-                                   "the C compiler '%s' did not end in the time that compile_timeout_ms "
-                                   "allows and was killed",
+                                   "the C compiler '%s' did not end in the time "
+                                   "that compile_timeout_ms allows and was killed",
                                    device->settings.compiler);
     if (status == GYRE_OK && exit_code != 0)
         return explain_failure(device, output, exit_code);
@@ -171,8 +171,8 @@ static gyre_status publish(const gyre_device *device, const gyre_compile_desc *d
 {
     if (desc->dependency_path && !cpu_dependencies_convert(files->rule, desc->dependency_path))
         return device->host->error(GYRE_FAILED,
-                                   "the C compiler's list of files '%s' cannot be read or '%s' "
-                                   "cannot be written: %s",
+                                   "the C compiler's list of files '%s' cannot "
+                                   "be read or '%s' cannot be written: %s",
                                    files->rule, desc->dependency_path, strerror(errno));
     if (rename(files->object, desc->artifact_path) != 0)
         return device->host->error(GYRE_FAILED, "the compiled kernel cannot be put at '%s': %s",

@@ -7,8 +7,8 @@
 
 enum { BUFFER_ALIGNMENT = 64 };
 
-/* A queue's region is used where the core mapped it, so there is nothing to keep: the handle is the address.
- */
+/* A queue's region is used where the core mapped it,
+ * so there is nothing to keep: the handle is the address. */
 gyre_status cpu_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc, gyre_queue_memory **out,
                             uint64_t *device_address)
 {

@@ -11,8 +11,8 @@
 #include <signal.h>
 
 #include "cpu_resident.h"
-/* block kernels are run from here: they are timed where a queue has stamps, and see headers where it has some
- */
+/* block kernels are run from here: they are timed where
+ * a queue has stamps, and see headers where it has some */
 #define GYRE_TIMED  1
 #define GYRE_HEADED 1
 #define GYRE_SEALED 1
@@ -109,8 +109,8 @@ static bool claim(struct cpu_worker *worker, struct cpu_queue *queue)
         ready++;
     if (!ready)
         return false;
-    /* a share, so that slow handlers spread over the workers; other workers' claims order through this ticket
-     */
+    /* a share, so that slow handlers spread over the workers;
+     * other workers' claims order through this ticket */
     gyre_u64 share = (ready + worker->resident->blocks - 1) / worker->resident->blocks;
     if (!__atomic_compare_exchange_n(ticket, &first, first + share, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))

@@ -36,9 +36,7 @@ gyre_status cuda_lost(gyre_device *device)
     if (!atomic_load_explicit(&device->lost, memory_order_acquire))
         return GYRE_OK;
     return device->host->error(
-        GYRE_LOST,
-        "the device '%s' does not work any more in this process: %s; start the program "
-        "again",
+        GYRE_LOST, "the device '%s' does not work any more in this process: %s; start the program again",
         device->name, device->lost_text);
 }
 
@@ -80,7 +78,7 @@ gyre_status cuda_check_host(const gyre_host *host, const struct cuda_driver *dri
 gyre_status cuda_compile_only(const gyre_device *device, const char *what)
 {
     return device->host->error(GYRE_UNAVAILABLE,
-                               "%s needs a GPU: this device only compiles, as backend.cuda.compile_for = %s "
-                               "says; set it to `device`",
+                               "%s needs a GPU: this device only compiles, "
+                               "as backend.cuda.compile_for = %s says; set it to `device`",
                                what, device->architecture);
 }

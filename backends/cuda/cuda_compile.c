@@ -283,8 +283,7 @@ static gyre_status check_deadline(const struct job *job)
     if (job->device->host->now_ns() <= job->desc->deadline_ns)
         return GYRE_OK;
     return job->device->host->error(
-        GYRE_TIMEOUT, "NVRTC did not end in the time that compile_timeout_ms allows; its result "
-                      "is not used");
+        GYRE_TIMEOUT, "NVRTC did not end in the time that compile_timeout_ms allows; its result is not used");
 }
 
 /* ---- the result ---- */

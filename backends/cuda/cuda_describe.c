@@ -102,8 +102,8 @@ void cuda_describe_details(const gyre_device *device, char *text, size_t size)
         add(text, size, "%s", device->uuid);
 }
 
-/* The link at hand against the best that both ends could have: a slot that is too narrow halves everything.
- */
+/* The link at hand against the best that both ends could have:
+ * a slot that is too narrow halves everything. */
 static void add_link_limit(const gyre_device *device, char *text, size_t size)
 {
     char bus[32], now[32], best[32];

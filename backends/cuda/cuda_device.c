@@ -43,8 +43,8 @@ static gyre_status attribute(gyre_device *device, CUdevice_attribute which, uint
     return status;
 }
 
-/* A watchdog ends kernels after some two seconds: a handler may take most of them once it was told to leave.
- */
+/* A watchdog ends kernels after some two seconds:
+ * a handler may take most of them once it was told to leave. */
 static uint32_t choose_residency(const gyre_device *device)
 {
     if (device->settings.residency_ms != CUDA_RESIDENCY_AUTO)
@@ -99,8 +99,8 @@ static gyre_status check_abilities(const gyre_device *device)
                                    device->ordinal, device->name);
     if (device->major < CAPABILITY_MIN)
         return device->host->error(GYRE_UNAVAILABLE,
-                                   "device %u '%s' has compute capability %d.%d; resident kernels need %d.0 "
-                                   "or newer",
+                                   "device %u '%s' has compute capability %d.%d; "
+                                   "resident kernels need %d.0 or newer",
                                    device->ordinal, device->name, device->major, device->minor,
                                    CAPABILITY_MIN);
     if (!device->cooperative || !device->can_map)

@@ -94,8 +94,8 @@ static gyre_status load_driver(const gyre_host *host)
         fill(host, library, driver_symbols, sizeof driver_symbols / sizeof driver_symbols[0], &driver);
     if (missing)
         return host->error(GYRE_UNAVAILABLE,
-                           "the NVIDIA driver '%s' is too old: it has no %s; install one for CUDA 11.4 or "
-                           "newer",
+                           "the NVIDIA driver '%s' is too old: "
+                           "it has no %s; install one for CUDA 11.4 or newer",
                            driver.path, missing);
     return start_driver(host);
 }

@@ -127,8 +127,8 @@ gyre_status cuda_driver_open(const gyre_host *host, const struct cuda_driver **o
  */
 gyre_status cuda_nvrtc_open(const gyre_host *host, const char *path, const struct cuda_nvrtc **out);
 
-/** Paths and variables that decide what the two functions find, separated by ':'; see gyre_probe_info.watch.
- */
+/** Paths and variables that decide what the two functions find,
+ * separated by ':'; see gyre_probe_info.watch. */
 const char *cuda_libraries_watch(void);
 
 #endif

@@ -85,8 +85,8 @@ const char *cuda_advice_for(CUresult result)
 {
     switch (cuda_class_of(result)) {
     case CUDA_CLASS_TRANSIENT:
-        return "; it was tried for a quarter of a second: something is starting or another process has the "
-               "device, try again";
+        return "; it was tried for a quarter of a second: "
+               "something is starting or another process has the device, try again";
     case CUDA_CLASS_RESOURCE:
         return "; free some: `nvidia-smi` shows which processes have the device's memory";
     case CUDA_CLASS_PROGRAMMER:

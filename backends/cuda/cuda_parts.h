@@ -21,8 +21,8 @@ struct cuda_image {
     size_t size;
 };
 
-/** The name of the parts for an architecture and the headers in `folders`; false when these cannot be read.
- */
+/** The name of the parts for an architecture and the
+ * headers in `folders`; false when these cannot be read. */
 bool cuda_parts_name(const char *sm, const char *const *folders, char *name, size_t size);
 
 /** Reads the parts for that architecture and those headers; false when there are none. Any thread. */

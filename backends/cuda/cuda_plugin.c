@@ -73,11 +73,10 @@ static gyre_status probe_devices(const gyre_host *host, const struct cuda_driver
     gyre_status reason = cuda_check_host(host, driver, driver->cuDeviceGetCount(&count), "cuDeviceGetCount");
     bool usable = false;
     if (reason == GYRE_OK && count == 0)
-        return host->error(
-            GYRE_UNAVAILABLE,
-            "the NVIDIA driver '%s' works but lists no device; see CUDA_VISIBLE_DEVICES and the "
-            "devices of the container",
-            driver->path);
+        return host->error(GYRE_UNAVAILABLE,
+                           "the NVIDIA driver '%s' works but lists no device; "
+                           "see CUDA_VISIBLE_DEVICES and the devices of the container",
+                           driver->path);
     info->device_count = reason == GYRE_OK ? cuda_devices_count(settings, count) : 0;
     for (uint32_t i = 0; i < info->device_count; i++) {
         gyre_device device = {.host = host, .driver = driver, .settings = *settings, .ordinal = i};

@@ -72,8 +72,8 @@ static void add_path(struct search *search, const char *path)
         search->paths[search->count++] = copy;
 }
 
-/* Adds FOLDER/NAME when there is such a file; paths are made canonical, so that each file stands there once.
- */
+/* Adds FOLDER/NAME when there is such a file;
+ * paths are made canonical, so that each file stands there once. */
 static bool try_folder(struct search *search, const char *folder, int folder_length, const char *name)
 {
     char path[PATH_MAX], real[PATH_MAX];

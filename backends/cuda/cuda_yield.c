@@ -16,17 +16,16 @@
 
 #include "gyre/waiting.h"
 
-#define LEAVE_LIMIT_NS                                                                                       \
-    UINT64_C(10000000000) /* a handler that does not come back for so long keeps everybody waiting */
+/* a handler that does not come back for so long keeps everybody waiting */
+#define LEAVE_LIMIT_NS   UINT64_C(10000000000)
 #define MONITOR_PAUSE_NS 20000000
 #define MONITOR_LEAST_NS 250000
-#define EAGER_NS                                                                                             \
-    UINT64_C(200000) /* a kernel that leaves takes some 10 us: look without sleeping at first                \
-                      */
-#define POLL_NS 20000
+/* a kernel that leaves takes some 10 us: look without sleeping at first */
+#define EAGER_NS UINT64_C(200000)
+#define POLL_NS  20000
 
-#define PATIENCE_NS                                                                                          \
-    UINT64_C(100000000) /* a launch returns after some 10 us, unless it waits for its kernel */
+/* a launch returns after some 10 us, unless it waits for its kernel */
+#define PATIENCE_NS     UINT64_C(100000000)
 #define PATIENCE_ROUNDS 100
 #define SERIAL_STAY_NS  UINT64_C(50000000) /* of a kernel that keeps calls into the driver waiting */
 #define SERIAL_TURN_NS  UINT64_C(5000000)  /* ... and other kernels */

@@ -32,11 +32,10 @@ struct device_types {
 
 gyre_status device_file_damaged(const struct device_file *file, const char *what, const char *name)
 {
-    return file->host->error(
-        GYRE_INCOMPATIBLE,
-        "'%s' %s '%s': it is damaged, or was compiled with the kernel headers of another "
-        "Gyre; compile it again",
-        file->path, what, name);
+    return file->host->error(GYRE_INCOMPATIBLE,
+                             "'%s' %s '%s': it is damaged, or was compiled with "
+                             "the kernel headers of another Gyre; compile it again",
+                             file->path, what, name);
 }
 
 gyre_status device_file_no_memory(const struct device_file *file)

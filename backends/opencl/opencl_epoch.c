@@ -229,8 +229,8 @@ static gyre_status copy_handles(gyre_resident *resident)
     return lose(resident, opencl_finish(device, resident->compute, code, &event), "clEnqueueWriteBuffer");
 }
 
-/* The requests of an epoch and, behind them, their headers; `written` (may be NULL) is the last one's event.
- */
+/* The requests of an epoch and, behind them, their headers;
+ * `written` (may be NULL) is the last one's event. */
 static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch *epoch,
                                    cl_command_queue upload, cl_event *written)
 {
@@ -436,8 +436,8 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
     }
 }
 
-/* A handler that takes long may have something to log meanwhile, which a direct device lets be read at once.
- */
+/* A handler that takes long may have something to log meanwhile,
+ * which a direct device lets be read at once. */
 static gyre_status await(gyre_resident *resident, const struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;

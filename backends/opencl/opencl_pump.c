@@ -148,8 +148,8 @@ static void obey(gyre_resident *resident, gyre_u64 command)
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
 }
 
-/* An epoch for each queue that has requests, as long as there are places; *sent tells whether there was one.
- */
+/* An epoch for each queue that has requests,
+ * as long as there are places; *sent tells whether there was one. */
 static gyre_status submit_round(gyre_resident *resident, gyre_u64 command, bool *sent)
 {
     gyre_status status = GYRE_OK;

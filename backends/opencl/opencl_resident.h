@@ -45,8 +45,8 @@ struct opencl_profile {
     uint64_t epochs, messages, write_ns, run_ns, read_ns;
 };
 
-/** What a parameter of the entry stands for: a buffer, or shared virtual memory; neither: nothing is meant.
- */
+/** What a parameter of the entry stands for: a buffer,
+ * or shared virtual memory; neither: nothing is meant. */
 struct opencl_argument {
     cl_mem memory;
     void *address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text work around the compiler: one text out of a unit and its headers, and what a compiler said. No state.
- */
+/* Text work around the compiler: one text out of a unit
+ * and its headers, and what a compiler said. No state. */
 #ifndef GYRE_OPENCL_SOURCE_H
 #define GYRE_OPENCL_SOURCE_H
 

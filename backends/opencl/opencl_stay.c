@@ -28,8 +28,7 @@ static gyre_status take_blocks(gyre_resident *resident)
     return device->host->error(
         GYRE_INVALID,
         "kernel '%s': with mode = resident its %u blocks do not fit: device '%s' has %u compute units, one "
-        "is left "
-        "for transfers, and %u are taken; launch fewer blocks, or set backend.opencl.mode = epochs",
+        "is left for transfers, and %u are taken; launch fewer blocks, or set backend.opencl.mode = epochs",
         resident->kernel->record.name, resident->blocks, device->name, device->unit_count, before);
 }
 
@@ -72,9 +71,8 @@ gyre_status opencl_stay_start(gyre_resident *resident)
     if (resident->kernel->record.form == GYRE_FORM_BLOCK)
         return resident->device->host->error(
             GYRE_INVALID,
-            "kernel '%s' is a block kernel, whose lanes would wait for messages at barriers: with mode = "
-            "resident "
-            "this backend runs lane kernels and actors; set backend.opencl.mode = epochs",
+            "kernel '%s' is a block kernel, whose lanes would wait for messages at barriers: with mode "
+            "= resident this backend runs lane kernels and actors; set backend.opencl.mode = epochs",
             resident->kernel->record.name);
     gyre_status status = take_blocks(resident);
     if (status == GYRE_OK)

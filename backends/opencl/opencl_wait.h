@@ -12,8 +12,8 @@ struct opencl_patience {
 
 /** Between two looks at a command: gives up the processor. True now and then, some milliseconds apart. */
 bool opencl_pause(const gyre_device *device, struct opencl_patience *patience);
-/** Wakes the platform's threads, in case they sleep though there is work. Nothing on other than processors.
- */
+/** Wakes the platform's threads, in case they sleep though
+ * there is work. Nothing on other than processors. */
 void opencl_nudge(const gyre_device *device);
 
 /** Whether the command ended, well or not; it was flushed. */

@@ -98,8 +98,8 @@ gyre_status bench_session_open(const bench_case *self, const bench_options *opti
                                bench_row *row);
 void bench_session_close(bench_session *session);
 
-/** A runtime with the user's settings, the case's, and `extra` (NULL-terminated, or NULL); nothing launched.
- */
+/** A runtime with the user's settings, the case's,
+ * and `extra` (NULL-terminated, or NULL); nothing launched. */
 gyre_status bench_runtime_open(const bench_case *self, const bench_options *options, const char *const *extra,
                                gyre_runtime **out);
 /** "words_48": also the name that [kernel.NAME] and [queue.NAME] configure it by. */
@@ -142,8 +142,8 @@ gyre_status bench_run_wide_yield(const bench_case *self, const bench_options *op
 gyre_status bench_run_wire(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_bridged(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_bridged_pair(const bench_case *self, const bench_options *options, bench_row *row);
-/** A stream of fixed messages as long as the bridged ones are on the average, while bench_run_bridged runs.
- */
+/** A stream of fixed messages as long as the bridged ones
+ * are on the average, while bench_run_bridged runs. */
 bool bench_floor_direct(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample);
 gyre_status bench_run_timed(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_buffer(const bench_case *self, const bench_options *options, bench_row *row);

@@ -21,12 +21,12 @@ static const struct group {
      "__builtin_alloca __builtin_alloca_with_align __builtin_malloc __builtin_calloc __builtin_realloc "
      "__builtin_free strdup strndup asprintf mmap munmap sbrk brk "},
     {"stdio: a device has none; reply, gyre_fail or gyre_log",
-     " printf fprintf sprintf snprintf vprintf vfprintf vsnprintf puts putchar putc fputs fputc fopen fclose "
-     "fread "
-     "fwrite fflush scanf fscanf sscanf getchar getc fgets perror __builtin_printf __builtin_puts "},
+     " printf fprintf sprintf snprintf vprintf vfprintf vsnprintf puts "
+     "putchar putc fputs fputc fopen fclose fread fwrite fflush scanf fscanf "
+     "sscanf getchar getc fgets perror __builtin_printf __builtin_puts "},
     {"a handler cannot end the program: return gyre_fail(gyre, code, \"text\")",
-     " exit abort _exit _Exit quick_exit __builtin_trap __builtin_abort raise signal kill system fork "
-     "execve "},
+     " exit abort _exit _Exit quick_exit __builtin_trap "
+     "__builtin_abort raise signal kill system fork execve "},
     {"use gyre_assert(gyre, condition)", " __assert_fail __assert assert "},
     {"a handler returns; it does not jump out",
      " setjmp _setjmp longjmp sigsetjmp siglongjmp __builtin_setjmp __builtin_longjmp "},
@@ -37,8 +37,8 @@ static const struct group {
      "__builtin_memcpy __builtin_memset __builtin_memmove __builtin_memcmp __builtin_strlen "},
     {"use gyre_atomic_add and its kin", " __atomic_* __sync_* __c11_atomic_* atomic_* "},
     {"use gyre_popcount_u32, gyre_clz_u32, gyre_ctz_u32 and their kin",
-     " __builtin_popcount* __builtin_clz* __builtin_ctz* __builtin_ffs* __builtin_bswap* __builtin_rotate* "
-     "ffs "},
+     " __builtin_popcount* __builtin_clz* __builtin_ctz* "
+     "__builtin_ffs* __builtin_bswap* __builtin_rotate* ffs "},
     {"keep the generator's state in the kernel's state", " rand srand random srandom drand48 rand_r "},
     {"use gyre_time_ns(gyre)", " time clock clock_gettime gettimeofday nanosleep usleep sleep "},
     {"compilers for other devices do not have it", " __builtin_* "},

@@ -44,10 +44,9 @@ static void check_reference(struct checker *checker, CXCursor reference)
     struct place place = place_of(clang_getCursorLocation(reference));
     if (!report_has_line(&checker->report, &place) &&
         clang_getCursorKind(clang_getCursorReferenced(reference)) == CXCursor_FunctionDecl)
-        refuse_at(
-            checker, reference,
-            "function pointer: a function's name is used as a value, which devices cannot do; choose with "
-            "`switch` or `if` instead");
+        refuse_at(checker, reference,
+                  "function pointer: a function's name is used as a value, "
+                  "which devices cannot do; choose with `switch` or `if` instead");
 }
 
 static void check_statement(struct checker *checker, CXCursor cursor)
@@ -184,10 +183,9 @@ static void check_any_kernel(struct checker *checker, const char *path)
     struct place place = {.line = 1, .column = 1};
     snprintf(place.file, sizeof place.file, "%s", path);
     if (checker->report.kernel_count == 0 && !report_has_errors(&checker->report))
-        report_refuse(
-            &checker->report, "discover", &place,
-            "no kernel in it: a kernel file declares at least one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or "
-            "GYRE_ACTOR");
+        report_refuse(&checker->report, "discover", &place,
+                      "no kernel in it: a kernel file declares at least "
+                      "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or GYRE_ACTOR");
 }
 
 enum { FIXED_OPTIONS = 9, OPTIONS_MAX = 64 };

@@ -49,11 +49,10 @@ void check_type(struct checker *checker, CXCursor cursor, CXType type, const cha
     struct place place = place_of(location);
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     if (pointed && (inner.kind == CXType_FunctionProto || inner.kind == CXType_FunctionNoProto))
-        report_refuse(
-            &checker->report, "check", &place,
-            "function pointer: %s '%s' points to a function, which devices cannot call; choose with "
-            "`switch` or `if` instead",
-            what, name);
+        report_refuse(&checker->report, "check", &place,
+                      "function pointer: %s '%s' points to a function, "
+                      "which devices cannot call; choose with `switch` or `if` instead",
+                      what, name);
     const char *reason = unfit_scalar(inner.kind);
     if (reason)
         report_refuse(&checker->report, "check", &place, "type of %s '%s': %s", what, name, reason);

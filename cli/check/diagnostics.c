@@ -51,11 +51,10 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
                       "GYRE_CONSTANT memory becomes one to other memory: write the same qualifier at the "
                       "parameter or variable, as in `GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`");
     else
-        report_refuse(
-            &checker->report, "check", place,
-            "GYRE_GLOBAL, GYRE_SHARED and GYRE_CONSTANT say what memory a pointer leads to and belong "
-            "before the `*`: %s",
-            text);
+        report_refuse(&checker->report, "check", place,
+                      "GYRE_GLOBAL, GYRE_SHARED and GYRE_CONSTANT say what "
+                      "memory a pointer leads to and belong before the `*`: %s",
+                      text);
 }
 
 static const char field_prefix[] = "use of undeclared identifier 'gyre_type_";
@@ -84,8 +83,8 @@ static void refuse_absent_parameter(struct checker *checker, const struct place 
     const char *name = text + sizeof form_prefix - 1;
     bool scratch = name[1] == 'c';
     report_refuse(&checker->report, "check", place,
-                  "this kernel or helper has no '%.*s': kernels declared with %s have, helpers take it as a "
-                  "parameter",
+                  "this kernel or helper has no '%.*s': "
+                  "kernels declared with %s have, helpers take it as a parameter",
                   (int)strcspn(name, "'"), name,
                   scratch ? "GYRE_BLOCK_KERNEL" : "GYRE_KERNEL_WITH and the like");
 }
@@ -102,8 +101,8 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
     bool missing = missing_file(text, name, sizeof name);
     if (missing && (owner == OWNER_GYRE || owner == OWNER_SYSTEM))
         snprintf(checker->report.unable, sizeof checker->report.unable,
-                 "libclang does not find <%s>: its own headers are missing (Debian, Ubuntu: apt install "
-                 "libclang-dev)",
+                 "libclang does not find <%s>: its own headers are "
+                 "missing (Debian, Ubuntu: apt install libclang-dev)",
                  name);
     else if (missing && is_vendor_header(name))
         return; /* check_include refuses it */

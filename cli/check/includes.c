@@ -59,11 +59,10 @@ void check_include(struct checker *checker, CXCursor directive)
     take_string(clang_getCursorSpelling(directive), name, sizeof name);
     struct place place = place_of(location);
     if (included != OWNER_USER && included != OWNER_GYRE && is_vendor_header(name))
-        report_refuse(
-            &checker->report, "check", &place,
-            "vendor header <%s>: a kernel includes only <gyre/kernel.h> and your own headers, so that it "
-            "runs on every backend",
-            name);
+        report_refuse(&checker->report, "check", &place,
+                      "vendor header <%s>: a kernel includes only <gyre/kernel.h> "
+                      "and your own headers, so that it runs on every backend",
+                      name);
     else if (included == OWNER_SYSTEM)
         report_refuse(&checker->report, "check", &place,
                       "system header <%s>: a kernel includes only <gyre/kernel.h> and your own headers; %s",

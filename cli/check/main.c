@@ -31,11 +31,11 @@ int main(int argc, char **argv)
 {
     static struct checker checker;
     if (argc < 4 || strcmp(argv[1], "--headers") != 0) {
-        fputs("usage: gyre-check --headers FOLDER FILE [OPTION...]\n"
-              "Checks a kernel file against the rules of the dialect; FOLDER holds gyre/kernel.h, OPTIONs "
-              "are the\n"
-              "preprocessor's: -D, -U, -I, -include and their kin.\n",
-              stderr);
+        fputs(
+            "usage: gyre-check --headers FOLDER FILE [OPTION...]\n"
+            "Checks a kernel file against the rules of the dialect; FOLDER holds gyre/kernel.h, OPTIONs are the\n"
+            "preprocessor's: -D, -U, -I, -include and their kin.\n",
+            stderr);
         return 2;
     }
     limit_resources();

@@ -11,13 +11,10 @@
 /* Each between spaces. */
 static const char cpp_keywords[] =
     " alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class compl concept "
-    "const_cast "
-    "consteval constexpr constinit co_await co_return co_yield decltype delete dynamic_cast explicit export "
-    "false "
-    "friend mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public "
-    "reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid "
-    "typename "
-    "using virtual wchar_t xor xor_eq ";
+    "const_cast consteval constexpr constinit co_await co_return co_yield decltype delete "
+    "dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr "
+    "operator or or_eq private protected public reinterpret_cast requires static_assert static_cast "
+    "template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq ";
 static const char opencl_keywords[] =
     " kernel global local constant generic pipe read_only write_only read_write half uchar ushort uint ulong "
     "event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
@@ -86,11 +83,10 @@ static enum CXChildVisitResult visit_part(CXCursor cursor, CXCursor parent, CXCl
     if ((kind != CXCursor_CaseStmt && kind != CXCursor_DefaultStmt) || !walk->variable[0])
         return CXChildVisit_Continue;
     struct place place = place_of(clang_getCursorLocation(cursor));
-    report_refuse(
-        &walk->checker->report, "check", &place,
-        "this case jumps over the value of '%s', which C++ forbids: put braces around the case that "
-        "declares it",
-        walk->variable);
+    report_refuse(&walk->checker->report, "check", &place,
+                  "this case jumps over the value of '%s', which C++ forbids: "
+                  "put braces around the case that declares it",
+                  walk->variable);
     return CXChildVisit_Break;
 }
 

@@ -24,9 +24,8 @@ static gyre_status check_folder(const char *folder)
         return gyre_error_set(GYRE_UNAVAILABLE, "nobody serves: there is no folder %s", folder);
     if (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() || (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return gyre_error_set(GYRE_UNAVAILABLE,
-                              "%s must be a folder of this user that nobody else can enter; remove it, set "
-                              "XDG_RUNTIME_DIR, or name a "
-                              "socket",
+                              "%s must be a folder of this user that nobody else can enter; "
+                              "remove it, set XDG_RUNTIME_DIR, or name a socket",
                               folder);
     return GYRE_OK;
 }

@@ -36,9 +36,8 @@ struct gyre_session {
     struct gyre_queue_options options; /* how it was made */
 };
 
-/** The thread of a session (`argument`), which it owns: from the meeting to the end. Counts itself out of
- * server->inside.
- */
+/** The thread of a session (`argument`), which it owns: from the meeting to the end.
+ * Counts itself out of server->inside. */
 void *gyre_session_main(void *argument);
 
 #endif

@@ -18,8 +18,8 @@ gyre_status gyre_error_set(gyre_status status, const char *format, ...) __attrib
 gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
-/** The same with a sentence that is ready: for a poll that finds nothing, which formatting would make slow.
- */
+/** The same with a sentence that is ready:
+ * for a poll that finds nothing, which formatting would make slow. */
 gyre_status gyre_error_set_text(gyre_status status, const char *sentence);
 
 /** Adds context above what is there; returns `status`. The innermost (first) frame is never lost. */

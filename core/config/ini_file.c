@@ -135,8 +135,8 @@ static void judge_setting(struct reader *reader, const char *text, size_t length
     if (separator >= comment || text[separator] == ':')
         refuse(reader, "'%.*s' is neither [section] nor 'key = value'", (int)length, text);
     else if (comment < length && quote_is_open(text + separator, comment - separator))
-        refuse(reader, "' ;' between quotes would cut the value, because it starts a comment; remove the "
-                       "blank before ';'");
+        refuse(reader, "' ;' between quotes would cut the value, "
+                       "because it starts a comment; remove the blank before ';'");
 }
 
 /* Comments and blank lines mean nothing to the parser: they may have any length. */

@@ -63,8 +63,8 @@ gyre_status gyre_settings_add(struct gyre_settings *settings, const struct gyre_
 /** Keeps a sentence. */
 gyre_status gyre_settings_warn(struct gyre_settings *settings, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Drops the keys of backends that neither the table nor the one who named the library knows, with a warning.
- */
+/** Drops the keys of backends that neither the table nor
+ * the one who named the library knows, with a warning. */
 gyre_status gyre_settings_judge_backend_keys(struct gyre_settings *settings);
 /** The setting that wins for exactly this section, or NULL. */
 const struct gyre_setting *gyre_settings_find(const struct gyre_settings *settings,

@@ -121,13 +121,12 @@ static gyre_status add_single(struct gyre_settings *settings, const struct gyre_
 {
     if (!gyre_value_is_name(section) || !gyre_value_is_name(key))
         return gyre_error_set(GYRE_CONFIG,
-                              "%s: '%s' and '%s' are no section and key; expected letters, digits, "
-                              "'_', '-' and '.'",
+                              "%s: '%s' and '%s' are no section and key; "
+                              "expected letters, digits, '_', '-' and '.'",
                               origin, section, key);
     if (!gyre_ini_text_is_clean(value))
         return gyre_error_set(GYRE_CONFIG,
-                              "%s: the value of '%s' in [%s] is not UTF-8 text without control "
-                              "characters",
+                              "%s: the value of '%s' in [%s] is not UTF-8 text without control characters",
                               origin, key, section);
     gyre_status status = gyre_settings_add(settings, source, section, NULL, NULL, origin);
     return status == GYRE_OK ? gyre_settings_add(settings, source, section, key, value, origin) : status;
@@ -168,8 +167,8 @@ static gyre_status add_variable(struct gyre_settings *settings, const struct gyr
     return section ? add_single(settings, source, section, key + 2, value, origin) : gyre_pool_no_memory();
 }
 
-/* Variables that are no settings: the name of a file, and what only the project's own scripts and tests read.
- */
+/* Variables that are no settings: the name of a file,
+ * and what only the project's own scripts and tests read. */
 static bool is_reserved(const char *name, size_t length)
 {
     static const char *const reserved[] = {"CONFIG", "NO_INSTALL", "REQUIRE"};
@@ -212,8 +211,8 @@ static gyre_status add_text(struct gyre_settings *settings, const struct gyre_so
     const char *equals = strchr(text, '=');
     if (!equals || equals == text)
         return gyre_error_set(GYRE_CONFIG,
-                              "%s: '%s' is no setting; expected section.key=value, such as "
-                              "backend.cpu.threads=2",
+                              "%s: '%s' is no setting; expected section.key=value, "
+                              "such as backend.cpu.threads=2",
                               origin, text);
     char *path = gyre_pool_copy(settings->pool, text, (size_t)(equals - text));
     const char *value = gyre_pool_copy(settings->pool, equals + 1, strlen(equals + 1));

@@ -18,10 +18,9 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_NAME,
      .key = "backend",
      .preset = "auto",
-     .doc =
-         "The backend that runs kernels. `auto` takes the enabled backend with the highest priority, then "
-         "the "
-         "highest score, among those that can start on this machine. A backend chosen by name must start."},
+     .doc = "The backend that runs kernels. `auto` takes the enabled "
+            "backend with the highest priority, then the highest score, "
+            "among those that can start on this machine. A backend chosen by name must start."},
     {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_PATHS,
      .key = "plugin_dir",
@@ -31,9 +30,9 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_PATHS,
      .key = "dropin_dir",
      .preset = "@dropins",
-     .doc = "Folders that hold drop-ins (`*.ini`). A file of a later folder replaces the file of the same "
-            "name in "
-            "an earlier one. A folder that is named here must exist. Has no effect inside a drop-in."},
+     .doc = "Folders that hold drop-ins (`*.ini`). A file of a later "
+            "folder replaces the file of the same name in an earlier one. "
+            "A folder that is named here must exist. Has no effect inside a drop-in."},
     {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_BOOL,
      .key = "strict",
@@ -62,9 +61,8 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_PATH,
      .key = "socket",
      .preset = "",
-     .doc = "Where `gyre serve` and gyre_serve let other programs attach, and `gyre call --attach` looks for "
-            "them. "
-            "Empty: `gyre.sock` in `$XDG_RUNTIME_DIR`, else in `/tmp/gyre-UID`."},
+     .doc = "Where `gyre serve` and gyre_serve let other programs attach, and `gyre call --attach` "
+            "looks for them. Empty: `gyre.sock` in `$XDG_RUNTIME_DIR`, else in `/tmp/gyre-UID`."},
     {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_CHOICE,
      .key = "socket_access",
@@ -116,15 +114,15 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_PATH,
      .key = "journal_dir",
      .preset = "",
-     .doc = "The folder for the journals of queues with `durability = journal`; it is made when it is not "
-            "there."},
+     .doc = "The folder for the journals of queues with `durability "
+            "= journal`; it is made when it is not there."},
 
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .key = "library",
      .preset = "",
-     .doc = "The plugin: an absolute path, or a path relative to a folder of `plugin_dir`. Empty: "
-            "`gyre-<name>.so`."},
+     .doc = "The plugin: an absolute path, or a path relative to "
+            "a folder of `plugin_dir`. Empty: `gyre-<name>.so`."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .key = "priority",
@@ -159,25 +157,23 @@ static const struct gyre_config_row rows[] = {
      .min = 0,
      .max = 1000000,
      .preset = "10",
-     .doc = "With `isolation = process`: how many workers in a row may die without a request having been "
-            "answered between; then the device is given up and its kernels are lost. 0: a worker is never "
-            "replaced."},
+     .doc = "With `isolation = process`: how many workers in a row may die "
+            "without a request having been answered between; then the device is "
+            "given up and its kernels are lost. 0: a worker is never replaced."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_MS,
      .key = "restart_backoff_ms",
      .min = 0,
      .max = 60000,
      .preset = "10",
-     .doc = "With `isolation = process`: how long the second such restart waits; each further one waits "
-            "twice as "
-            "long, at most a second. The first one never waits."},
+     .doc = "With `isolation = process`: how long the second such restart waits; "
+            "each further one waits twice as long, at most a second. The first one never waits."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",
-     .doc = "Further compiler options for every kernel compiled for this backend, separated by spaces. -D, "
-            "-U and "
-            "-I hold for the check too."},
+     .doc = "Further compiler options for every kernel compiled for this backend, "
+            "separated by spaces. -D, -U and -I hold for the check too."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_INT,
      .backend = "cpu",
@@ -199,10 +195,9 @@ static const struct gyre_config_row rows[] = {
      .backend = "cpu",
      .key = "pin",
      .preset = "none",
-     .doc = "The CPUs that worker threads are pinned to, in order and then around again. `spread` takes "
-            "those that the "
-            "process may use, in an order that shares packages, caches and cores as late as possible (with "
-            "hwloc)."},
+     .doc = "The CPUs that worker threads are pinned to, in order and then around again. "
+            "`spread` takes those that the process may use, in an order that "
+            "shares packages, caches and cores as late as possible (with hwloc)."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .backend = "cpu",
@@ -244,8 +239,8 @@ static const struct gyre_config_row rows[] = {
      .type = GYRE_VALUE_TEXT,
      .key = "options",
      .preset = "",
-     .doc = "Further compiler options for this kernel, separated by spaces. -D, -U and -I hold for the check "
-            "too."},
+     .doc = "Further compiler options for this kernel, "
+            "separated by spaces. -D, -U and -I hold for the check too."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "lanes",
@@ -270,9 +265,8 @@ static const struct gyre_config_row rows[] = {
      .key = "idle",
      .choices = {"adaptive", "spin", "yield", "park"},
      .preset = "adaptive",
-     .doc = "How the device waits for messages: `spin` is quickest and keeps a core busy, `park` sleeps at "
-            "once, "
-            "`adaptive` spins, then yields, then sleeps."},
+     .doc = "How the device waits for messages: `spin` is quickest and keeps a core busy, "
+            "`park` sleeps at once, `adaptive` spins, then yields, then sleeps."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "spin_turns",
@@ -307,27 +301,25 @@ static const struct gyre_config_row rows[] = {
      .min = 0,
      .max = 86400000,
      .preset = "0",
-     .doc = "How long a handler may work on a message before its kernel counts as stalled; it is noticed "
-            "within an "
-            "eighth more. 0: as long as it likes."},
+     .doc = "How long a handler may work on a message before its kernel counts as stalled; "
+            "it is noticed within an eighth more. 0: as long as it likes."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_CHOICE,
      .key = "on_stall",
      .choices = {"report", "restart", "stop"},
      .preset = "restart",
-     .doc = "What is done about a stalled kernel: a line in the log and its health, or, with `isolation = "
-            "process`, its worker is ended besides, and the kernel is brought back (`restart`) or given up "
-            "(`stop`)."},
+     .doc = "What is done about a stalled kernel: a line in the log and its health, "
+            "or, with `isolation = process`, its worker is ended besides, "
+            "and the kernel is brought back (`restart`) or given up (`stop`)."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_CHOICE,
      .key = "on_loss",
      .choices = {"leave", "one", "all", "rest"},
      .preset = "leave",
-     .doc = "What is done when the kernel is lost, which is told in any case: nothing, or it is launched "
-            "again, with "
-            "its initial state: it alone (`one`), together with every kernel of its `group` (`all`), or with "
-            "those "
-            "of its group that were launched after it (`rest`). The others are terminated first."},
+     .doc = "What is done when the kernel is lost, which is told in any case: nothing, "
+            "or it is launched again, with its initial state: it alone (`one`), "
+            "together with every kernel of its `group` (`all`), or with those of its "
+            "group that were launched after it (`rest`). The others are terminated first."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_TEXT,
      .key = "group",
@@ -354,25 +346,23 @@ static const struct gyre_config_row rows[] = {
      .min = 1,
      .max = 1000,
      .preset = "3",
-     .doc = "With `isolation = process`: a request whose handler took its worker down this often is "
-            "completed as "
-            "a failure, and the next one proceeds."},
+     .doc = "With `isolation = process`: a request whose handler took its worker "
+            "down this often is completed as a failure, and the next one proceeds."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_BOOL,
      .key = "checkpoints",
      .preset = "false",
-     .doc = "Keeps copies of what a handler keeps between messages, and the requests since the last one, so "
-            "that "
-            "the kernel goes on as if nothing had happened when its worker dies (`isolation = process`). The "
-            "handler must be deterministic."},
+     .doc = "Keeps copies of what a handler keeps between messages, and the requests since "
+            "the last one, so that the kernel goes on as if nothing had happened when "
+            "its worker dies (`isolation = process`). The handler must be deterministic."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_MS,
      .key = "checkpoint_ms",
      .min = 0,
      .max = 86400000,
      .preset = "100",
-     .doc = "With `checkpoints`: how old the last one may be while requests are handled. 0: as old as it "
-            "likes."},
+     .doc = "With `checkpoints`: how old the last one may be "
+            "while requests are handled. 0: as old as it likes."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_INT,
      .key = "checkpoint_messages",
@@ -420,10 +410,9 @@ static const struct gyre_config_row rows[] = {
      .min = 0,
      .max = 1 << 30,
      .preset = "0",
-     .doc =
-         "Of a bridged queue: bytes for requests that were sent and not yet received, and as many for "
-         "replies; at least room for two of the largest. 0: 256 for each of `capacity`, and room for 32 of "
-         "the largest."},
+     .doc = "Of a bridged queue: bytes for requests that were sent and not yet received, "
+            "and as many for replies; at least room for two of the largest. "
+            "0: 256 for each of `capacity`, and room for 32 of the largest."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_CHOICE,
      .key = "policy",
@@ -451,11 +440,10 @@ static const struct gyre_config_row rows[] = {
      .choices = {"many", "one"},
      .preset = "many",
      .doc =
-         "`one` promises that one thread at a time sends and one receives, and that no other thread ends the "
-         "kernel or the queue meanwhile; this saves the locks. Debug builds of Gyre close a queue that two "
-         "threads use at once all the same. Ignored with `policy = drop_oldest`, whose senders receive what "
-         "they "
-         "drop, and with `isolation = process`, where a worker's keeper touches the queue."},
+         "`one` promises that one thread at a time sends and one receives, and that no other thread ends "
+         "the kernel or the queue meanwhile; this saves the locks. Debug builds of Gyre close a queue that "
+         "two threads use at once all the same. Ignored with `policy = drop_oldest`, whose senders receive "
+         "what they drop, and with `isolation = process`, where a worker's keeper touches the queue."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_TEXT,
      .key = "header",
@@ -480,9 +468,9 @@ static const struct gyre_config_row rows[] = {
      .min = 0,
      .max = 86400000,
      .preset = "0",
-     .doc = "How long after its send a message may wait for its handler. One that waits longer is completed "
-            "as a "
-            "failure (code -11) and becomes a dead letter. A header may name another deadline. 0: any time."},
+     .doc = "How long after its send a message may wait for its handler. "
+            "One that waits longer is completed as a failure (code -11) and "
+            "becomes a dead letter. A header may name another deadline. 0: any time."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "dead_letters",
@@ -498,9 +486,9 @@ static const struct gyre_config_row rows[] = {
      .key = "durability",
      .choices = {"none", "journal"},
      .preset = "none",
-     .doc = "`journal` writes accepted requests, and the checkpoints of its kernel, to a file in "
-            "`journal_dir`, so "
-            "that they outlive the program: when it is started again, the queue goes on where it ended."},
+     .doc = "`journal` writes accepted requests, and the checkpoints of its kernel, "
+            "to a file in `journal_dir`, so that they outlive the program: "
+            "when it is started again, the queue goes on where it ended."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_CHOICE,
      .key = "fsync",
@@ -530,28 +518,25 @@ static const struct gyre_config_row rows[] = {
      .min = 0,
      .max = 1 << 20,
      .preset = "0",
-     .doc = "How many ids of messages are remembered: a message whose header names one of them is not sent "
-            "again "
-            "(`GYRE_DROPPED`, counted). Messages that name no id are not looked at."},
+     .doc = "How many ids of messages are remembered: a message whose header names one of them is "
+            "not sent again (`GYRE_DROPPED`, counted). Messages that name no id are not looked at."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "levels",
      .min = 1,
      .max = 16,
      .preset = "1",
-     .doc =
-         "Levels of priority. With more than one, messages wait in front of the ring and enter it highest "
-         "level "
-         "first, by the priority in their headers; `capacity` of them may wait besides those in the ring."},
+     .doc = "Levels of priority. With more than one, messages wait in front of the "
+            "ring and enter it highest level first, by the priority in their headers; "
+            "`capacity` of them may wait besides those in the ring."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_MS,
      .key = "age_ms",
      .min = 1,
      .max = 86400000,
      .preset = "100",
-     .doc =
-         "With `levels`: a message that waits this long counts as one of the next level, and so on, so that "
-         "none waits for ever."},
+     .doc = "With `levels`: a message that waits this long counts as one "
+            "of the next level, and so on, so that none waits for ever."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "window",
@@ -572,11 +557,9 @@ static const struct gyre_config_row rows[] = {
      .key = "seal",
      .choices = {"none", "crc32c"},
      .preset = "none",
-     .doc = "`crc32c` gives each request, with its header, and each reply a checksum, which the other end "
-            "looks at: "
-            "the device before the handler, the program before the receiver. One that is wrong is a failure "
-            "(code "
-            "-12) and a dead letter. On the backend `cpu`."},
+     .doc = "`crc32c` gives each request, with its header, and each reply a checksum, "
+            "which the other end looks at: the device before the handler, the program before the receiver. "
+            "One that is wrong is a failure (code -12) and a dead letter. On the backend `cpu`."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",

@@ -52,8 +52,8 @@ const struct gyre_config_row *gyre_config_rows(size_t *count);
 /** The row of a key in a section of that kind and name, or NULL. */
 const struct gyre_config_row *gyre_config_row_find(enum gyre_section_kind kind, const char *name,
                                                    const char *key);
-/** Whether a section of that name has this row's key. `default` of the backends has no key of a single one.
- */
+/** Whether a section of that name has this row's key.
+ * `default` of the backends has no key of a single one. */
 int gyre_config_row_fits(const struct gyre_config_row *row, enum gyre_section_kind kind, const char *name);
 /** "gyre", "backend", "kernel", "queue". */
 const char *gyre_section_kind_word(enum gyre_section_kind kind);

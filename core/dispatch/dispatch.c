@@ -28,8 +28,8 @@ struct gyre_dispatch {
     char name[];
 };
 
-/* A slot counts as absent when it is NULL or beyond the table of a plugin built for an older minor version.
- */
+/* A slot counts as absent when it is NULL or beyond the
+ * table of a plugin built for an older minor version. */
 #define HAS(ops, slot)                                                                                       \
     ((ops)->size >= offsetof(gyre_backend_ops, slot) + sizeof(ops)->slot && (ops)->slot != NULL)
 

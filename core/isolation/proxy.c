@@ -292,11 +292,10 @@ static gyre_status proxy_get_extension(gyre_device *device, const char *name, ui
 {
     (void)version;
     *out = NULL;
-    return gyre_error_set(
-        GYRE_UNIMPLEMENTED,
-        "backend '%s' runs in a worker process, where its extension '%s' cannot be reached; "
-        "set isolation = none",
-        device->backend, name);
+    return gyre_error_set(GYRE_UNIMPLEMENTED,
+                          "backend '%s' runs in a worker process, "
+                          "where its extension '%s' cannot be reached; set isolation = none",
+                          device->backend, name);
 }
 
 const gyre_backend_ops gyre_proxy_ops = {

@@ -51,8 +51,8 @@ void gyre_proxy_guard(gyre_device *device, bool (*lost)(void *context), void *co
 
 /** Makes sure that the last worker is dead, so that the reason is known. */
 void gyre_proxy_bury(gyre_device *device);
-/** A new worker with the device and all its objects but launched kernels. After a failure: may be repeated.
- */
+/** A new worker with the device and all its objects but
+ * launched kernels. After a failure: may be repeated. */
 gyre_status gyre_proxy_revive(gyre_device *device);
 /** Waits so long, before the next attempt; false: the device is being closed. */
 bool gyre_proxy_pause(gyre_device *device, uint64_t length_ns);

@@ -46,8 +46,7 @@ gyre_status gyre_frame_read(const uint8_t *bytes, size_t length, gyre_frame *fra
     if (frame->size > GYRE_FRAME_PAYLOAD_MAX || frame->size != length - GYRE_FRAME_SIZE)
         return gyre_error_set(GYRE_INVALID,
                               "byte %d: the header names a payload of %" PRIu64
-                              " bytes, at most %d are allowed, "
-                              "and %zu follow",
+                              " bytes, at most %d are allowed, and %zu follow",
                               AT_SIZE, frame->size, GYRE_FRAME_PAYLOAD_MAX, length - GYRE_FRAME_SIZE);
     return GYRE_OK;
 }

@@ -166,11 +166,10 @@ static void *run_check(void *argument)
     char program[PATH_MAX];
     char *report = malloc(REPORT_SIZE);
     if (!gyre_check_installed(program))
-        conclude(
-            check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE,
-            "the checker '%s' is not installed: build Gyre where libclang is (Debian, Ubuntu: apt install "
-            "libclang-dev)",
-            program);
+        conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_UNAVAILABLE,
+                 "the checker '%s' is not installed: build Gyre where "
+                 "libclang is (Debian, Ubuntu: apt install libclang-dev)",
+                 program);
     else if (!report)
         conclude(check, GYRE_CHECK_UNAVAILABLE, GYRE_EXHAUSTED, "no memory for the checker's report");
     else

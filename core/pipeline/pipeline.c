@@ -184,10 +184,8 @@ static gyre_status prepare(struct gyre_run *run)
                               sizeof run->options - 1);
     run->headers = gyre_pipeline_headers();
     if (!run->headers)
-        return gyre_error_set(
-            GYRE_UNAVAILABLE,
-            "the headers of the kernel dialect (gyre/kernel.h) are not installed in `include` "
-            "beside Gyre's library");
+        return gyre_error_set(GYRE_UNAVAILABLE, "the headers of the kernel dialect (gyre/kernel.h) "
+                                                "are not installed in `include` beside Gyre's library");
     gyre_run_open_cache(run);
     return GYRE_OK;
 }
@@ -231,8 +229,8 @@ static gyre_status verify(struct gyre_run *run)
     return gyre_run_settle(run, GYRE_STAGE_VERIFY, start, status);
 }
 
-/* Between finding an entry and loading it another process may evict it: then it is made again, for this run.
- */
+/* Between finding an entry and loading it another process
+ * may evict it: then it is made again, for this run. */
 static gyre_status load_again(struct gyre_run *run)
 {
     gyre_build_release(run->build);

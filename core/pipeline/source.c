@@ -21,8 +21,8 @@ static bool is_identifier(const char *text)
     return !*text;
 }
 
-/* What follows the colon is no identifier: a mistake when a file lies before it, else part of a file's name.
- */
+/* What follows the colon is no identifier:
+ * a mistake when a file lies before it, else part of a file's name. */
 static gyre_status check_kernel_name(const char *name, const char *colon)
 {
     char file[PATH_MAX];

@@ -10,8 +10,8 @@
 #include "core/registry/verdict.h"
 #include "gyre/backend.h"
 
-/** Keeps the verdict, if there is none yet for this plugin with these parameters. Without memory it does not.
- */
+/** Keeps the verdict, if there is none yet for this plugin
+ * with these parameters. Without memory it does not. */
 void gyre_held_add(const char *library, const gyre_parameter *parameters, size_t count,
                    const struct gyre_verdict *verdict);
 bool gyre_held_find(const char *library, const gyre_parameter *parameters, size_t count,

@@ -44,8 +44,8 @@ void gyre_queue_expiry_never(gyre_queue *queue);
 uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns);
 /** Request `index` is about to be published; `deadline_ns` 0: it has none. The producer lock is held. */
 void gyre_queue_expiry_sent(gyre_queue *queue, uint64_t index, uint64_t deadline_ns);
-/** Whether requests from `index` on have to be made known here though they have no deadline. Producer lock.
- */
+/** Whether requests from `index` on have to be made known
+ * here though they have no deadline. Producer lock. */
 bool gyre_queue_expiry_used(const gyre_queue *queue, uint64_t index);
 /** Request `index`, published or about to be, is not to be handled. The producer lock is held. */
 void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index);
@@ -113,8 +113,8 @@ gyre_status gyre_queue_receive_any(gyre_queue *queue, void *reply, size_t size, 
 /** Seals requests that are about to be published, `stride` bytes apart; their headers are written. */
 void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
                            size_t stride);
-/** Makes replies whose seal is wrong failures, up to the first completion that is not there. Consumer side.
- */
+/** Makes replies whose seal is wrong failures,
+ * up to the first completion that is not there. Consumer side. */
 void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end);
 
 /* ---- queue_attendant.c: the thread that does what is due at a time ---- */

@@ -16,8 +16,8 @@ enum { /* of a batch that a worker waits for; as in queue.c */
        CHUNK_SLOTS = CHUNK_SIZE / GYRE_LINE_SIZE
 };
 
-/* Where the oldest request begins that may still be read, when `next` is the first index that is not there.
- */
+/* Where the oldest request begins that may still be read,
+ * when `next` is the first index that is not there. */
 static uint64_t oldest(const gyre_queue *queue, uint64_t next)
 {
     const struct gyre_queue_bridge *bridge = queue->bridge;
@@ -89,8 +89,8 @@ static uint32_t length_of(const unsigned char *request, size_t size)
     return used < size ? used : (uint32_t)size;
 }
 
-/* The ring of bytes begins with a line, and so whole lines of it are lines. `length` is more than a slot's.
- */
+/* The ring of bytes begins with a line, and so whole
+ * lines of it are lines. `length` is more than a slot's. */
 static void copy_bytes(unsigned char *to, const unsigned char *from, uint32_t length)
 {
     if (length <= GYRE_COPY_LINES_MAX)

@@ -62,8 +62,8 @@ bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
 
 /** Notes which requests are handled now. The device is at a message boundary and stays there meanwhile. */
 void gyre_queue_log_look(gyre_queue *queue);
-/** What was noted is what the last checkpoint covers; `ask_after` requests later the next one is asked for.
- */
+/** What was noted is what the last checkpoint covers;
+ * `ask_after` requests later the next one is asked for. */
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
 /** The checkpoint that is kept covers what a journal says. No device. */
 void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after);

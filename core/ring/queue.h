@@ -404,8 +404,8 @@ bool gyre_queue_converts(const gyre_queue *queue, size_t size);
  */
 gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t size, size_t count,
                                void **out);
-/** A reply of the kernel's type as the caller's, where reply_growth says that they differ; *length of both.
- */
+/** A reply of the kernel's type as the caller's,
+ * where reply_growth says that they differ; *length of both. */
 gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,
                                     void *reply, size_t size);
 
@@ -462,8 +462,8 @@ void gyre_queue_ring_credit(gyre_queue *queue);
 gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                                   gyre_completion *completion);
 
-/** What a wait is for: 1 it is there, 0 not yet, -1 it will never come (CLOSED). Called often; must be quick.
- */
+/** What a wait is for: 1 it is there, 0 not yet,
+ * -1 it will never come (CLOSED). Called often; must be quick. */
 typedef int (*gyre_wait_condition)(const gyre_queue *queue, uint64_t argument);
 
 enum gyre_wait_bell { GYRE_BELL_DEVICE, GYRE_BELL_CREDIT };
@@ -478,8 +478,8 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
 
 /** Conditions. The completion of index `argument` is there. */
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument);
-/** A receiver at cursor `argument` is not held up by another's peek or by a call that did not take its reply.
- */
+/** A receiver at cursor `argument` is not held up by
+ * another's peek or by a call that did not take its reply. */
 int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
 
 /**

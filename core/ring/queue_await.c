@@ -28,8 +28,8 @@ static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowled
                               (unsigned long long)index);
     if (level == GYRE_CHECKPOINTED && !(queue->log && queue->log->keeps))
         return gyre_error_set(GYRE_INVALID,
-                              "%s: its kernel has no checkpoints (checkpoints = true), so no request is ever "
-                              "covered by one",
+                              "%s: its kernel has no checkpoints (checkpoints = true), "
+                              "so no request is ever covered by one",
                               label);
     if (level == GYRE_DURABLE && !queue->durable)
         return gyre_error_set(

@@ -69,8 +69,8 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
     }
 }
 
-/* Of a queue with levels: waits until the call's reply is in the ring, and says where; or gives the call up.
- */
+/* Of a queue with levels: waits until the call's reply
+ * is in the ring, and says where; or gives the call up. */
 static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t deadline_ns)
 {
     const uint64_t ticket = *index;

@@ -106,9 +106,8 @@ gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor)
                               "gyre_queue_descriptor needs a queue and a place for the descriptor");
     *descriptor = -1;
     if (!queue->many_threads)
-        return gyre_error_set(GYRE_INVALID,
-                              "a queue with threads = one has no descriptor: the watcher is a second thread; "
-                              "configure threads = many");
+        return gyre_error_set(GYRE_INVALID, "a queue with threads = one has no descriptor: "
+                                            "the watcher is a second thread; configure threads = many");
     gyre_consumer_take(queue);
     if (!queue->watch)
         status = start_watch(queue);

@@ -144,14 +144,13 @@ gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *
     if (!misfit)
         return GYRE_OK;
     if (!queue->header_size)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "the messages of %s have no header, and the given one sets '%s'; set header = %s in "
-            "the section [queue.%s]",
-            label, misfit, misfit, queue->name[0] ? queue->name : "default");
+        return gyre_error_set(GYRE_INVALID,
+                              "the messages of %s have no header, and the given one sets '%s'; "
+                              "set header = %s in the section [queue.%s]",
+                              label, misfit, misfit, queue->name[0] ? queue->name : "default");
     return gyre_error_set(GYRE_INVALID,
-                          "the header of %s has %u bytes, and '%s' lies behind them; set header = %u in the "
-                          "section [queue.%s]",
+                          "the header of %s has %u bytes, and '%s' lies behind them; "
+                          "set header = %u in the section [queue.%s]",
                           label, queue->header_size, misfit, gyre_header_needed(misfit),
                           queue->name[0] ? queue->name : "default");
 }

@@ -204,8 +204,8 @@ gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *letter, v
     bool inside = false;
     char label[96];
     if (!queue || !letter || letter->size < sizeof letter->size || (!request && size))
-        return gyre_error_set(GYRE_INVALID, "gyre_dead_letter_take needs a queue, a letter with its size set "
-                                            "and room for the request");
+        return gyre_error_set(GYRE_INVALID, "gyre_dead_letter_take needs a queue, "
+                                            "a letter with its size set and room for the request");
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
     if (!queue->letters)

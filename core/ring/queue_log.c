@@ -96,8 +96,8 @@ void gyre_queue_log_destroy(gyre_queue *queue)
 
 /* ---- the producer ---- */
 
-/* A request that a device was told to pass over, or that was taken back, says no length of its own any more.
- */
+/* A request that a device was told to pass over,
+ * or that was taken back, says no length of its own any more. */
 uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
 {
     const gyre_slot *slot = gyre_request_slot(queue, index);

@@ -126,13 +126,12 @@ gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *repl
     const struct wish wish = {.correlation = correlation};
     char label[96];
     if (!queue || (!reply && size) || (info && info->size < sizeof info->size))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_receive_for needs a queue, room for the reply, and an info with "
-                              "its size set or NULL");
+        return gyre_error_set(GYRE_INVALID, "gyre_receive_for needs a queue, room for the reply, "
+                                            "and an info with its size set or NULL");
     if (queue->header_size <= offsetof(gyre_header, correlation))
         return gyre_error_set(GYRE_INVALID,
-                              "the header of %s holds no correlation; set header = correlation in its "
-                              "section",
+                              "the header of %s holds no correlation; "
+                              "set header = correlation in its section",
                               gyre_queue_label(queue, label, sizeof label));
     return receive(queue, &wish, reply, size, completion, info, deadline_ns);
 }

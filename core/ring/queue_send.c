@@ -490,11 +490,10 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
             "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
             queue->request_growth.callers->name);
     if (queue->caller_request_size > queue->request_size)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "the caller's request type has %u bytes and a slot %u: the kernel knows an older "
-            "type; use gyre_send",
-            queue->caller_request_size, queue->request_size);
+        return gyre_error_set(GYRE_INVALID,
+                              "the caller's request type has %u bytes and a slot %u: "
+                              "the kernel knows an older type; use gyre_send",
+                              queue->caller_request_size, queue->request_size);
     *stride = is_bridged(queue) ? GYRE_BRIDGE_UNITS(queue->request_size) : queue->request_stride;
     return reserve(queue, queue->request_size, requests, count, deadline_ns);
 }

@@ -208,11 +208,11 @@ static gyre_status refuse(const struct gyre_queue_timing *timing, const struct e
         return gyre_error_set(GYRE_AGAIN,
                               "request %llu was not received yet, or its place was taken by a later one",
                               (unsigned long long)index);
-    return gyre_error_set(
-        GYRE_UNAVAILABLE, "the handler of request %llu left no time: %s", (unsigned long long)index,
-        timing->silent ? "the kernel was compiled without kernel.NAME.timing, or its backend "
-                         "does not time messages"
-                       : "the request was dropped or refused before it was handled");
+    return gyre_error_set(GYRE_UNAVAILABLE, "the handler of request %llu left no time: %s",
+                          (unsigned long long)index,
+                          timing->silent ? "the kernel was compiled without kernel.NAME.timing, "
+                                           "or its backend does not time messages"
+                                         : "the request was dropped or refused before it was handled");
 }
 
 static void tell(const struct entry *entry, gyre_timing *timing)
@@ -241,8 +241,8 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
         return gyre_error_set(GYRE_INVALID, "gyre_timing_get needs a queue and a timing with its size set");
     if (!queue->timing)
         return gyre_error_set(GYRE_INVALID,
-                              "the messages of %s are not timed: set kernel.NAME.timing = true before the "
-                              "kernel is launched",
+                              "the messages of %s are not timed: "
+                              "set kernel.NAME.timing = true before the kernel is launched",
                               gyre_queue_label(queue, label, sizeof label));
     if (queue->levels)
         return gyre_error_set(

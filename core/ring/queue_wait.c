@@ -42,14 +42,14 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
     return gyre_mark_get(queue, argument) != GYRE_MARK_CALL;
 }
 
-/* What a sender waits for: a slot and so many bytes of the ring of bytes; `cursor` was where receivers were.
- */
+/* What a sender waits for: a slot and so many bytes of
+ * the ring of bytes; `cursor` was where receivers were. */
 struct wanted_room {
     uint64_t cursor, bytes;
 };
 
-/* A send may find room, or the slot that holds it up is nobody's and can be stepped over once its reply came.
- */
+/* A send may find room, or the slot that holds it up is
+ * nobody's and can be stepped over once its reply came. */
 static int wait_room(const gyre_queue *queue, uint64_t argument)
 {
     const struct wanted_room *wanted = (const struct wanted_room *)(uintptr_t)argument;
@@ -200,8 +200,8 @@ static gyre_status full_of_bytes(const gyre_queue *queue, gyre_status status)
 {
     char label[96];
     return gyre_error_set(status,
-                          "%s is full: %llu messages take its %u bytes; receive replies, or set a larger "
-                          "`bytes` for the queue",
+                          "%s is full: %llu messages take its %u bytes; "
+                          "receive replies, or set a larger `bytes` for the queue",
                           gyre_queue_label(queue, label, sizeof label),
                           (unsigned long long)(gyre_queue_next_index(queue) - gyre_received(queue)),
                           queue->bridge->layout.request_bytes);

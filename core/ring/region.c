@@ -63,8 +63,8 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
         status = exhausted(name, size, "fallocate");
         goto done;
     }
-    /* whoever gets it can neither cut it, which would be a SIGBUS here, nor open for writing what he may read
-     */
+    /* whoever gets it can neither cut it, which would be a SIGBUS here,
+     * nor open for writing what he may read */
     if (fcntl(region.descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0 ||
         fchmod(region.descriptor, S_IRUSR | S_IWUSR) != 0) {
         status = exhausted(name, size, "fcntl");

@@ -60,8 +60,8 @@ static gyre_status check_shape(const gyre_kernel *kernel)
     if (kernel->blocks == 1 || gyre_dispatch_device_info(kernel->dispatch)->can_skip)
         return GYRE_OK;
     return gyre_error_set(GYRE_INVALID,
-                          "kernel '%s' has checkpoints and %u blocks, which backend '%s' cannot resume: use "
-                          "blocks = 1",
+                          "kernel '%s' has checkpoints and %u blocks, "
+                          "which backend '%s' cannot resume: use blocks = 1",
                           kernel->name, kernel->blocks, gyre_dispatch_backend(kernel->dispatch));
 }
 
@@ -142,9 +142,9 @@ static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *qu
     bool alone = kernel->record->form == GYRE_FORM_ACTOR || (kernel->queues && kernel->queues->durable);
     if (alone && kernel->queues)
         return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' is an actor with checkpoints, or has a queue with a journal, and "
-                              "has one queue: in which order it took requests from several could not be "
-                              "repeated",
+                              "kernel '%s' is an actor with checkpoints, "
+                              "or has a queue with a journal, and has one queue: "
+                              "in which order it took requests from several could not be repeated",
                               kernel->name);
     if (queue->header_size != replay->header_size)
         return gyre_error_set(
@@ -219,8 +219,8 @@ uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer)
 
 /* ---- the first one ---- */
 
-/* One of an earlier run may still be on its way into the store. None is begun, since the kernel is not there.
- */
+/* One of an earlier run may still be on its way into the store.
+ * None is begun, since the kernel is not there. */
 static void await_writer(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);

@@ -105,8 +105,8 @@ bool gyre_replay_prepare(gyre_kernel *kernel);
 gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
                             void *context);
 
-/** Has a kernel that was just launched handle again what a journal says. Under the lock, given up meanwhile.
- */
+/** Has a kernel that was just launched handle again what
+ * a journal says. Under the lock, given up meanwhile. */
 gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident);
 
 #endif

@@ -110,8 +110,7 @@ static gyre_status measure(const gyre_layout *layout, const void *message, size_
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INVALID,
-        "a '%s' has %llu to %llu bytes, found one of %zu that uses %u: start one with a tail "
-        "with gyre_begin",
+        "a '%s' has %llu to %llu bytes, found one of %zu that uses %u: start one with a tail with gyre_begin",
         layout->name, (unsigned long long)layout->least, (unsigned long long)layout->size, size, *used);
 }
 

@@ -65,11 +65,10 @@ void gyre_checkpoints_point_out(const gyre_kernel *kernel, const char *source)
     blank(text);
     for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
         if (strstr(text, clocks[i]))
-            gyre_runtime_log(
-                kernel->runtime, GYRE_LOG_WARNING,
-                "kernel '%s' has checkpoints, and its source uses %s: a handler whose replies or "
-                "state depend on it is not as if nothing had happened after a crash; take the "
-                "time from the message",
-                kernel->name, clocks[i]);
+            gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
+                             "kernel '%s' has checkpoints, and its source uses %s: "
+                             "a handler whose replies or state depend on it is not as if "
+                             "nothing had happened after a crash; take the time from the message",
+                             kernel->name, clocks[i]);
     free(text);
 }

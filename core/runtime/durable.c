@@ -50,9 +50,8 @@ static gyre_status compare(const struct gyre_record_open *mine, const struct gyr
     if (strcmp(mine->kernel, its->kernel) != 0 || strcmp(mine->queue, its->queue) != 0)
         return gyre_error_set(
             GYRE_INCOMPATIBLE,
-            "the journal '%s' is of queue '%s' of kernel '%s', not of '%s' of '%s'; move it "
-            "away",
-            path, its->queue, its->kernel, mine->queue, mine->kernel);
+            "the journal '%s' is of queue '%s' of kernel '%s', not of '%s' of '%s'; move it away", path,
+            its->queue, its->kernel, mine->queue, mine->kernel);
     if (mine->request_hash == its->request_hash && mine->reply_hash == its->reply_hash &&
         mine->state_size == its->state_size)
         return GYRE_OK;
@@ -101,8 +100,8 @@ static gyre_status open_file(const gyre_kernel *kernel, const char *queue, struc
     const char *folder = gyre_config_text(kernel->runtime->config, GYRE_SECTION_GYRE, "", "journal_dir");
     if (!folder[0])
         return gyre_error_set(GYRE_CONFIG,
-                              "queue '%s' has durability = journal: say in journal_dir of [gyre] in which "
-                              "folder journals are",
+                              "queue '%s' has durability = journal: "
+                              "say in journal_dir of [gyre] in which folder journals are",
                               queue);
     snprintf(name, sizeof name, "%s.%s", kernel->name, queue);
     return gyre_journal_file_open(folder, name, durable->sync != GYRE_SYNC_NEVER, &durable->file);
@@ -124,12 +123,11 @@ static void tell_recovered(const struct gyre_durable *durable)
     const gyre_recovered *told = &durable->recovered;
     const gyre_runtime *runtime = durable->kernel->runtime;
     if (told->lost_bytes && told->lost_end > told->lost_first)
-        gyre_runtime_log(
-            runtime, GYRE_LOG_ERROR,
-            "the journal '%s' is damaged: %llu bytes cannot be used, and requests %llu to %llu are "
-            "lost, at least",
-            durable->file.path, (unsigned long long)told->lost_bytes, (unsigned long long)told->lost_first,
-            (unsigned long long)told->lost_end - 1);
+        gyre_runtime_log(runtime, GYRE_LOG_ERROR,
+                         "the journal '%s' is damaged: %llu bytes cannot be used, "
+                         "and requests %llu to %llu are lost, at least",
+                         durable->file.path, (unsigned long long)told->lost_bytes,
+                         (unsigned long long)told->lost_first, (unsigned long long)told->lost_end - 1);
     else if (told->lost_bytes)
         gyre_runtime_log(
             runtime, GYRE_LOG_WARNING,
@@ -161,8 +159,7 @@ static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_
     if (mine->state_size && !durable->content.state)
         return gyre_error_set(
             GYRE_INVALID,
-            "the journal '%s' is damaged before its first whole checkpoint; move it away to "
-            "begin without it",
+            "the journal '%s' is damaged before its first whole checkpoint; move it away to begin without it",
             durable->file.path);
     note_recovered(durable);
     tell_recovered(durable);

@@ -46,8 +46,8 @@ uint64_t gyre_durable_log_count(const struct gyre_durable *durable);
 /** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
 void gyre_durable_close(struct gyre_durable *durable);
 
-/** The device is about to start, or to be replaced by its first state: all queues write their journal anew.
- */
+/** The device is about to start, or to be replaced by
+ * its first state: all queues write their journal anew. */
 gyre_status gyre_durable_begin(gyre_kernel *kernel);
 /** The same for one queue, also of a kernel that runs. */
 gyre_status gyre_durable_begin_queue(gyre_queue *queue);

@@ -171,8 +171,8 @@ gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
 
 /* ---- taking a name back ---- */
 
-/* The kernels of the buffer's device, visited, after its name was taken out of their tables. NULL: no memory.
- */
+/* The kernels of the buffer's device, visited,
+ * after its name was taken out of their tables. NULL: no memory. */
 static gyre_kernel **visit_kernels(gyre_buffer *buffer, size_t *count)
 {
     gyre_runtime *runtime = buffer->runtime;

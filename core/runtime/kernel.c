@@ -72,8 +72,8 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
 static void leave_behind(gyre_kernel *kernel)
 {
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
-                     "kernel '%s' did not stop within stop_timeout_ms: a handler does not return; its memory "
-                     "stays behind",
+                     "kernel '%s' did not stop within stop_timeout_ms: "
+                     "a handler does not return; its memory stays behind",
                      kernel->name);
     gyre_handles_keep(kernel);
     pthread_mutex_lock(&kernel->log_lock);

@@ -43,8 +43,8 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .wire = (uint32_t)setting(kernel, name, "wire"),
         .control = kernel->control,
     };
-    /* with drop_oldest a sender receives what it drops, and whoever replaces a worker closes and opens sends
-     */
+    /* with drop_oldest a sender receives what it drops,
+     * and whoever replaces a worker closes and opens sends */
     if (options.policy == GYRE_FULL_DROP_OLDEST || options.device_returns)
         options.many_threads = true;
     return options;
@@ -193,17 +193,15 @@ static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
 static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
 {
     if (!gyre_dispatch_device_info(kernel->dispatch)->can_seal)
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "queue '%s' of kernel '%s': this backend checks no checksums; set seal = none, or "
-            "use the backend cpu",
-            section, kernel->name);
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "queue '%s' of kernel '%s': this backend checks no checksums; "
+                              "set seal = none, or use the backend cpu",
+                              section, kernel->name);
     if (setting(kernel, section, "layout") == LAYOUT_BRIDGED)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "queue '%s' of kernel '%s': seal = crc32c and layout = bridged do not go together; use "
-            "auto or slots",
-            section, kernel->name);
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' of kernel '%s': seal = crc32c and layout "
+                              "= bridged do not go together; use auto or slots",
+                              section, kernel->name);
     return GYRE_OK;
 }
 

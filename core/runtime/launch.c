@@ -229,8 +229,7 @@ static gyre_status bind_one(gyre_kernel *kernel, const gyre_launch_desc *desc, c
     if (!binding || !binding->buffer)
         return gyre_error_set(
             GYRE_INVALID,
-            "kernel '%s' has a buffer '%s' of %s, and nothing is bound to it: bind a buffer "
-            "under that name",
+            "kernel '%s' has a buffer '%s' of %s, and nothing is bound to it: bind a buffer under that name",
             kernel->name, slot->name, slot->type->name);
     if (binding->buffer->dispatch != kernel->dispatch)
         return gyre_error_set(GYRE_INVALID, "buffer '%s' lies on another device than kernel '%s'", slot->name,

@@ -185,8 +185,8 @@ gyre_status gyre_runtime_check_own(const gyre_runtime *runtime, const char *call
  */
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out);
-/** The last call of it found no such backend or device, or one that cannot start: what a launch failed for.
- */
+/** The last call of it found no such backend or device,
+ * or one that cannot start: what a launch failed for. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 void gyre_runtime_close_devices(gyre_runtime *runtime);
 
@@ -209,8 +209,8 @@ enum gyre_control_yield {
 gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yield yield,
                                       uint64_t deadline_ns);
 const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel);
-/** The device died for good; one in a worker process that died is replaced, unless the kernel was given up.
- */
+/** The device died for good; one in a worker process that
+ * died is replaced, unless the kernel was given up. */
 bool gyre_control_is_lost(const gyre_kernel *kernel);
 /** The verb of the last command. */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
@@ -246,8 +246,8 @@ void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
 void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
 /** Lets the device see a queue's requests below `gate`. Under the lock. */
 void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
-/** Points every entry of the table at the next unsent index, for a device that starts anew. Under the lock.
- */
+/** Points every entry of the table at the next unsent index,
+ * for a device that starts anew. Under the lock. */
 void gyre_kernel_rewind_queues(gyre_kernel *kernel);
 
 /* shards.c */

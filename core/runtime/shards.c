@@ -49,11 +49,11 @@ static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_sh
     shards->count = desc->rings ? desc->rings : (uint32_t)setting(kernel, name, "rings");
     shards->rule = desc->rule ? desc->rule : (gyre_shard_rule)(setting(kernel, name, "shard") + 1);
     if (shards->count > GYRE_QUEUES_MAX || (unsigned)shards->rule > GYRE_SHARD_ROUND_ROBIN)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "shards '%s' of kernel '%s': expected 1 to %d rings and a rule from 1 to %d, found "
-            "%u rings and rule %d",
-            name, kernel->name, GYRE_QUEUES_MAX, GYRE_SHARD_ROUND_ROBIN, shards->count, (int)shards->rule);
+        return gyre_error_set(GYRE_INVALID,
+                              "shards '%s' of kernel '%s': expected 1 to %d rings "
+                              "and a rule from 1 to %d, found %u rings and rule %d",
+                              name, kernel->name, GYRE_QUEUES_MAX, GYRE_SHARD_ROUND_ROBIN, shards->count,
+                              (int)shards->rule);
     return shards->rule == GYRE_SHARD_KEY ? find_key(kernel, name, desc->key, &shards->key) : GYRE_OK;
 }
 

@@ -62,9 +62,8 @@ static inline gyre_status pick(gyre_shards *shards, const void *request, size_t 
 gyre_status gyre_shards_pick(gyre_shards *shards, const void *request, size_t size, uint32_t *ring)
 {
     if (!shards || !ring || (!request && shards->rule == GYRE_SHARD_KEY))
-        return gyre_error_set(
-            GYRE_INVALID, "gyre_shards_pick needs shards, a place for the ring and, to choose by key, the "
-                          "request");
+        return gyre_error_set(GYRE_INVALID, "gyre_shards_pick needs shards, "
+                                            "a place for the ring and, to choose by key, the request");
     return pick(shards, request, size, ring);
 }
 
@@ -200,9 +199,8 @@ gyre_status gyre_shards_receive(gyre_shards *shards, void *reply, size_t size, u
 gyre_status gyre_shards_receive_batch(gyre_shards *shards, gyre_shard_batch *batch, uint64_t deadline_ns)
 {
     if (!shards || !batch || batch->size < sizeof *batch || (!batch->replies && batch->reply_size))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_shards_receive_batch needs shards and a batch with its size and room for "
-                              "replies");
+        return gyre_error_set(GYRE_INVALID, "gyre_shards_receive_batch needs shards and "
+                                            "a batch with its size and room for replies");
     if (batch->count == 0) {
         batch->received = 0;
         return GYRE_OK;

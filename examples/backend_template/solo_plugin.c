@@ -22,8 +22,8 @@ static gyre_status read_parameters(const gyre_host *host, const gyre_parameter *
             continue;
         if (!parameter->value[0] || strlen(parameter->value) >= size)
             return host->error(GYRE_CONFIG,
-                               "%s: backend.solo compiler must be a program of 1 to %zu characters, "
-                               "found '%s'",
+                               "%s: backend.solo compiler must be a "
+                               "program of 1 to %zu characters, found '%s'",
                                parameter->origin, size - 1, parameter->value);
         snprintf(compiler, size, "%s", parameter->value);
     }

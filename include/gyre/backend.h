@@ -222,8 +222,8 @@ typedef struct gyre_transfer_desc {
     uint8_t fill;
 } gyre_transfer_desc;
 
-/** From one buffer to another of the same device; they are different ones. Bounds were checked by the core.
- */
+/** From one buffer to another of the same device;
+ * they are different ones. Bounds were checked by the core. */
 typedef struct gyre_copy_desc {
     size_t size;
     gyre_memory *source, *target;
@@ -275,8 +275,7 @@ typedef struct gyre_backend_ops {
     /* required   threads: one per plugin   blocks: bounded   owner of *out: core, until device_close */
     gyre_status (*device_open)(const gyre_device_desc *desc, gyre_device **out);
 
-    /* required   threads: one per device   blocks: bounded. All objects of the device were released before.
-     */
+    /* required threads: one per device blocks: bounded. All objects of the device were released before. */
     void (*device_close)(gyre_device *device);
 
     /* required   threads: any   blocks: no */

@@ -5,9 +5,11 @@
  *     gyre_runtime *runtime;
  *     gyre_kernel *kernel;
  *     gyre_open(NULL, &runtime);
- *     gyre_launch(runtime, &(gyre_launch_desc){.size = sizeof(gyre_launch_desc), .source = "add.gyre.c"},
- * &kernel); gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
- * gyre_in_ms(100)); gyre_close(runtime);
+ *     gyre_launch_desc desc = {.size = sizeof desc, .source = "add.gyre.c"};
+ *     gyre_launch(runtime, &desc, &kernel);
+ *     gyre_queue *queue = gyre_kernel_queue(kernel);
+ *     gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(100));
+ *     gyre_close(runtime);
  *
  * Every function that returns a gyre_status leaves a sentence for the calling thread when it is not GYRE_OK:
  * gyre_error_text(). Deadlines are absolute nanoseconds of CLOCK_MONOTONIC (gyre_in_ms makes one);
@@ -65,8 +67,8 @@ GYRE_API uint64_t gyre_in_ms(uint64_t milliseconds);
 /** Now, on the clock of deadlines. */
 GYRE_API uint64_t gyre_now_ns(void);
 
-/** Why the calling thread's last failing call failed; "" when none did. Valid until the thread's next call.
- */
+/** Why the calling thread's last failing call failed;
+ * "" when none did. Valid until the thread's next call. */
 GYRE_API const char *gyre_error_text(void);
 /** "timeout" for GYRE_TIMEOUT, and so on. */
 GYRE_API const char *gyre_status_word(gyre_status status);
@@ -229,8 +231,7 @@ typedef struct gyre_kernel_info {
     gyre_kernel_health health; /* now */
     uint32_t relaunches; /* how often it was launched again because it, or another of its group, was lost */
     /* With checkpoints: how many were taken since launch and for how long the handler was paused for one, the
-     * last and the longest; and requests that were handled once more after a crash (`handled` counts them).
-     */
+     * last and the longest; and requests that were handled once more after a crash (`handled` counts them). */
     uint64_t checkpoints, checkpoint_ns, longest_checkpoint_ns, replayed;
     /* With the kernel's setting `timing`: how often it was on its device and left it again, and for how long,
      * by events of the device before and behind each stay; 0 where a backend has none. */
@@ -584,8 +585,8 @@ GYRE_API gyre_status gyre_type_info_get(const gyre_type *type, gyre_type_info *i
 
 /* ---- device buffers ---- */
 
-/** Memory on the device that launches with this backend (NULL: as configured) and ordinal would use. Zeroed.
- */
+/** Memory on the device that launches with this backend (NULL:
+ * as configured) and ordinal would use. Zeroed. */
 GYRE_API gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device,
                                        uint64_t size, gyre_buffer **out);
 /**

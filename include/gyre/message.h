@@ -15,8 +15,10 @@
  *
  * A message may also have parts of changing size, which lie behind its fields, in its tail:
  *
- *     #define TICKS(FIELD) FIELD(id128, venue) FIELD(utf8, symbol) FIELD(span_f64, prices)
- * FIELD(optional_u32, halted) GYRE_MESSAGE_TAIL(ticks, TICKS, 4096)
+ *     #define TICKS(FIELD)                        \
+ *         FIELD(id128, venue) FIELD(utf8, symbol) \
+ *         FIELD(span_f64, prices) FIELD(optional_u32, halted)
+ *     GYRE_MESSAGE_TAIL(ticks, TICKS, 4096)
  *
  * declares a message whose tail holds at most 4096 bytes; parts.h says which parts there are, how the host
  * builds and reads them, and dialect/parts.h what handlers do with them. docs/messages.md has examples.
@@ -248,8 +250,8 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
 
 #else
 
-/* Device code has no descriptions: the loader finds a message's text by its symbol and computes the layout.
- */
+/* Device code has no descriptions: the loader finds a
+ * message's text by its symbol and computes the layout. */
 #if defined(GYRE_CUDA_PARTS) /* describes no message: it is linked to kernels that do */
 #define GYRE_EXPORTED_TEXT_(symbol, text)
 #define GYRE_EXPORTED_LAYOUT_(name_)

@@ -3,12 +3,13 @@
  * The variable parts of messages: what a field of a message with a tail may be beside scalars, arrays and
  * records, and how the host builds and reads it. Included by message.h, in every dialect.
  *
- *     id128                    16 bytes, as an RFC 4122 text spells them
+ *     id128                   16 bytes, as an RFC 4122 text spells them
  *     utf8                    text
  *     span_T                  any number of T; T of i8 .. f64, utf8, id128
  *     optional_T              one T or none
- *     GYRE_SPAN(name, T)      declares `name`, any number of T; T any type declared before, also a record
- * with parts of its own GYRE_OPTIONAL(name, T)  one T or none
+ *     GYRE_SPAN(name, T)      declares `name`, any number of T; T any type declared before,
+ *                             also a record with parts of its own
+ *     GYRE_OPTIONAL(name, T)  declares `name`, one T or none
  *
  * A part is {offset, count}: `count` items from byte `offset` of the message on, in its tail. Items lie at a
  * multiple of the largest power of two up to 8 that divides their size; parts do not overlap; an empty part
@@ -22,8 +23,7 @@
  *     status = gyre_put(&message, &message.prices, prices, 3);        (gyre.h)
  *     status = gyre_send(queue, &message, sizeof message, NULL, deadline);
  *     ...
- *     const f64 *prices = gyre_items(f64, &message, message.prices);  NULL when it is empty or not in the
- * message
+ *     const f64 *prices = gyre_items(f64, &message, message.prices);  (NULL: empty, or not in the message)
  *
  * Records with parts are put first and their parts afterwards, through the pointer that gyre_items gives.
  * Handlers: dialect/parts.h. Stability: declarations compile unchanged within a major version.
@@ -92,8 +92,8 @@ static inline void *gyre_items_(const void *message, size_t size, gyre_part part
 
 #else
 
-/* The device's backend knows the parts of this file by name (GYRE_BUILT_IN_TYPES_), those of users by text.
- */
+/* The device's backend knows the parts of this file by
+ * name (GYRE_BUILT_IN_TYPES_), those of users by text. */
 #define GYRE_BUILT_IN_PART_(name_, element_, kind_, most_)                                                   \
     typedef gyre_part name_;                                                                                 \
     enum { gyre_size_##name_ = 8, gyre_least_##name_ = 8, gyre_parts_##name_ = 1 };

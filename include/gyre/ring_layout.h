@@ -91,8 +91,7 @@ typedef struct gyre_failure {
     ((least) == (size) ? (size) : (first_word) > (size) || (first_word) < (least) ? (size) : (first_word))
 #define GYRE_LENGTH_TEXT_ "the request has not the size of its type"
 
-/* ---- a queue's region -------------------------------------------------------------------------------------
- */
+/* ---- a queue's region ---------------------------------------------------------------------------------- */
 
 #define GYRE_QUEUE_MAGIC 0x51455247u /* "GREQ" */
 
@@ -135,8 +134,8 @@ typedef struct gyre_queue_region {
     gyre_queue_host host;
     gyre_queue_device device;
     gyre_queue_claim claim;
-    /* then, at the offsets of `shape`: request slots, reply slots, and what gyre_queue_slots tells of besides
-     */
+    /* then, at the offsets of `shape`: request slots,
+     * reply slots, and what gyre_queue_slots tells of besides */
 } gyre_queue_region;
 
 /**
@@ -149,8 +148,7 @@ typedef struct gyre_stamp {
     gyre_u64 finished_ns, sequence_again;
 } gyre_stamp;
 
-/* ---- queues whose messages are stored back to back
- * ----------------------------------------------------------
+/* ---- queues whose messages are stored back to back --------------------------------------------------------
  *
  * In such a queue ("bridged", in either direction) every slot is one line. A message that fits it lies there;
  * of a longer one the slot's payload is a gyre_place, and its bytes lie in a ring of bytes, one behind the
@@ -162,9 +160,7 @@ typedef struct gyre_stamp {
  * track has room for the largest reply, and then allots what the reply really needs, so what was handled
  * never waits for room. The client publishes each track's `tail`, below which all is free again. Replies are
  * freed in the order of requests, which need not be the order in which they were allotted: should a track be
- * full of later replies, the request that the client waits for (`received`) may be answered in the spare
- * place.
- */
+ * full of later replies, the request that the client waits for (`received`) may be answered in the spare place. */
 
 /** The payload of a slot whose message lies elsewhere. */
 typedef struct gyre_place {
@@ -208,8 +204,7 @@ typedef struct gyre_bridge_words {
 /** Where a message begins that has this position, whatever it is: inside the ring, aligned. */
 #define GYRE_BRIDGE_AT(position, bytes) ((position) & ((gyre_u64)(bytes)-16))
 
-/* ---- a kernel's control region ----------------------------------------------------------------------------
- */
+/* ---- a kernel's control region ------------------------------------------------------------------------- */
 
 /** What the host wants; the low byte of `command`. The rest is an epoch that grows with every change. */
 enum gyre_verb {
@@ -290,8 +285,8 @@ typedef struct gyre_control_block {
 typedef struct gyre_control_absences {
     gyre_u64 count;
     gyre_u64 total_ns, longest_ns;
-    /* Stays that ended, by the device's own events around them; 0 unless `timed`, and where there are none.
-     */
+    /* Stays that ended, by the device's own events around them;
+     * 0 unless `timed`, and where there are none. */
     gyre_u64 stays;
     gyre_u64 stayed_ns, longest_stay_ns;
     gyre_u64 timed; /* constant, the core's: 1: stays are to be measured */

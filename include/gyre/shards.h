@@ -10,8 +10,9 @@
  *                             key = account
  *
  *     gyre_shards *orders;
- *     gyre_shards_open(kernel, &(gyre_shards_desc){.size = sizeof(gyre_shards_desc), .name = "orders"},
- * &orders); gyre_shards_send(orders, &order, sizeof order, NULL, gyre_in_ms(100));
+ *     gyre_shards_desc desc = {.size = sizeof desc, .name = "orders"};
+ *     gyre_shards_open(kernel, &desc, &orders);
+ *     gyre_shards_send(orders, &order, sizeof order, NULL, gyre_in_ms(100));
  *     gyre_shards_receive(orders, &reply, sizeof reply, &from, NULL, gyre_in_ms(100));
  *
  * What is kept is the order within a ring: completions of a ring come in the order of the sends into it. So

@@ -232,8 +232,8 @@ GYRE_HELPER void gyre_wire_fail_(gyre_wire_in *in, gyre_u32 back, GYRE_LITERAL_ 
     in->at -= back;
 }
 
-/* Whether `size` more bytes are there. Where they end is the place of the problem when they do not suffice.
- */
+/* Whether `size` more bytes are there. Where they end is
+ * the place of the problem when they do not suffice. */
 GYRE_HELPER int gyre_wire_has_(gyre_wire_in *in, gyre_u32 size)
 {
     if (!in->problem && size > in->length - in->at)

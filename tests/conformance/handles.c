@@ -190,8 +190,8 @@ static void another_runtimes_buffer_is_not_found(struct conformance *test)
     gyre_close(other);
 }
 
-/* Where there is one device, a second is refused; where there are two, they do not see each other's buffers.
- */
+/* Where there is one device, a second is refused;
+ * where there are two, they do not see each other's buffers. */
 static void a_second_device_has_buffers_of_its_own(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "handles.gyre.c", "lane_words"), *second = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Headers of messages: what is given is what handlers and receivers see, in every form; and what is refused.
- */
+/* Headers of messages: what is given is what handlers and
+ * receivers see, in every form; and what is refused. */
 #include "conformance.h"
 
 #include <string.h>

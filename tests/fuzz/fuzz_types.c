@@ -64,8 +64,8 @@ static void check_layout(const gyre_layout *layout)
     gyre_layout_destroy(again);
 }
 
-/* The sizes of a made-up type are not known before its layout is: ask for the refusal, and take them from it.
- */
+/* The sizes of a made-up type are not known before its layout is:
+ * ask for the refusal, and take them from it. */
 static void try_fields(const char *text, const gyre_type *const *types)
 {
     gyre_layout *layout = NULL;

@@ -65,8 +65,8 @@ static void print_scalar(const gyre_layout *layout, const unsigned char *bytes)
     }
 }
 
-/* A value in two messages: where the messages start, which parts count from, and where the value is in each.
- */
+/* A value in two messages: where the messages start,
+ * which parts count from, and where the value is in each. */
 struct pair {
     const unsigned char *found_start, *expected_start;
     const unsigned char *found, *expected;

@@ -467,9 +467,8 @@ int main(int argc, char **argv)
     for (uint64_t seed = first; seed < first + seeds; seed++)
         run_seed(seed, steps);
     double seconds = (double)(gyre_now_ns() - begun) / 1e9;
-    printf("%llu seeds, %llu steps (%.2f M/s), %llu deaths of the device, %llu of the program, %llu "
-           "checkpoints: "
-           "nothing lost, doubled or wrong\n",
+    printf("%llu seeds, %llu steps (%.2f M/s), %llu deaths of the device, "
+           "%llu of the program, %llu checkpoints: nothing lost, doubled or wrong\n",
            (unsigned long long)seeds, (unsigned long long)world.steps, (double)world.steps / seconds / 1e6,
            (unsigned long long)world.deaths, (unsigned long long)world.crashes,
            (unsigned long long)world.checkpoints);

@@ -30,8 +30,8 @@ GYRE_MESSAGE(words_288, BENCH_WORDS_288)
 GYRE_MESSAGE(fault_request, BENCH_FAULT_REQUEST)
 GYRE_MESSAGE(fault_reply, BENCH_FAULT_REPLY)
 
-/* Arithmetic that nobody can shorten: each turn needs the one before, and its numbers come with the message.
- */
+/* Arithmetic that nobody can shorten: each turn needs the one before,
+ * and its numbers come with the message. */
 #define BENCH_CHAIN_TURNS          102
 #define BENCH_CHAIN_REQUEST(FIELD) FIELD(u64, x) FIELD(u64, factor) FIELD(u64, step) FIELD(u64, turns)
 #define BENCH_CHAIN_REPLY(FIELD)   FIELD(u64, x)

@@ -230,8 +230,8 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #ifdef GYRE_CHECK
 
-/* Only types matter to the check: the pointer must be to state, buffers or scratch, and to one of four types.
- */
+/* Only types matter to the check: the pointer must be to state,
+ * buffers or scratch, and to one of four types. */
 #define GYRE_CHECK_ATOMIC_(pointer)                                                                          \
     _Generic((pointer), GYRE_GLOBAL gyre_u32 *                                                               \
              : (pointer), GYRE_GLOBAL gyre_i32 *                                                             \
@@ -260,8 +260,8 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 #else
 
-/* Relaxed throughout: handlers order nothing by them; what orders is the barrier, and the end of the message.
- */
+/* Relaxed throughout: handlers order nothing by them;
+ * what orders is the barrier, and the end of the message. */
 #define GYRE_ATOMIC_LOOP_(name_, type_, combine_)                                                            \
     GYRE_INLINE_ gyre_##type_ name_##type_##_(gyre_##type_ *pointer, gyre_##type_ value)                     \
     {                                                                                                        \

@@ -45,8 +45,8 @@
 #define GYRE_CHOICE_BLOCK_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre))
 #define GYRE_CHOICE_WORD_(message_)               (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
 
-/* The body of the kernel's own handler. `case_`: of the form; `writes_`: whether this lane writes the reply.
- */
+/* The body of the kernel's own handler. `case_`: of the form;
+ * `writes_`: whether this lane writes the reply. */
 #define GYRE_CHOICE_BODY_(LIST_, case_, scratch_, writes_)                                                   \
     {                                                                                                        \
         GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \
@@ -81,8 +81,8 @@
 #define GYRE_BLOCK_KERNEL_OF(name_, LIST_, scratch_)                                                         \
     GYRE_BLOCK_KERNEL_OF_WITH(name_, LIST_, scratch_, gyre_none, gyre_none)
 
-/* The handler of one type. Its parameters are those of any handler; `state` and `buffers` are the kernel's.
- */
+/* The handler of one type. Its parameters are those of any handler;
+ * `state` and `buffers` are the kernel's. */
 #define GYRE_TYPED_HANDLER_(name_, request_, reply_)                                                         \
     GYRE_HELPER gyre_result gyre_typed_##request_(                                                           \
         const GYRE_GLOBAL request_ *request GYRE_UNUSED_, GYRE_GLOBAL reply_ *reply GYRE_UNUSED_,            \

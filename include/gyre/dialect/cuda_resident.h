@@ -311,45 +311,45 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
     gyre_bind_##buffers_(&bound_to_, bound);
 
 /* What the templates know of a kernel: its sizes, and its handler behind one signature. */
-#define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, serve_)            \
-    struct gyre_resident_kernel_##name_ {                                                                    \
-        enum {                                                                                               \
-            form = form_,                                                                                    \
-            request_size = gyre_size_##request_,                                                             \
-            request_least = gyre_least_##request_,                                                           \
-            reply_size = gyre_size_##reply_,                                                                 \
-            reply_least = gyre_least_##reply_,                                                               \
-            scratch_size = gyre_size_##scratch_                                                              \
-        };                                                                                                   \
-        static __device__ __forceinline__ int handle(const void *request, void *reply, void *state,          \
-                                                     void *scratch, const void *buffers, gyre_context *gyre) \
-        {                                                                                                    \
-            if (!gyre_admit_##request_(gyre, (const request_ *)request))                                     \
-                return GYRE_FAILED;                                                                          \
-            if (form_ != 2 || gyre->lane == 0)                                                               \
-                gyre_clear_##reply_((reply_ *)reply);                                                        \
-            return gyre_result_(gyre, gyre_handler_##name_((const request_ *)request, (reply_ *)reply,       \
-                                                           (state_ *)state, (scratch_ *)scratch,             \
-                                                           (const buffers_ *)buffers, gyre));                \
-        }                                                                                                    \
+#define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, serve_)              \
+    struct gyre_resident_kernel_##name_ {                                                                      \
+        enum {                                                                                                 \
+            form = form_,                                                                                      \
+            request_size = gyre_size_##request_,                                                               \
+            request_least = gyre_least_##request_,                                                             \
+            reply_size = gyre_size_##reply_,                                                                   \
+            reply_least = gyre_least_##reply_,                                                                 \
+            scratch_size = gyre_size_##scratch_                                                                \
+        };                                                                                                     \
+        static __device__ __forceinline__ int handle(const void *request, void *reply, void *state,            \
+                                                     void *scratch, const void *buffers, gyre_context *gyre)   \
+        {                                                                                                      \
+            if (!gyre_admit_##request_(gyre, (const request_ *)request))                                       \
+                return GYRE_FAILED;                                                                            \
+            if (form_ != 2 || gyre->lane == 0)                                                                 \
+                gyre_clear_##reply_((reply_ *)reply);                                                          \
+            return gyre_result_(gyre, gyre_handler_##name_((const request_ *)request, (reply_ *)reply,         \
+                                                           (state_ *)state, (scratch_ *)scratch,               \
+                                                           (const buffers_ *)buffers, gyre));                  \
+        }                                                                                                      \
         /* A request that lies in registers; the reply takes its place. Copies, so that types are not        \
-         * punned. */                                                                                        \
-        static __device__ __forceinline__ int handle_chunks(gyre_chunk *chunks, void *state,                 \
-                                                            const void *buffers, gyre_context *gyre)         \
-        {                                                                                                    \
-            request_ request;                                                                                \
-            reply_ reply;                                                                                    \
-            memcpy(&request, chunks, sizeof request);                                                        \
-            const int result = handle(&request, &reply, state, 0, buffers, gyre);                            \
-            memcpy(chunks, &reply, sizeof reply);                                                            \
-            return result;                                                                                   \
-        }                                                                                                    \
-        static __device__ __forceinline__ void serve(const gyre_resident_arguments &arguments,               \
-                                                     gyre_block_view *view, gyre_chunk *memory)              \
-        {                                                                                                    \
-            GYRE_RESIDENT_BIND_(buffers_, buffers)                                                           \
-            serve_<gyre_resident_kernel_##name_>(arguments, view, memory, &buffers);                         \
-        }                                                                                                    \
+         * punned. */ \
+        static __device__ __forceinline__ int handle_chunks(gyre_chunk *chunks, void *state,                   \
+                                                            const void *buffers, gyre_context *gyre)           \
+        {                                                                                                      \
+            request_ request;                                                                                  \
+            reply_ reply;                                                                                      \
+            memcpy(&request, chunks, sizeof request);                                                          \
+            const int result = handle(&request, &reply, state, 0, buffers, gyre);                              \
+            memcpy(chunks, &reply, sizeof reply);                                                              \
+            return result;                                                                                     \
+        }                                                                                                      \
+        static __device__ __forceinline__ void serve(const gyre_resident_arguments &arguments,                 \
+                                                     gyre_block_view *view, gyre_chunk *memory)                \
+        {                                                                                                      \
+            GYRE_RESIDENT_BIND_(buffers_, buffers)                                                             \
+            serve_<gyre_resident_kernel_##name_>(arguments, view, memory, &buffers);                           \
+        }                                                                                                      \
     };
 
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \

@@ -112,8 +112,8 @@ GYRE_MATH_3_(gyre_math_fma_, f64, fma)
 #undef hypot
 #undef fma
 
-/* Only now, as the functions above call OpenCL's own; with parameters, so that members may have these names.
- */
+/* Only now, as the functions above call OpenCL's own;
+ * with parameters, so that members may have these names. */
 #define sqrtf(x)      gyre_math_sqrtf_(x)
 #define fabsf(x)      gyre_math_fabsf_(x)
 #define floorf(x)     gyre_math_floorf_(x)

@@ -58,8 +58,8 @@ typedef struct gyre_epoch {
 #define GYRE_EPOCH_FAILED_WORD 0 /* messages failed by the handler */
 #define GYRE_STAY_LEFT_WORD    1 /* blocks of a kernel that stays (opencl_stay.h) that have left */
 
-/** Where a block of a kernel that stays is in a queue; GYRE_QUEUES_MAX of them a block, zeroed by the host.
- */
+/** Where a block of a kernel that stays is in a queue;
+ * GYRE_QUEUES_MAX of them a block, zeroed by the host. */
 typedef struct gyre_stay_cursor {
     gyre_u64 address, serial; /* of the control region's table */
     gyre_u64 next, end;       /* with one block everything from `next` on, else the claimed window */

@@ -14,8 +14,10 @@
  *     gyre_part gyre_new_text(gyre, reply, "text")        the bytes of a literal
  *     gyre_has(part)                                      whether an optional field is there
  *     void gyre_cut(reply, part, count)                   shortens a part of bytes to `count` and drops all
- * that was made behind it void gyre_begin(message)                            empties another message with a
- * tail, in an item of the reply or of a buffer; these work on it as on a reply
+ *                                                         that was made behind it
+ *     void gyre_begin(message)                            empties another message with a tail, in an item of
+ *                                                         the reply or of a buffer; these work on it as on a
+ *                                                         reply
  *
  * Every part of a request is checked before its handler is called: offset, count, alignment, and that parts
  * do not overlap. A request that is wrong there is a failed message (GYRE_FAILURE_PART) that names the field,

@@ -26,8 +26,8 @@ int party_end(const party *other);
 
 /** The socket of this test, in a folder of its own. */
 const char *meeting_place(void);
-/** A runtime with an unisolated CPU backend and settings (NULL: none); kernels `fragile` of so many blocks.
- */
+/** A runtime with an unisolated CPU backend and settings (NULL:
+ * none); kernels `fragile` of so many blocks. */
 gyre_runtime *open_plain(const char *const *settings);
 gyre_server *serve_at_place(gyre_runtime *runtime);
 gyre_queue *attach_fragile(void);

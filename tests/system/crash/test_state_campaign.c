@@ -138,9 +138,8 @@ int main(int argc, char **argv)
     make_fault_folder();
     for (uint64_t part = 1; part <= LIVES; part++)
         one_life(faults * part / LIVES);
-    printf("%llu requests, every reply and the state as without faults; %llu faults (%llu by signals, %llu "
-           "poison), "
-           "%llu checkpoints, %llu requests handled again, in %.1f s\n",
+    printf("%llu requests, every reply and the state as without faults; %llu faults (%llu by signals, "
+           "%llu poison), %llu checkpoints, %llu requests handled again, in %.1f s\n",
            (unsigned long long)campaign.numbers, (unsigned long long)campaign.faults,
            (unsigned long long)campaign.signals, (unsigned long long)campaign.poison,
            (unsigned long long)campaign.checkpoints, (unsigned long long)campaign.replayed,

@@ -82,12 +82,12 @@ static void require_reply(const stray_request *request, const stray_reply *reply
                           uint64_t check)
 {
     if (reply->number != number || reply->check != check)
-        fprintf(stderr,
-                "request %llu (fault %u): expected %llu %llx, found %llu %llx, handled %lld ns before its "
-                "fault ends\n",
-                (unsigned long long)request->number, request->fault, (unsigned long long)number,
-                (unsigned long long)check, (unsigned long long)reply->number,
-                (unsigned long long)reply->check, (long long)(request->until_ns - reply->now_ns));
+        fprintf(
+            stderr,
+            "request %llu (fault %u): expected %llu %llx, found %llu %llx, handled %lld ns before its fault ends\n",
+            (unsigned long long)request->number, request->fault, (unsigned long long)number,
+            (unsigned long long)check, (unsigned long long)reply->number, (unsigned long long)reply->check,
+            (long long)(request->until_ns - reply->now_ns));
     require(reply->number == number && reply->check == check);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels and queues that come and go, alone and under load: nothing is left behind, and no message is lost.
- */
+/* Kernels and queues that come and go, alone and under load:
+ * nothing is left behind, and no message is lost. */
 #include "stress.h"
 
 #include <dirent.h>

@@ -12,8 +12,8 @@
 
 enum { CAPACITY = 8, COMPLETED_AT_ONCE = 3 };
 
-/* Requests and replies are one i64: positive is echoed, 0 has no reply, negative fails, HANG never completes.
- */
+/* Requests and replies are one i64: positive is echoed,
+ * 0 has no reply, negative fails, HANG never completes. */
 enum { HANG = 1000000 };
 
 struct gyre_queue {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sandbox of the configuration tests. One thread; everything is static, since each test has its process.
- */
+/* The sandbox of the configuration tests. One thread;
+ * everything is static, since each test has its process. */
 #include "sandbox.h"
 
 #include <check.h>

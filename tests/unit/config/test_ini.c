@@ -132,9 +132,8 @@ END_TEST
 
 START_TEST(an_indented_line_is_refused)
 {
-    const char *sentence =
-        "a.ini:3: the line is indented; start it in the first column (a value cannot continue "
-        "on a second line)";
+    const char *sentence = "a.ini:3: the line is indented; start it in the first "
+                           "column (a value cannot continue on a second line)";
     refused("[gyre]\nbackend = cpu\n  strict = true\n", sentence);
     refused("[gyre]\n\n\t[queue.a]\n", sentence);
     ck_assert_int_eq(parse("[gyre]\n  ; an indented comment\n"), GYRE_OK);
@@ -165,8 +164,8 @@ START_TEST(a_section_line_holds_nothing_else)
     refused("[gyre\n", "a.ini:1: '[gyre' has no closing ']'; expected [section]");
     refused("[gyre] backend = cpu\n", "a.ini:1: 'backend = cpu' follows [gyre] on its line and would be "
                                       "ignored; put it on a line of its own");
-    refused("[ gyre ]\n", "a.ini:1: ' gyre ' is no section name; expected letters, digits, '_', '-' and '.', "
-                          "without blanks");
+    refused("[ gyre ]\n", "a.ini:1: ' gyre ' is no section name; expected letters, "
+                          "digits, '_', '-' and '.', without blanks");
     refused("[]\n",
             "a.ini:1: '' is no section name; expected letters, digits, '_', '-' and '.', without blanks");
 }
@@ -215,9 +214,8 @@ START_TEST(control_characters_are_refused)
 {
     refused("[gyre]\nbackend = \x1B[1m\n",
             "a.ini:2: byte 0x1B in column 11 is a control character; remove it");
-    refused("[gyre]\rbackend = cpu\r",
-            "a.ini:1: byte 0x0D in column 7 is a carriage return without a line feed; end "
-            "lines with LF or CRLF");
+    refused("[gyre]\rbackend = cpu\r", "a.ini:1: byte 0x0D in column 7 is a carriage return "
+                                       "without a line feed; end lines with LF or CRLF");
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layers, drop-ins, sections by name, environment and settings, warnings: what takes effect and where from.
- */
+/* Layers, drop-ins, sections by name, environment and settings,
+ * warnings: what takes effect and where from. */
 #include "core/base/error.h"
 #include "sandbox.h"
 #include "unit/unit.h"
@@ -154,8 +154,8 @@ START_TEST(a_wrong_value_names_place_key_and_expectation)
         "command line: cache_size = '9999999999999999999' in [gyre] does not fit into 64 bits; expected a "
         "size such as 65536, 64 KiB or 1 GiB, from 0 to 70368744177664");
     load_refused(NULL, lanes,
-                 "command line: lanes = '-1' in [kernel.add] is out of range; expected a whole number "
-                 "from 0 to 1048576");
+                 "command line: lanes = '-1' in [kernel.add] is out of range; "
+                 "expected a whole number from 0 to 1048576");
     sandbox_write("etc/gyre.ini", "[queue.orders]\ncapacity = 1000\n");
     load_refused(NULL, NULL,
                  "$/etc/gyre.ini:2: capacity = '1000' in [queue.orders] is not a power of two; expected "
@@ -261,8 +261,8 @@ START_TEST(a_named_dropin_folder_must_exist)
 {
     sandbox_setenv("GYRE_DROPIN_DIR=$/mine");
     load_refused(NULL, NULL,
-                 "environment GYRE_DROPIN_DIR: the drop-in folder $/mine cannot be read: No such file or "
-                 "directory");
+                 "environment GYRE_DROPIN_DIR: the drop-in folder "
+                 "$/mine cannot be read: No such file or directory");
 }
 END_TEST
 
@@ -271,8 +271,8 @@ START_TEST(dropin_dir_inside_a_dropin_is_a_warning)
     sandbox_write("lib/plugins.d/x.ini", "[gyre]\ndropin_dir = /elsewhere\n");
     const struct gyre_config *config = sandbox_config();
     ck_assert_str_eq(only_warning(config),
-                     sandbox_text("$/lib/plugins.d/x.ini:2: dropin_dir has no effect inside a "
-                                  "drop-in, ignored"));
+                     sandbox_text("$/lib/plugins.d/x.ini:2: "
+                                  "dropin_dir has no effect inside a drop-in, ignored"));
     ck_assert_str_eq(origin_of(config, GYRE_SECTION_GYRE, NULL, "dropin_dir"), "default");
 }
 END_TEST
@@ -321,13 +321,11 @@ START_TEST(an_unknown_key_warns_with_the_nearest_name)
 {
     sandbox_write("etc/gyre.ini", "[queue.orders]\n\ncapasity = 8\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
-                     sandbox_text("$/etc/gyre.ini:3: unknown key 'capasity' in "
-                                  "[queue.orders], ignored; did you mean "
-                                  "'capacity'?"));
+                     sandbox_text("$/etc/gyre.ini:3: unknown key 'capasity' in [queue.orders], "
+                                  "ignored; did you mean 'capacity'?"));
     sandbox_write("etc/gyre.ini", "[gyre]\nzzzzzz = 8\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
-                     sandbox_text("$/etc/gyre.ini:2: unknown key 'zzzzzz' in [gyre], "
-                                  "ignored"));
+                     sandbox_text("$/etc/gyre.ini:2: unknown key 'zzzzzz' in [gyre], ignored"));
 }
 END_TEST
 
@@ -342,8 +340,8 @@ START_TEST(an_unknown_section_warns_once)
         sandbox_text("$/etc/gyre.ini:1: unknown section [qeue.a], ignored; did you mean [queue.a]?"));
     sandbox_write("etc/gyre.ini", "[queue]\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
-                     sandbox_text("$/etc/gyre.ini:1: unknown section [queue], ignored; did you mean "
-                                  "[queue.default]?"));
+                     sandbox_text("$/etc/gyre.ini:1: unknown section [queue], "
+                                  "ignored; did you mean [queue.default]?"));
     sandbox_write("etc/gyre.ini", "[zebras]\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
                      sandbox_text("$/etc/gyre.ini:1: unknown section [zebras], ignored; expected [gyre], "
@@ -393,12 +391,10 @@ START_TEST(a_key_that_nobody_introduced_is_unknown)
     size_t count;
     const char *const *warnings = gyre_config_warnings(config, &count);
     ck_assert_uint_eq(count, 2);
-    ck_assert_str_eq(warnings[0],
-                     sandbox_text("$/etc/gyre.ini:2: unknown key 'sped' in [backend.x], ignored; did you "
-                                  "mean 'speed'?"));
-    ck_assert_str_eq(warnings[1],
-                     sandbox_text("$/etc/gyre.ini:4: unknown key 'thread' in [backend.cpu], ignored; did "
-                                  "you mean 'threads'?"));
+    ck_assert_str_eq(warnings[0], sandbox_text("$/etc/gyre.ini:2: unknown key 'sped' in [backend.x], "
+                                               "ignored; did you mean 'speed'?"));
+    ck_assert_str_eq(warnings[1], sandbox_text("$/etc/gyre.ini:4: unknown key 'thread' in [backend.cpu], "
+                                               "ignored; did you mean 'threads'?"));
     ck_assert_ptr_null(gyre_config_find(config, GYRE_SECTION_BACKEND, "x", "sped"));
 }
 END_TEST
@@ -455,14 +451,14 @@ START_TEST(a_setting_without_key_is_refused)
 {
     const char *bare[] = {"backend", NULL}, *none[] = {"=cpu", NULL}, *odd[] = {"gy re.backend=cpu", NULL};
     load_refused(NULL, bare,
-                 "command line: 'backend' is no setting; expected section.key=value, such as "
-                 "backend.cpu.threads=2");
+                 "command line: 'backend' is no setting; "
+                 "expected section.key=value, such as backend.cpu.threads=2");
     load_refused(NULL, none,
-                 "command line: '=cpu' is no setting; expected section.key=value, such as "
-                 "backend.cpu.threads=2");
+                 "command line: '=cpu' is no setting; "
+                 "expected section.key=value, such as backend.cpu.threads=2");
     load_refused(NULL, odd,
-                 "command line: 'gy re' and 'backend' are no section and key; expected letters, digits, "
-                 "'_', '-' and '.'");
+                 "command line: 'gy re' and 'backend' are no section and key; "
+                 "expected letters, digits, '_', '-' and '.'");
 }
 END_TEST
 

@@ -55,8 +55,8 @@ START_TEST(integers_of_64_bits_are_exact_and_more_overflow)
     struct gyre_config_row row = {.type = GYRE_VALUE_INT, .min = INT64_MIN, .max = INT64_MAX};
     ck_assert(number_of(row, "9223372036854775807") == INT64_MAX);
     ck_assert(number_of(row, "-9223372036854775808") == INT64_MIN);
-    const char *sentence = "does not fit into 64 bits; expected a whole number from -9223372036854775808 to "
-                           "9223372036854775807";
+    const char *sentence = "does not fit into 64 bits; expected a whole number "
+                           "from -9223372036854775808 to 9223372036854775807";
     refused(row, "9223372036854775808", sentence);
     refused(row, "-9223372036854775809", sentence);
     refused(row, "99999999999999999999999999999999", sentence);

@@ -13,8 +13,8 @@ static const struct {
     {"a.c:7:52: error: no member\n    7 |  x\n", "a.c:7: no member"},
     {"a.c: In function 'f':\na.c:3:1: warning: unused\na.c:7:52: error: no member\n", "a.c:7: no member"},
     {"In file included from a.c:1:\nb.h:2:10: fatal error: x.h: No such file\n", "b.h:2: x.h: No such file"},
-    {"/usr/bin/ld: /tmp/x.o: in function `f':\na.c:4: undefined reference to `g'\ncollect2: error: ld "
-     "returned 1\n",
+    {"/usr/bin/ld: /tmp/x.o: in function `f':\na.c:4: "
+     "undefined reference to `g'\ncollect2: error: ld returned 1\n",
      "a.c:4: undefined reference to `g'"},
     {"cc: error: unrecognized command-line option '-x'\n", "cc: unrecognized command-line option '-x'"},
     {"a.c: In Funktion f:\na.c:7:5: Fehler: nein\n", "a.c:7: Fehler: nein"},

@@ -194,8 +194,8 @@ START_TEST(open_bad_ordinal_reports_detail)
     struct gyre_dispatch *dispatch;
     ck_assert_int_eq(open_with(PLUGIN("fake"), NULL, 0, 7, &dispatch), GYRE_INVALID);
     ck_assert_ptr_null(dispatch);
-    ck_assert_str_eq(gyre_error_text(), "backend 'tried': device_open: the fake backend has devices 0 and 1; "
-                                        "found device 7");
+    ck_assert_str_eq(gyre_error_text(), "backend 'tried': device_open: "
+                                        "the fake backend has devices 0 and 1; found device 7");
 }
 END_TEST
 

@@ -477,8 +477,7 @@ START_TEST(explicit_choice_that_cannot_start_is_an_error)
     set_moody("b", "works");
     ck_assert_ptr_null(choose("a", GYRE_UNAVAILABLE, why));
     ck_assert_str_eq(gyre_error_text(),
-                     "backend 'a' cannot start: no moody device: looked for /dev/moody; plug "
-                     "one in");
+                     "backend 'a' cannot start: no moody device: looked for /dev/moody; plug one in");
     ck_assert_int_eq(probes("b"), 0);
     ck_assert_str_eq(choose("b", GYRE_OK, why)->name, "b");
     ck_assert_str_eq(why, "b was chosen by name");

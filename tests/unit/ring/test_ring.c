@@ -46,8 +46,8 @@ START_TEST(replies_come_in_order_over_many_laps)
 }
 END_TEST
 
-/* Or a word of the device's beside them on the heap makes each call wait for a line, by the luck of malloc.
- */
+/* Or a word of the device's beside them on the heap makes
+ * each call wait for a line, by the luck of malloc. */
 START_TEST(marks_share_no_line_with_the_heap)
 {
     void *neighbours[64];

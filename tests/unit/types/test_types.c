@@ -286,8 +286,8 @@ START_TEST(the_first_difference_is_named_with_offsets_and_hashes)
     differs(&base, &retyped, "'pair' of the caller has field 'a' of type u32[25] at offset 0");
     differs(&base, &cut, "'pair' of the caller has no field 'b'");
     differs(&box, &flat_box,
-            "has field 'p.y' of type f64 at offset 8, 'box' of the caller has field 'p.y' of type f32 at "
-            "offset 4");
+            "has field 'p.y' of type f64 at offset 8, "
+            "'box' of the caller has field 'p.y' of type f32 at offset 4");
     differs(GYRE_TYPE(f32), GYRE_TYPE(gyre_none), "'f32' of the kernel has 4 bytes (f32)");
 }
 END_TEST

@@ -106,8 +106,8 @@ START_TEST(every_message_comes_back_and_both_serializers_agree)
 }
 END_TEST
 
-/* Either reads the same, or refuses for the same reason; a run of fields says where it starts when it is cut.
- */
+/* Either reads the same, or refuses for the same reason;
+ * a run of fields says where it starts when it is cut. */
 static void expect_same_verdict(const wire_subject *subject, const uint8_t *input, size_t length)
 {
     const gyre_layout *layout = subject->layout;
