@@ -107,6 +107,11 @@ static const char *const isolated[] = {"backend.default.isolation=process", NULL
 static const char *const fragile[] = {FRAGILE, NULL};
 static const char *const impatient[] = {FRAGILE, "kernel.faults.handler_budget_ms=100", NULL};
 
+/* Only when they are asked for, with room for what is called while one is stored. */
+static const char *const keeping[] = {
+    "backend.default.isolation=process", "kernel.keep_cells.checkpoints=true",
+    "kernel.keep_cells.checkpoint_ms=0", "kernel.keep_cells.replay_log=268435456", NULL};
+
 const bench_case bench_cases[] = {
     {"floor/line", bench_run_floor, bench_floor_line, NULL, ONE(BENCH_48), NULL, {{0}}},
     {"floor/park", bench_run_floor, bench_floor_park, NULL, ONE(BENCH_48), NULL, {{0}}},
@@ -254,6 +259,9 @@ const bench_case bench_cases[] = {
      ONE(BENCH_48),
      impatient,
      {{"p50", "ns", false, 200e6, 0}}},
+    {"checkpoint/1MiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
+    {"checkpoint/64MiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
+    {"checkpoint/1GiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
     {"compile_cold",
      bench_run_compile_cold,
      NO_FLOOR,

@@ -31,7 +31,8 @@ enum bench_kind {
     BENCH_PLAIN,       /* one addition, as a struct */
     BENCH_DOTNET,      /* the same as a packet of 42 bytes, in place only: the queue's slots hold packets */
     BENCH_BRIDGED_512, /* these two by case_bridged.c alone */
-    BENCH_BRIDGED_65536
+    BENCH_BRIDGED_65536,
+    BENCH_KEEP /* by case_checkpoint.c and case_journal.c */
 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
@@ -50,6 +51,8 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     case BENCH_CHAIN:
     case BENCH_BLOCK_CHAIN:
         return sizeof(chain_request);
+    case BENCH_KEEP:
+        return sizeof(keep_request);
     case BENCH_PLAIN:
         return sizeof(plain_add);
     case BENCH_DOTNET:

@@ -30,6 +30,14 @@ GYRE_MESSAGE(words_288, BENCH_WORDS_288)
 GYRE_MESSAGE(fault_request, BENCH_FAULT_REQUEST)
 GYRE_MESSAGE(fault_reply, BENCH_FAULT_REPLY)
 
+/* What a handler is to add to what it keeps; it replies what that is then. */
+#define BENCH_KEEP_REQUEST(FIELD) FIELD(u64, cell) FIELD(u64, value)
+#define BENCH_KEEP_REPLY(FIELD)   FIELD(u64, value)
+#define BENCH_KEEP_STATE(FIELD)   FIELD(u64, value)
+GYRE_MESSAGE(keep_request, BENCH_KEEP_REQUEST)
+GYRE_MESSAGE(keep_reply, BENCH_KEEP_REPLY)
+GYRE_MESSAGE(keep_state, BENCH_KEEP_STATE)
+
 /* Arithmetic that nobody can shorten: each turn needs the one before,
  * and its numbers come with the message. */
 #define BENCH_CHAIN_TURNS          102
