@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finding and keeping compiled kernels. Lock: FOLDER/kernels/lock (flock), only in evict.c. Entries are read
+ * Finding and keeping compiled kernels. Lock: FOLDER/kernels/lock (flock), only in entries.c. Entries are read
  * and written without one: a reader sees a whole file or none.
  */
 #include "core/cache/cache.h"

@@ -126,7 +126,7 @@ struct gyre_queue {
     void (*detach)(gyre_queue *queue); /* what closes it where no kernel of this program has it; else NULL */
     void *attachment;                  /* for `detach` */
 
-    /* the runtime's, not touched here */
+    /* the runtime's: queues are made, listed and withdrawn there */
     struct gyre_kernel *kernel;
     struct gyre_queue *next;
     void *device_memory;

@@ -145,12 +145,12 @@ typedef struct gyre_device_info {
     uint32_t block_lane_multiple;           /* lanes are best a multiple of this */
     uint64_t scratch_max;                   /* bytes of block scratch memory */
     uint32_t can_wake; /* the device rings futex bells itself; else waiting clients poll */
-    /* since 1.1, for people; "" when there is nothing to say */
+    /* for people; "" when there is nothing to say */
     char details[512]; /* what tells it from others: capability, address, link, driver, identity */
     char limits[512];  /* what it cannot do or does only in part, and why */
-    uint32_t can_skip; /* since 1.1: it passes over requests that say GYRE_REQUEST_ANSWERED */
-    uint32_t bridging; /* since 2.0: gyre_bridging, whether it serves queues with a gyre_bridge */
-    uint32_t can_seal; /* since 2.0: it checks the seals of requests, and seals replies (gyre_queue_slots) */
+    uint32_t can_skip; /* it passes over requests that say GYRE_REQUEST_ANSWERED */
+    uint32_t bridging; /* gyre_bridging, whether it serves queues with a gyre_bridge */
+    uint32_t can_seal; /* it checks the seals of requests, and seals replies (gyre_queue_slots) */
 } gyre_device_info;
 
 /** From one source unit to one artifact. */
@@ -332,7 +332,7 @@ typedef struct gyre_backend_ops {
     gyre_status (*wait)(gyre_resident *resident, uint64_t deadline_ns);
 
     /*
-     * optional since 1.0   threads: any   blocks: no
+     * optional since 2.0   threads: any   blocks: no
      * Called after every change of the control word, for devices that do not watch it. Absent: nothing is
      * done.
      */
@@ -342,13 +342,13 @@ typedef struct gyre_backend_ops {
     void (*release)(gyre_resident *resident);
 
     /*
-     * optional since 1.0   threads: any   blocks: no
+     * optional since 2.0   threads: any   blocks: no
      * A named table of further operations, or UNIMPLEMENTED. Absent: UNIMPLEMENTED.
      */
     gyre_status (*get_extension)(gyre_device *device, const char *name, uint32_t version, const void **out);
 
     /*
-     * optional since 1.1   threads: any   blocks: no
+     * optional since 2.0   threads: any   blocks: no
      * Where the device finds the first byte of a buffer, as its dialect's gyre_open understands it: messages
      * may then name the buffer. Constant while the memory is there. Absent: messages name no buffers here.
      */

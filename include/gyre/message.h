@@ -32,6 +32,9 @@
  * type of either list has no name that is another's. kernel.h says how handlers are declared
  * (GYRE_KERNEL_OF), gyre.h how requests are sent (gyre_send_as).
  *
+ * A host file in which names such as u32 mean something else defines GYRE_NO_SHORT_TYPES before it includes
+ * any of Gyre's headers. It can do all but declare messages, whose fields are of these types.
+ *
  * Stability: declarations compile unchanged within a major version.
  */
 #ifndef GYRE_MESSAGE_H

@@ -28,6 +28,19 @@ for header in include/gyre/*.h; do
     alone g++ cpp c++17 "$name"
     alone clang++ cpp c++17 "$name"
 done
+
+# A program may have other meanings for the short names of types.
+{
+    echo '#pragma once'
+    echo '#define GYRE_NO_SHORT_TYPES'
+    echo 'typedef struct own { int member; } i8, i16, i32, i64, u8, u16, u32, u64, f32, f64;'
+    for header in include/gyre/*.h; do
+        [[ "$header" == */kernel.h ]] || echo "#include \"${header#include/}\""
+    done
+} >"$work/own_names.h"
+alone gcc c c11 "$work/own_names.h"
+alone g++ cpp c++17 "$work/own_names.h"
+
 if ((ran == 0)); then
     echo "no compiler was found under its usual name"
     exit 1
