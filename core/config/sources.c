@@ -171,7 +171,16 @@ static gyre_status add_variable(struct gyre_settings *settings, const struct gyr
  * and what only the project's own scripts and tests read. */
 static bool is_reserved(const char *name, size_t length)
 {
-    static const char *const reserved[] = {"CONFIG", "NO_INSTALL", "REQUIRE"};
+    static const char *const reserved[] = {
+        "CONFIG",
+        "NO_INSTALL",
+        "REQUIRE",
+#if GYRE_FAULT_POINTS
+        "FAULTS",
+        "FAULT_SEED",
+        "FAULT_FILE"
+#endif
+    };
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (strlen(reserved[i]) == length && strncmp(name, reserved[i], length) == 0)
             return true;

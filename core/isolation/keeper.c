@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "gyre/waiting.h"
 
 #define CONNECT_NS UINT64_C(2000000000)
@@ -41,7 +42,10 @@ gyre_status gyre_keeper_start(struct gyre_keeper *keeper)
     pid_t pid = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
-    gyre_status status = gyre_worker_spawn(ends[1], &pid);
+    int fault = GYRE_FAULT_POINT(KEEPER_SPAWN);
+    gyre_status status =
+        fault ? gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault))
+              : gyre_worker_spawn(ends[1], &pid);
     close(ends[1]);
     if (status != GYRE_OK) {
         close(ends[0]);
@@ -65,7 +69,8 @@ gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_
     gyre_status status = gyre_wire_init(&wire);
     if (status != GYRE_OK)
         return status;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+    if (GYRE_FAULT_POINT(KEEPER_CONNECT) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         gyre_wire_finish(&wire);
         return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
     }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 
 /* ---- opening ---- */
 
@@ -151,6 +152,8 @@ gyre_status gyre_proxy_revive(gyre_device *device)
     gyre_status status = gyre_keeper_start(&device->keeper);
     if (status == GYRE_OK)
         status = open_device(device);
+    if (status == GYRE_OK && GYRE_FAULT_POINT(PROXY_REVIVE))
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the objects of backend '%s'", device->backend);
     for (struct proxy_object *object = device->objects; status == GYRE_OK && object; object = object->next)
         status = object->make(object);
     if (status == GYRE_OK)

@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "gyre/waiting.h"
 
 enum { TRIES_MAX = 4 };
@@ -160,7 +162,11 @@ static gyre_status exchange(gyre_device *device, const struct proxy_call *call,
     gyre_wire_begin(wire, call->operation, GYRE_OK);
     if (call->put)
         call->put(wire, argument);
+    if (GYRE_FAULT_POINT(PROXY_SEND))
+        shutdown(connection->socket, SHUT_RDWR);
     gyre_status status = gyre_wire_send(wire, connection->socket, deadline_ns);
+    if (status == GYRE_OK && GYRE_FAULT_POINT(PROXY_ANSWER))
+        shutdown(connection->socket, SHUT_RDWR);
     if (status == GYRE_OK)
         status = gyre_wire_receive(wire, connection->socket, deadline_ns);
     *broken = status != GYRE_OK && status != GYRE_INVALID;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 
 enum { LOCK_TRIES = 100, LOCK_NAP_NS = 5000000 };
 
@@ -90,6 +91,11 @@ gyre_status gyre_journal_file_open(const char *folder, const char *name, bool sy
         gyre_journal_file_close(out);
         return status;
     }
+    if (GYRE_FAULT_POINT(JOURNAL_OPEN)) {
+        status = failed(out, "open");
+        gyre_journal_file_close(out);
+        return status;
+    }
     out->file = open(out->path, O_RDWR | O_CLOEXEC);
     return GYRE_OK;
 }
@@ -114,7 +120,7 @@ gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigne
     *size = 0;
     if (file->file < 0)
         return gyre_error_set(GYRE_NOT_FOUND, "there is no journal '%s'", file->path);
-    if (fstat(file->file, &now) != 0)
+    if (GYRE_FAULT_POINT(JOURNAL_READ) || fstat(file->file, &now) != 0)
         return failed(file, "fstat");
     unsigned char *bytes = malloc((size_t)now.st_size + 1);
     if (!bytes)
@@ -133,13 +139,24 @@ gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigne
 
 /* ---- the disk ---- */
 
+/* As pwrite. */
+static ssize_t write_some(const struct gyre_journal_file *file, const void *from, size_t size, off_t at)
+{
+    int fault = GYRE_FAULT_POINT(JOURNAL_WRITE);
+    if (fault > 0)
+        return -1;
+    ssize_t wrote = pwrite(file->file, from, fault == GYRE_FAULT_DO_HALF ? (size + 1) / 2 : size, at);
+    (void)GYRE_FAULT_POINT(JOURNAL_WROTE);
+    return wrote;
+}
+
 static gyre_status file_append(void *context, const void *bytes, size_t size)
 {
     struct gyre_journal_file *file = context;
     const unsigned char *from = bytes;
     size_t done = 0;
     while (done < size) {
-        ssize_t wrote = pwrite(file->file, from + done, size - done, (off_t)(file->size + done));
+        ssize_t wrote = write_some(file, from + done, size - done, (off_t)(file->size + done));
         if (wrote < 0 && errno == EINTR)
             continue;
         if (wrote <= 0) {
@@ -157,7 +174,7 @@ static gyre_status file_append(void *context, const void *bytes, size_t size)
 static gyre_status file_sync(void *context)
 {
     struct gyre_journal_file *file = context;
-    if (file->renamed && fsync(file->folder) != 0)
+    if (GYRE_FAULT_POINT(JOURNAL_SYNC) || (file->renamed && fsync(file->folder) != 0))
         return failed(file, "fsync");
     file->renamed = false;
     return fdatasync(file->file) == 0 ? GYRE_OK : failed(file, "fdatasync");
@@ -166,6 +183,8 @@ static gyre_status file_sync(void *context)
 static gyre_status file_begin_anew(void *context)
 {
     struct gyre_journal_file *file = context;
+    if (GYRE_FAULT_POINT(JOURNAL_RENEW))
+        return failed(file, "open");
     int fresh = open(file->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fresh < 0)
         return failed(file, "open");
@@ -191,7 +210,8 @@ static gyre_status file_end_anew(void *context, bool keep)
     gyre_status status = GYRE_OK;
     if (keep && file->synced && fsync(file->file) != 0)
         status = failed(file, "fsync");
-    if (keep && status == GYRE_OK && rename(file->new_path, file->path) != 0)
+    if (keep && status == GYRE_OK &&
+        (GYRE_FAULT_POINT(JOURNAL_RENAME) || rename(file->new_path, file->path) != 0))
         status = failed(file, "rename");
     if (!keep || status != GYRE_OK) {
         take_back(file);

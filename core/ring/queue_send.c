@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/copy.h"
 #include "core/ring/lent.h"
@@ -525,6 +526,7 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
             (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
     } else if ((status = check_reserved(queue, count)) == GYRE_OK) {
         uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
+        (void)GYRE_FAULT_POINT(RING_COMMIT);
         if (__builtin_expect(queue->annotated, 0))
             gyre_queue_note_sent(queue, index, end);
         if (queue->seals)

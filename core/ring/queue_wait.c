@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 
@@ -152,6 +153,7 @@ static gyre_status park(const struct waiter *waiter)
         status = look(waiter);
         if (status != GYRE_AGAIN)
             break;
+        (void)GYRE_FAULT_POINT(RING_PARK);
         if (gyre_clock_ns() >= waiter->deadline_ns)
             status = GYRE_TIMEOUT;
         else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)

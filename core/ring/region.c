@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 
 /* MemAvailable in bytes, UINT64_MAX when /proc does not tell. */
 static uint64_t memory_available(void)
@@ -55,7 +56,8 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
             "capacity or smaller messages",
             name, size, (unsigned long long)available);
     snprintf(label, sizeof label, "gyre %s", name); /* as /proc/PID/maps shows it */
-    region.descriptor = memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    region.descriptor =
+        GYRE_FAULT_POINT(RING_REGION) ? -1 : memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (region.descriptor < 0)
         return exhausted(name, size, "memfd_create");
     if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 #include "core/runtime/durable.h"
@@ -303,7 +304,10 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
         gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
         pthread_mutex_unlock(&kernel->lock);
-        status = gyre_snapshot_take(kernel);
+        status =
+            GYRE_FAULT_POINT(CHECKPOINT_COPY)
+                ? gyre_error_set(GYRE_EXHAUSTED, "no memory to copy what kernel '%s' keeps", kernel->name)
+                : gyre_snapshot_take(kernel);
         pthread_mutex_lock(&kernel->lock);
     }
     go_on(kernel, generation);
@@ -332,6 +336,7 @@ static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
     gyre_status status = check_same_life(kernel, generation);
     if (status != GYRE_OK)
         return status;
+    (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
     if (checkpoints->part_count)
         gyre_store_commit(&checkpoints->store);
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
 
@@ -59,7 +60,7 @@ static void suspend(gyre_kernel *kernel)
     if (kernel->resident && !kernel->starting && !stopping) {
         dead = kernel->resident;
         kernel->resident = NULL;
-        kernel->starting = kernel->reviving = true;
+        kernel->starting = kernel->reviving = kernel->seen = true;
         kernel->restarts++;
         kernel->generation++;
         kernel->resume_verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
@@ -115,8 +116,8 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     uint64_t first = gyre_queue_first_unanswered(queue);
     uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
     sight->answered += first;
-    if (!visible || (kernel->checkpoints && kernel->checkpoints->replaying)) /* which it did not see */
-        return;
+    if (!visible || !kernel->seen || (kernel->checkpoints && kernel->checkpoints->replaying))
+        return; /* it did not see them */
     if (queue->suspect != first)
         queue->suspect_crashes = queue->alone_crashes = 0;
     queue->suspect_crashes++;
@@ -173,6 +174,7 @@ static void investigate(const struct gyre_recovery *recovery, const char *reason
         pthread_mutex_lock(&kernel->lock);
         for (gyre_queue *queue = kernel->queues; kernel->reviving && queue; queue = queue->next)
             look_at_queue(kernel, queue, &sight);
+        kernel->seen = false;
         pthread_mutex_unlock(&kernel->lock);
     }
     device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
@@ -205,8 +207,11 @@ static void show_all(gyre_kernel *kernel, uint64_t verb)
 static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb, gyre_resident **out)
 {
     gyre_status status = kernel->checkpoints ? gyre_replay_restore(kernel) : GYRE_OK;
-    if (status == GYRE_OK)
-        status = gyre_kernel_launch_device(kernel, false, out);
+    if (status != GYRE_OK)
+        return status;
+    (void)GYRE_FAULT_POINT(RECOVERY_LAUNCH);
+    kernel->seen = true;
+    status = gyre_kernel_launch_device(kernel, false, out);
     if (status != GYRE_OK || !replays)
         return status;
     status = gyre_replay_run(kernel, watch_worker, kernel);
@@ -235,6 +240,11 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
         gyre_dispatch_release(kernel->dispatch, resident);
     if (status == GYRE_LOST)
         return status;
+    if (status == GYRE_EXHAUSTED) { /* which passes: once more, with another worker */
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
+        gyre_dispatch_kill(kernel->dispatch, "it lacked memory for a kernel that was launched again");
+        return GYRE_LOST;
+    }
     if (status != GYRE_OK) {
         give_up(kernel, gyre_error_text());
         return status;

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/ring/log.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
@@ -157,6 +158,8 @@ static gyre_status replay_queue(struct replay *replay)
     uint64_t moved_ns = gyre_clock_ns(), under_way = 0;
     for (;;) {
         uint64_t before = gyre_queue_next_index(replay->target);
+        if (GYRE_FAULT_POINT(RECOVERY_REPLAY))
+            gyre_dispatch_kill(kernel->dispatch, "a fault point said so");
         bool moved = send_more(replay);
         under_way += gyre_queue_next_index(replay->target) - before;
         uint64_t answered = discard_replies(replay);

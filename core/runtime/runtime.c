@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 
 #define TEXT_(number) #number
 #define TEXT(number)  TEXT_(number)
@@ -80,7 +81,9 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
     gyre_supervisor_init(runtime);
     runtime->log = given.log;
     runtime->log_context = given.log_context;
-    gyre_status status = load_config(runtime, &given, typed);
+    gyre_status status = gyre_faults_check();
+    if (status == GYRE_OK)
+        status = load_config(runtime, &given, typed);
     if (status == GYRE_OK) {
         runtime->log_level = (int)gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, "log_level") + 1;
         report_warnings(runtime);

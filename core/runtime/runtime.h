@@ -105,6 +105,7 @@ struct gyre_kernel {
     gyre_resident *resident;        /* NULL while terminated */
     gyre_kernel_state kernel_state; /* atomic: written under the lock, read without */
     bool starting, ending;          /* a thread is taking the device side up, or down */
+    bool seen;                      /* the keeper's: the worker that died had it */
     bool reviving;                  /* its worker died: `starting` is the keeper's, who brings it back */
     bool announced;                 /* the launch succeeded: it is shown in the list; under runtime->lock */
     bool stalled, doomed;           /* a handler is over its budget; its worker's death is to be its end */

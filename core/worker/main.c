@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "core/base/fault.h"
 #include "core/isolation/keeper.h"
 #include "core/worker/serve.h"
 
@@ -36,6 +37,7 @@ int main(int argc, char **argv)
     if (getppid() != (pid_t)strtol(argv[1], NULL, 10))
         return 1;                     /* the parent died before that took effect */
     setrlimit(RLIMIT_CORE, &no_core); /* a core file of shared rings and a driver takes seconds to write */
+    (void)GYRE_FAULT_POINT(WORKER_START);
     worker_serve(GYRE_WORKER_SOCKET);
     _exit(0);
 }

@@ -13,13 +13,16 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct worker_object *objects;
 
 gyre_status worker_map(int descriptor, uint64_t size, void **mapping)
 {
-    *mapping = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    *mapping = GYRE_FAULT_POINT(WORKER_MAP)
+                   ? MAP_FAILED
+                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
     int error = errno;
     if (descriptor >= 0)
         close(descriptor);

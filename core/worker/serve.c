@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/isolation/keeper.h"
 
 #define LOOK_NS 20000000
@@ -103,8 +104,11 @@ static void *serve_connection(void *argument)
     gyre_status status = gyre_wire_init(&wire);
     while (status == GYRE_OK) {
         status = gyre_wire_receive(&wire, socket, UINT64_MAX);
-        if (status == GYRE_OK)
+        if (status == GYRE_OK) {
+            (void)GYRE_FAULT_POINT(WORKER_CALL);
             answer(&wire);
+            (void)GYRE_FAULT_POINT(WORKER_ANSWER);
+        }
         if (status == GYRE_OK)
             status = gyre_wire_send(&wire, socket, UINT64_MAX);
     }

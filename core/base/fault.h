@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fault points: named places at which tests let things go wrong. In a build without GYRE_FAULT_POINTS there
+ * is nothing of them. What a point does is steered by the environment:
+ *
+ *     GYRE_FAULTS=NAME=ACTION[:VALUE][@WHEN],...
+ *     ACTION  die | fail[:ERRNO] | short | delay:MS
+ *     WHEN    N: the Nth time (1) | N+: then and ever after | P%: each time with this probability
+ *     GYRE_FAULT_SEED=N      what probabilities are drawn from
+ *     GYRE_FAULT_FILE=PATH   the board in a file, shared by the program, its workers, and the test
+ *
+ * Times are counted by process, or, with a file, over all processes that share it. Names: fault_table.h.
+ */
+#ifndef GYRE_CORE_BASE_FAULT_H
+#define GYRE_CORE_BASE_FAULT_H
+
+#include <stdint.h>
+
+#include "core/base/fault_table.h"
+#include "gyre/status.h"
+
+enum gyre_fault_point {
+#define GYRE_FAULT_ROW(point, name, does, where) GYRE_FAULT_##point,
+    GYRE_FAULT_TABLE(GYRE_FAULT_ROW)
+#undef GYRE_FAULT_ROW
+        GYRE_FAULT_COUNT
+};
+
+enum gyre_fault_action {
+    GYRE_FAULT_DIE = 1,   /* the process is gone, as by SIGKILL */
+    GYRE_FAULT_FAIL = 2,  /* the place fails with the errno `value` */
+    GYRE_FAULT_SHORT = 3, /* a write takes half of its bytes */
+    GYRE_FAULT_DELAY = 4  /* it takes `value` ms longer */
+};
+
+/** One point: what it does at which hits. `last` is written last, with release, by who arms it. */
+struct gyre_fault_cell {
+    uint32_t action, value;
+    uint64_t first, last; /* hits, counted from 1; last 0: none */
+    uint64_t chance;      /* of 2^32, at any other hit */
+    uint64_t hits, fired; /* so far */
+};
+
+struct gyre_fault_board {
+    uint64_t magic, seed;
+    struct gyre_fault_cell cells[GYRE_FAULT_COUNT];
+};
+#define GYRE_FAULT_MAGIC UINT64_C(0x31746c7561466779)
+
+/** What GYRE_FAULT_POINT returns beside 0 (go on) and an errno (fail with it): do half. */
+#define GYRE_FAULT_DO_HALF (-1)
+
+#if GYRE_FAULT_POINTS
+/** threads: any. */
+int gyre_fault_hit(enum gyre_fault_point point);
+/** Reads a plan into a board; CONFIG with a sentence. */
+gyre_status gyre_fault_plan(const char *text, struct gyre_fault_board *board);
+/** Whether the environment's plan is well-formed: CONFIG. */
+gyre_status gyre_faults_check(void);
+#define GYRE_FAULT_POINT(point) gyre_fault_hit(GYRE_FAULT_##point)
+#else
+#define GYRE_FAULT_POINT(point) 0
+#define gyre_faults_check()     GYRE_OK
+#endif
+
+#endif
