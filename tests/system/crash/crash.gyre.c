@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <gyre/kernel.h>
@@ -22,6 +24,27 @@ static int is_first(u64 number)
     if (file >= 0)
         close(file);
     return file >= 0;
+}
+
+/* Where the processor does not mind, what it would have raised. */
+static void load_misaligned(void)
+{
+    static char bytes[64];
+#if defined __x86_64__
+    __asm__ volatile("movaps (%0), %%xmm0" ::"r"(bytes + 1 + ((uintptr_t)bytes & 1)) : "xmm0");
+#endif
+    bytes[0] = 1;
+    raise(SIGBUS);
+}
+
+static void exhaust_memory(void)
+{
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_AS, &none);
+    for (;;) {
+        volatile char *got = malloc(1 << 20);
+        *got = 1;
+    }
 }
 
 static void crash(u32 fault)
@@ -50,6 +73,16 @@ static void crash(u32 fault)
         break;
     case CRASH_SLOW:
         usleep(60000);
+        break;
+    case CRASH_MISALIGNED:
+        load_misaligned();
+        break;
+    case CRASH_MEMORY:
+        exhaust_memory();
+        break;
+    case CRASH_CUT:
+        shutdown(3, SHUT_RDWR); /* the core's end of it */
+        usleep(200000);
         break;
     default:
         break;

@@ -13,9 +13,12 @@ enum crash_fault {
     CRASH_LOOP = 4,
     CRASH_EXIT = 5,
     CRASH_DIVIDE = 6,
-    CRASH_STOP = 7,  /* the worker stops itself, as by SIGSTOP */
-    CRASH_SLOW = 8,  /* no fault: it takes 60 ms */
-    CRASH_ASSERT = 9 /* no fault: gyre_assert is false */
+    CRASH_STOP = 7,   /* the worker stops itself, as by SIGSTOP */
+    CRASH_SLOW = 8,   /* no fault: it takes 60 ms */
+    CRASH_ASSERT = 9, /* no fault: gyre_assert is false */
+    CRASH_MISALIGNED = 10,
+    CRASH_MEMORY = 11, /* the worker gets no memory any more, and uses what it did not get */
+    CRASH_CUT = 12     /* the worker's socket is cut */
 };
 
 /* `always` 0: the fault happens once, whatever becomes of the worker (crash.gyre.c). */

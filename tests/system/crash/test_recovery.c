@@ -3,6 +3,7 @@
  * What becomes of requests and kernels when the worker process dies: one case a run, `test_recovery CASE`.
  * Every request must be completed exactly once, in order, with its own reply.
  */
+#include "faults.h"
 #include "workers.h"
 
 #include <pthread.h>
@@ -232,6 +233,42 @@ static void a_worker_that_dies_too_often_is_given_up(void)
         usleep(1000);
     gyre_buffer *buffer = NULL;
     require(gyre_buffer_alloc(runtime, NULL, 0, 64, &buffer) == GYRE_LOST);
+    gyre_close(runtime);
+}
+
+/* What dies before it was launched, or never started, has seen no request: no request is accused of it. */
+static void a_worker_that_cannot_be_started_accuses_no_request(void)
+{
+    const struct chosen_fault faults[] = {{GYRE_FAULT_KEEPER_SPAWN, GYRE_FAULT_FAIL, EAGAIN},
+                                          {GYRE_FAULT_PROXY_REVIVE, GYRE_FAULT_FAIL, ENOMEM},
+                                          {GYRE_FAULT_WORKER_MAP, GYRE_FAULT_FAIL, ENOMEM},
+                                          {GYRE_FAULT_WORKER_START, GYRE_FAULT_DIE, 0}};
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.poison_limit=2", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        uint64_t before = faults_fired();
+        arm_fault(&faults[i], 1, 3);
+        send_one(queue, CRASH_SEGFAULT, 0, i);
+        receive_reply(queue, i, i);
+        require(faults_fired() == before + 3);
+    }
+    require(info_of(kernel).condemned == 0);
+    gyre_close(runtime);
+}
+
+static void a_worker_that_dies_before_its_launch_is_answered_counts(void)
+{
+    const struct chosen_fault slow = {GYRE_FAULT_WORKER_ANSWER, GYRE_FAULT_DELAY, 30};
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.poison_limit=5", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    arm_fault(&slow, 1, 1000);
+    send_one(queue, CRASH_SEGFAULT, 1, 7);
+    require(receive_one(queue, 0, 7).failure_code == -10);
+    require(info_of(kernel).restarts == 5);
     gyre_close(runtime);
 }
 
@@ -529,6 +566,10 @@ static const named_case cases[] = {
     {"a_handler_with_state_is_lost_and_can_be_launched_again",
      a_handler_with_state_is_lost_and_can_be_launched_again},
     {"a_worker_that_dies_too_often_is_given_up", a_worker_that_dies_too_often_is_given_up},
+    {"a_worker_that_cannot_be_started_accuses_no_request",
+     a_worker_that_cannot_be_started_accuses_no_request},
+    {"a_worker_that_dies_before_its_launch_is_answered_counts",
+     a_worker_that_dies_before_its_launch_is_answered_counts},
     {"stopping_and_closing_take_precedence", stopping_and_closing_take_precedence},
     {"an_endless_loop_is_ended_and_everything_answered", an_endless_loop_is_ended_and_everything_answered},
     {"a_stopped_worker_is_replaced", a_stopped_worker_is_replaced},

@@ -4,10 +4,14 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LINES_MAX = 4096, SETTINGS_MAX = 16 };
@@ -93,6 +97,51 @@ pid_t worker_of(pid_t parent)
     if (folder)
         closedir(folder);
     return found;
+}
+
+/* ---- stopping ---- */
+
+static struct {
+    pthread_t thread;
+    int process; /* a descriptor, since numbers are used again */
+    int bell;    /* a pipe's end: closed to end the wait */
+    unsigned length_ms;
+    bool runs;
+} stopped;
+
+static void *continue_later(void *argument)
+{
+    int wake = (int)(intptr_t)argument;
+    struct pollfd bell = {.fd = wake, .events = POLLIN};
+    poll(&bell, 1, (int)stopped.length_ms);
+    syscall(SYS_pidfd_send_signal, stopped.process, SIGCONT, NULL, 0);
+    close(stopped.process);
+    close(wake);
+    return NULL;
+}
+
+void go_on_stopped(void)
+{
+    if (!stopped.runs)
+        return;
+    close(stopped.bell);
+    pthread_join(stopped.thread, NULL);
+    stopped.runs = false;
+}
+
+void stop_worker(pid_t worker, unsigned length_ms)
+{
+    int ends[2];
+    go_on_stopped();
+    stopped.process = (int)syscall(SYS_pidfd_open, worker, 0);
+    if (stopped.process < 0)
+        return; /* it died this very moment */
+    require(pipe2(ends, O_CLOEXEC) == 0);
+    stopped.length_ms = length_ms;
+    stopped.bell = ends[1];
+    syscall(SYS_pidfd_send_signal, stopped.process, SIGSTOP, NULL, 0);
+    stopped.runs = pthread_create(&stopped.thread, NULL, continue_later, (void *)(intptr_t)ends[0]) == 0;
+    require(stopped.runs);
 }
 
 bool is_alive(pid_t pid)

@@ -3,6 +3,7 @@
  * Queues with a journal, across the deaths of the program: one case a run, `test_durable CASE`. Nothing that
  * was acknowledged as durable may be lost, and every reply is that of a run in which nobody died.
  */
+#include "faults.h"
 #include "lives.h"
 
 #include <fcntl.h>
@@ -187,6 +188,43 @@ static void a_small_journal_begins_anew(void)
     char path[128];
     journal_path("fragile_actor", path, sizeof path);
     require(stat(path, &now) == 0 && now.st_size < 4 << 20);
+}
+
+/* ---- lives that end at a fault point ---- */
+
+static struct chosen_fault fatal;
+
+static void fated_life(void)
+{
+    need_fault_board();
+    if (fatal.point == GYRE_FAULT_JOURNAL_WROTE) { /* torn: half of it is there */
+        const struct chosen_fault half = {GYRE_FAULT_JOURNAL_WRITE, GYRE_FAULT_SHORT, 0};
+        arm_fault(&half, 1, UINT64_MAX / 2);
+    }
+    arm_fault(&fatal, 1 + draw(fatal.point >= GYRE_FAULT_JOURNAL_RENEW ? 4 : 40), 1);
+    busy_life();
+}
+
+static void nothing_durable_is_lost_when_the_program_dies_at_a_fault_point(void)
+{
+    static const enum gyre_fault_point points[] = {GYRE_FAULT_RING_PARK,         GYRE_FAULT_CHECKPOINT_COPY,
+                                                   GYRE_FAULT_CHECKPOINT_COMMIT, GYRE_FAULT_JOURNAL_WRITE,
+                                                   GYRE_FAULT_JOURNAL_WROTE,     GYRE_FAULT_JOURNAL_SYNC,
+                                                   GYRE_FAULT_JOURNAL_RENEW,     GYRE_FAULT_JOURNAL_RENAME};
+    enum { POINTS = sizeof points / sizeof points[0], LIVES = 3 * POINTS };
+    static const char *const settings[] = {"kernel.default.checkpoint_ms=3",
+                                           "queue.default.journal_size=65536", NULL};
+    need_fault_board();
+    extra = settings;
+    ledger->seed = gyre_now_ns() | 1;
+    printf("seed %llu\n", (unsigned long long)ledger->seed);
+    for (int round = 0; round < LIVES; round++) {
+        fatal = (struct chosen_fault){points[round % POINTS], GYRE_FAULT_DIE, 0};
+        isolated = round % 3 == 1;
+        live(fated_life, 1000000);
+    }
+    live(last_life, 0);
+    require(ledger->durable > 0);
 }
 
 /* ---- a handler that keeps nothing ---- */
@@ -387,6 +425,8 @@ static const named_case cases[] = {
     {"nothing_durable_is_lost_when_the_program_is_killed",
      nothing_durable_is_lost_when_the_program_is_killed},
     {"a_small_journal_begins_anew", a_small_journal_begins_anew},
+    {"nothing_durable_is_lost_when_the_program_dies_at_a_fault_point",
+     nothing_durable_is_lost_when_the_program_dies_at_a_fault_point},
     {"requests_of_stateless_handlers_outlive_the_program",
      requests_of_stateless_handlers_outlive_the_program},
     {"a_damaged_journal_is_used_up_to_its_last_whole_record",
