@@ -227,7 +227,7 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
                                             .source = cli->operands.items[0],
                                             .output = output,
                                             .report = report};
-    gyre_status status = gyre_pipeline_run_desc(&desc, &build);
+    gyre_status status = gyre_pipeline_run(&desc, &build);
     int code = cli_fail_unless_ok(status);
     if (report->warning[0])
         cli_error(CLI_OK, "warning: %s", report->warning);

@@ -310,16 +310,6 @@ int cpu_lanes_run(struct cpu_lanes *lanes, const struct cpu_lanes_message *messa
     return GYRE_OUTCOME_FAILED;
 }
 
-int cpu_lanes_overflow(const struct cpu_lanes *lanes, const void *address, uint32_t *lane)
-{
-    const uintptr_t start = (uintptr_t)lanes->region, at = (uintptr_t)address;
-    if (at < start || at >= start + lanes->region_size ||
-        (at - start) % (GUARD_SIZE + lanes->stack_size) >= GUARD_SIZE)
-        return 0;
-    *lane = lanes->current;
-    return 1;
-}
-
 static size_t whole_pages(size_t size)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -8,8 +8,7 @@
  * GYRE_FAILURE_BARRIER and a text such as "lane 3 ended, lane 0 waits at scan.gyre.c:41".
  *
  * Threads: one object belongs to one thread at a time. A message without barriers costs one stack, whatever
- * the number of lanes. A lane that overflows its stack hits a guard page: cpu_lanes_overflow tells so from a
- * SIGSEGV handler.
+ * the number of lanes. A lane that overflows its stack hits a guard page.
  */
 #ifndef GYRE_CPU_LANE_H
 #define GYRE_CPU_LANE_H
@@ -61,11 +60,5 @@ gyre_u64 *cpu_lanes_cells(gyre_context *context);
 /** Services of lane and actor kernels, which have no blocks: a barrier fails the message and returns. */
 void cpu_lanes_refuse_barrier(gyre_context *context, const char *place);
 gyre_u64 *cpu_lanes_refuse_cells(gyre_context *context);
-
-/**
- * Which lane of `lanes` has the address in the guard page below its stack: 1 and the lane, or 0. Async-signal
- * safe; for the SIGSEGV handler of the thread that runs them.
- */
-int cpu_lanes_overflow(const struct cpu_lanes *lanes, const void *address, uint32_t *lane);
 
 #endif

@@ -39,35 +39,26 @@ CUresult cuFuncLoad(CUfunction function); /* older headers have only the drivers
     NEEDED(cuDevicePrimaryCtxRelease)                                                                        \
     NEEDED(cuCtxSetCurrent)                                                                                  \
     NEEDED(cuCtxGetCurrent)                                                                                  \
-    NEEDED(cuCtxPushCurrent)                                                                                 \
-    NEEDED(cuCtxPopCurrent)                                                                                  \
     NEEDED(cuStreamCreate)                                                                                   \
-    NEEDED(cuStreamCreateWithPriority)                                                                       \
     NEEDED(cuStreamDestroy)                                                                                  \
     NEEDED(cuStreamQuery)                                                                                    \
     NEEDED(cuStreamSynchronize)                                                                              \
-    NEEDED(cuStreamWaitEvent)                                                                                \
     NEEDED(cuEventCreate)                                                                                    \
     NEEDED(cuEventDestroy)                                                                                   \
     NEEDED(cuEventRecord)                                                                                    \
-    NEEDED(cuEventQuery)                                                                                     \
     NEEDED(cuEventSynchronize)                                                                               \
     NEEDED(cuModuleLoadData)                                                                                 \
     NEEDED(cuModuleUnload)                                                                                   \
     NEEDED(cuModuleGetFunction)                                                                              \
-    NEEDED(cuModuleGetGlobal)                                                                                \
     NEEDED(cuFuncSetAttribute)                                                                               \
     NEEDED(cuFuncGetAttribute)                                                                               \
     NEEDED(cuOccupancyMaxActiveBlocksPerMultiprocessor)                                                      \
-    NEEDED(cuLaunchKernel)                                                                                   \
     NEEDED(cuLaunchCooperativeKernel)                                                                        \
     NEEDED(cuMemHostRegister)                                                                                \
     NEEDED(cuMemHostUnregister)                                                                              \
     NEEDED(cuMemHostGetDevicePointer)                                                                        \
     NEEDED(cuMemHostAlloc)                                                                                   \
     NEEDED(cuMemFreeHost)                                                                                    \
-    NEEDED(cuMemAlloc)                                                                                       \
-    NEEDED(cuMemFree)                                                                                        \
     NEEDED(cuMemAllocAsync)                                                                                  \
     NEEDED(cuMemFreeAsync)                                                                                   \
     NEEDED(cuDeviceGetDefaultMemPool)                                                                        \
@@ -76,7 +67,6 @@ CUresult cuFuncLoad(CUfunction function); /* older headers have only the drivers
     NEEDED(cuMemcpyDtoHAsync)                                                                                \
     NEEDED(cuMemcpyDtoDAsync)                                                                                \
     NEEDED(cuMemsetD8Async)                                                                                  \
-    NEEDED(cuMemGetInfo)                                                                                     \
     OPTIONAL(cuDeviceGetUuid)                                                                                \
     OPTIONAL(cuEventElapsedTime)                                                                             \
     OPTIONAL(cuMemPoolGetAttribute)                                                                          \

@@ -16,7 +16,7 @@
 
 static struct {
     pthread_once_t once;
-    char home[PATH_MAX], plugins[PATH_MAX], dropins[PATH_MAX], helpers[PATH_MAX];
+    char home[PATH_MAX], helpers[PATH_MAX];
 } places = {.once = PTHREAD_ONCE_INIT};
 
 /* The folder of the shared object or program that this code is in, with links resolved. */
@@ -59,8 +59,6 @@ static void find_places(void)
         (!is_home(folder, "gyre", places.home) && !is_home(folder, "../lib/gyre", places.home) &&
          !is_home(folder, "../" GYRE_LIBDIR "/gyre", places.home)))
         snprintf(places.home, sizeof places.home, "%s/gyre", GYRE_FULL_LIBDIR);
-    below_home(places.plugins, "plugins");
-    below_home(places.dropins, "plugins.d");
     below_home(places.helpers, "libexec");
 }
 
@@ -68,18 +66,6 @@ const char *gyre_place_home(void)
 {
     pthread_once(&places.once, find_places);
     return places.home;
-}
-
-const char *gyre_place_plugins(void)
-{
-    pthread_once(&places.once, find_places);
-    return places.plugins;
-}
-
-const char *gyre_place_dropins(void)
-{
-    pthread_once(&places.once, find_places);
-    return places.dropins;
 }
 
 const char *gyre_place_helpers(void)

@@ -13,10 +13,6 @@
 
 /** The home folder, absolute. Lives as long as the process. */
 const char *gyre_place_home(void);
-/** home/plugins: where plugins are looked for unless the setting gyre.plugin_dir says otherwise. */
-const char *gyre_place_plugins(void);
-/** home/plugins.d: the drop-ins that came with the plugins. */
-const char *gyre_place_dropins(void);
 /** home/libexec: programs that Gyre runs, people do not. */
 const char *gyre_place_helpers(void);
 

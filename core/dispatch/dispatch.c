@@ -222,11 +222,6 @@ const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch)
     return dispatch->build;
 }
 
-uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch)
-{
-    return dispatch->ordinal;
-}
-
 const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch)
 {
     return &dispatch->info;
@@ -447,21 +442,6 @@ void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *reside
     begin_release(dispatch);
     dispatch->ops->release(resident);
     end_release(dispatch);
-}
-
-gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const char *name, uint32_t version,
-                                        const void **out)
-{
-    *out = NULL;
-    if (!HAS(dispatch->ops, get_extension))
-        return gyre_error_set(GYRE_UNIMPLEMENTED, "backend '%s' has no extensions, so not '%s'",
-                              dispatch->name, name);
-    gyre_error_clear();
-    gyre_status status = dispatch->ops->get_extension(dispatch->device, name, version, out);
-    status = settle_out(dispatch->name, "get_extension", status, *out != NULL);
-    if (status != GYRE_OK)
-        *out = NULL;
-    return status;
 }
 
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,

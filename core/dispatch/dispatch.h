@@ -36,7 +36,6 @@ void gyre_dispatch_close(struct gyre_dispatch *dispatch);
 /** The backend's name as configured ("cpu"), and the plugin's version. Live as long as the dispatch. */
 const char *gyre_dispatch_backend(const struct gyre_dispatch *dispatch);
 const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch);
-uint32_t gyre_dispatch_ordinal(const struct gyre_dispatch *dispatch);
 /** As the device told when it was opened; checked: limits are at least 1, strings end. Does not change. */
 const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch);
 
@@ -77,9 +76,6 @@ gyre_status gyre_dispatch_wait(struct gyre_dispatch *dispatch, gyre_resident *re
 bool gyre_dispatch_has_notify(const struct gyre_dispatch *dispatch);
 gyre_status gyre_dispatch_notify(struct gyre_dispatch *dispatch, gyre_resident *resident);
 void gyre_dispatch_release(struct gyre_dispatch *dispatch, gyre_resident *resident);
-/** UNIMPLEMENTED where the backend has no such operation, or no such extension. */
-gyre_status gyre_dispatch_get_extension(struct gyre_dispatch *dispatch, const char *name, uint32_t version,
-                                        const void **out);
 /** UNIMPLEMENTED where messages cannot name buffers. */
 gyre_status gyre_dispatch_memory_address(struct gyre_dispatch *dispatch, gyre_memory *memory,
                                          uint64_t *address);

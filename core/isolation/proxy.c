@@ -290,17 +290,6 @@ static gyre_status proxy_compile(gyre_device *device, const gyre_compile_desc *d
     return proxy_call(device, &call, &argument);
 }
 
-static gyre_status proxy_get_extension(gyre_device *device, const char *name, uint32_t version,
-                                       const void **out)
-{
-    (void)version;
-    *out = NULL;
-    return gyre_error_set(GYRE_UNIMPLEMENTED,
-                          "backend '%s' runs in a worker process, "
-                          "where its extension '%s' cannot be reached; set isolation = none",
-                          device->backend, name);
-}
-
 const gyre_backend_ops gyre_proxy_ops = {
     .size = sizeof(gyre_backend_ops),
     .device_close = proxy_device_close,
@@ -318,7 +307,6 @@ const gyre_backend_ops gyre_proxy_ops = {
     .wait = proxy_wait,
     .notify = proxy_notify,
     .release = proxy_release,
-    .get_extension = proxy_get_extension,
     .memory_address = proxy_memory_address,
     .memory_copy = proxy_memory_copy,
 };

@@ -17,7 +17,6 @@ struct gyre_plugin {
     void *library;
     const gyre_backend_plugin *table;
     pthread_mutex_t lock;
-    char path[];
 };
 
 /* What never moves at the start of gyre_backend_plugin, and is right in the file before relocation. */
@@ -173,8 +172,7 @@ void gyre_library_close(void *library)
 static gyre_status keep(const char *path, void *library, const gyre_backend_plugin *table,
                         struct gyre_plugin **out)
 {
-    size_t path_size = strlen(path) + 1;
-    struct gyre_plugin *plugin = calloc(1, sizeof *plugin + path_size);
+    struct gyre_plugin *plugin = calloc(1, sizeof *plugin);
     if (!plugin) {
         dlclose(library);
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for plugin '%s'", path);
@@ -182,7 +180,6 @@ static gyre_status keep(const char *path, void *library, const gyre_backend_plug
     plugin->library = library;
     plugin->table = table;
     pthread_mutex_init(&plugin->lock, NULL);
-    memcpy(plugin->path, path, path_size);
     plugin->next = loaded;
     loaded = plugin;
     *out = plugin;
@@ -230,11 +227,6 @@ gyre_status gyre_plugin_load(const char *path, struct gyre_plugin **out)
 const gyre_backend_plugin *gyre_plugin_table(const struct gyre_plugin *plugin)
 {
     return plugin->table;
-}
-
-const char *gyre_plugin_path(const struct gyre_plugin *plugin)
-{
-    return plugin->path;
 }
 
 void gyre_plugin_lock(struct gyre_plugin *plugin)

@@ -26,7 +26,6 @@ struct gyre_plugin;
 gyre_status gyre_plugin_load(const char *path, struct gyre_plugin **out);
 
 const gyre_backend_plugin *gyre_plugin_table(const struct gyre_plugin *plugin);
-const char *gyre_plugin_path(const struct gyre_plugin *plugin);
 
 /** For operations whose contract says "threads: one per plugin". */
 void gyre_plugin_lock(struct gyre_plugin *plugin);

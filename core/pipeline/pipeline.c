@@ -259,7 +259,7 @@ static gyre_status run_stages(struct gyre_run *run)
     return status == GYRE_OK && run->desc->output ? gyre_run_write_output(run) : status;
 }
 
-gyre_status gyre_pipeline_run_desc(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
+gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
 {
     *out = NULL;
     struct gyre_run *run = calloc(1, sizeof *run);
@@ -281,11 +281,4 @@ gyre_status gyre_pipeline_run_desc(const struct gyre_pipeline_desc *desc, struct
     gyre_source_finish(&run->source);
     free(run);
     return status;
-}
-
-gyre_status gyre_pipeline_run(const struct gyre_config *config, struct gyre_dispatch *device,
-                              const char *source, struct gyre_build **out)
-{
-    struct gyre_pipeline_desc desc = {.config = config, .device = device, .source = source};
-    return gyre_pipeline_run_desc(&desc, out);
 }

@@ -72,11 +72,7 @@ struct gyre_pipeline_desc {
  * compile; UNAVAILABLE without a compiler; TIMEOUT when the compiler hangs; INCOMPATIBLE for artifacts of
  * another backend, machine or version. Owner of *out: the caller, until gyre_build_release.
  */
-gyre_status gyre_pipeline_run_desc(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
-
-/** As above, with nothing but the source. */
-gyre_status gyre_pipeline_run(const struct gyre_config *config, struct gyre_dispatch *device,
-                              const char *source, struct gyre_build **out);
+gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
 
 /** "discover", "check", ... */
 const char *gyre_stage_word(enum gyre_stage stage);

@@ -94,7 +94,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
                                           .source = source,
                                           .options = options,
                                           .report = report};
-    gyre_status status = gyre_pipeline_run_desc(&pipeline, &kernel->build);
+    gyre_status status = gyre_pipeline_run(&pipeline, &kernel->build);
     if (report->warning[0])
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
     if (report->messages[0])

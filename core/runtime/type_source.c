@@ -111,7 +111,7 @@ static gyre_status compile(gyre_runtime *runtime, struct gyre_dispatch *device, 
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the types of '%s'", source);
     const struct gyre_pipeline_desc desc = {
         .config = runtime->config, .device = device, .source = source, .report = report};
-    gyre_status status = gyre_pipeline_run_desc(&desc, &build);
+    gyre_status status = gyre_pipeline_run(&desc, &build);
     if (report->messages[0])
         gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s", report->messages);
     for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(build); i++)

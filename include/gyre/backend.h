@@ -343,7 +343,7 @@ typedef struct gyre_backend_ops {
 
     /*
      * optional since 2.0   threads: any   blocks: no
-     * A named table of further operations, or UNIMPLEMENTED. Absent: UNIMPLEMENTED.
+     * Reserved for named tables of further operations: the core asks for none yet. Absent: the same.
      */
     gyre_status (*get_extension)(gyre_device *device, const char *name, uint32_t version, const void **out);
 

@@ -72,7 +72,7 @@ gyre_status world_run(struct world *world, const char *source, const char *outpu
                                       .output = output,
                                       .report = &world->report};
     gyre_error_clear();
-    gyre_status status = gyre_pipeline_run_desc(&desc, &world->build);
+    gyre_status status = gyre_pipeline_run(&desc, &world->build);
     ck_assert((status == GYRE_OK) == (world->build != NULL));
     ck_assert((status == GYRE_OK) == (gyre_error_text()[0] == '\0') || status == GYRE_OK);
     return status;
