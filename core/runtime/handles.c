@@ -8,7 +8,6 @@
  * and an entry is not another buffer's before every handler that may be reading it has returned.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -137,71 +136,20 @@ void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *di
     pthread_mutex_unlock(&runtime->lock);
 }
 
-/* ---- visiting ---- */
-
-gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count)
-{
-    size_t all = 0;
-    pthread_mutex_lock(&runtime->lock);
-    for (const gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
-        all++;
-    gyre_kernel **kernels = calloc(all + 1, sizeof *kernels);
-    *count = 0;
-    for (gyre_kernel *kernel = runtime->kernels; kernels && kernel; kernel = kernel->next) {
-        if (dispatch && kernel->dispatch != dispatch)
-            continue;
-        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
-        kernels[(*count)++] = kernel;
-    }
-    pthread_mutex_unlock(&runtime->lock);
-    return kernels;
-}
-
-gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
-{
-    pthread_mutex_lock(&runtime->lock);
-    gyre_kernel *kernel = runtime->kernels;
-    while (kernel && !(kernel->announced && !strcmp(kernel->name, name)))
-        kernel = kernel->next;
-    if (kernel)
-        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
-    pthread_mutex_unlock(&runtime->lock);
-    return kernel;
-}
-
 /* ---- taking a name back ---- */
 
-/* The kernels of the buffer's device, visited,
- * after its name was taken out of their tables. NULL: no memory. */
-static gyre_kernel **visit_kernels(gyre_buffer *buffer, size_t *count)
+/* The kernels of the buffer's device, visited, after its name was
+ * taken out of their tables. NULL: no memory. */
+static gyre_kernel **forget_name(gyre_buffer *buffer, size_t *count)
 {
-    gyre_runtime *runtime = buffer->runtime;
-    size_t all = 0;
-    pthread_mutex_lock(&runtime->lock);
-    for (const gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
-        all++;
-    gyre_kernel **kernels = calloc(all + 1, sizeof *kernels);
-    *count = 0;
-    for (gyre_kernel *kernel = runtime->kernels; kernels && kernel; kernel = kernel->next) {
-        if (kernel->dispatch != buffer->dispatch)
-            continue;
-        if (buffer->handle)
-            clear_entry(kernel, slot_of(buffer->handle));
-        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
-        kernels[(*count)++] = kernel;
-    }
+    pthread_mutex_lock(&buffer->runtime->lock);
+    gyre_kernel **kernels = gyre_kernels_visit_locked(buffer->runtime, buffer->dispatch, count);
+    for (size_t i = 0; buffer->handle && i < *count; i++)
+        clear_entry(kernels[i], slot_of(buffer->handle));
     if (kernels)
         buffer->handle = 0;
-    pthread_mutex_unlock(&runtime->lock);
+    pthread_mutex_unlock(&buffer->runtime->lock);
     return kernels;
-}
-
-void gyre_kernel_leave(gyre_kernel *kernel)
-{
-    pthread_mutex_lock(&kernel->lock);
-    __atomic_fetch_sub(&kernel->visitors, 1, __ATOMIC_RELEASE); /* pairs with gyre_kernel_free */
-    pthread_cond_broadcast(&kernel->changed);
-    pthread_mutex_unlock(&kernel->lock);
 }
 
 gyre_status gyre_handles_withdraw(gyre_buffer *buffer)
@@ -210,7 +158,7 @@ gyre_status gyre_handles_withdraw(gyre_buffer *buffer)
     size_t count = 0;
     if (!buffer->last_handle) /* by its owner, who frees it */
         return GYRE_OK;
-    gyre_kernel **kernels = visit_kernels(buffer, &count);
+    gyre_kernel **kernels = forget_name(buffer, &count);
     if (!kernels)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to free a buffer that messages name");
     for (size_t i = 0; i < count; i++) {

@@ -68,6 +68,55 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
     return kernel;
 }
 
+/* ---- visitors: they keep a kernel from being freed ---- */
+
+gyre_kernel **gyre_kernels_visit_locked(gyre_runtime *runtime, const struct gyre_dispatch *dispatch,
+                                        size_t *count)
+{
+    size_t all = 0;
+    for (const gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
+        all++;
+    gyre_kernel **kernels = calloc(all + 1, sizeof *kernels);
+    *count = 0;
+    for (gyre_kernel *kernel = runtime->kernels; kernels && kernel; kernel = kernel->next) {
+        if (dispatch && kernel->dispatch != dispatch)
+            continue;
+        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+        kernels[(*count)++] = kernel;
+    }
+    return kernels;
+}
+
+gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count)
+{
+    pthread_mutex_lock(&runtime->lock);
+    gyre_kernel **kernels = gyre_kernels_visit_locked(runtime, dispatch, count);
+    pthread_mutex_unlock(&runtime->lock);
+    return kernels;
+}
+
+gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
+{
+    pthread_mutex_lock(&runtime->lock);
+    gyre_kernel *kernel = runtime->kernels;
+    while (kernel && !(kernel->announced && !strcmp(kernel->name, name)))
+        kernel = kernel->next;
+    if (kernel)
+        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&runtime->lock);
+    return kernel;
+}
+
+void gyre_kernel_leave(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->lock);
+    __atomic_fetch_sub(&kernel->visitors, 1, __ATOMIC_RELEASE); /* pairs with gyre_kernel_free */
+    pthread_cond_broadcast(&kernel->changed);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+/* ---- the end ---- */
+
 /* A handler runs for ever: its thread cannot be taken away, so its memory has to stay. */
 static void leave_behind(gyre_kernel *kernel)
 {

@@ -153,6 +153,8 @@ struct gyre_buffer {
     uint64_t last_handle; /* the name it has or had: a handler may still use it, so its place stays taken */
 };
 
+/* runtime.c */
+
 /** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
 gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
 
@@ -160,14 +162,9 @@ gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **o
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* runtime.c */
-
 void gyre_runtime_add_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
 /** False when it is not listed any more: whoever took it off the list ends it. */
 bool gyre_runtime_remove_guest(gyre_runtime *runtime, struct gyre_runtime_guest *guest);
-
-/** The kernel of that name, kept from being freed until gyre_kernel_leave; NULL when there is none. */
-gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name);
 
 /* forked.c */
 
@@ -315,6 +312,14 @@ void gyre_kernel_announce(gyre_kernel *kernel);
 void gyre_kernel_free(gyre_kernel *kernel);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);
+/** The kernel of that name, kept from being freed until gyre_kernel_leave; NULL when there is none. */
+gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name);
+/** Kernels of a device (NULL: of all), kept from being freed until gyre_kernel_leave; NULL without memory. */
+gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count);
+/** The same under runtime->lock. */
+gyre_kernel **gyre_kernels_visit_locked(gyre_runtime *runtime, const struct gyre_dispatch *dispatch,
+                                        size_t *count);
+void gyre_kernel_leave(gyre_kernel *kernel);
 
 /**
  * Waits until no handler of the kernel runs that ran before the call. Takes the lock. TIMEOUT when one does
@@ -330,6 +335,8 @@ void gyre_handles_refresh(gyre_kernel *kernel);
 gyre_status gyre_handles_withdraw(gyre_buffer *buffer);
 /** A handler of this kernel does not return: no buffer that it may have by name is ever freed. */
 void gyre_handles_keep(const gyre_kernel *kernel);
+/** Asks the device again where its named buffers are. */
+void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *dispatch);
 
 /* recovery.c */
 
@@ -355,14 +362,6 @@ gyre_status gyre_supervisor_need(const gyre_kernel *kernel);
 /** A kernel was lost. */
 void gyre_supervisor_notice(gyre_runtime *runtime);
 void gyre_supervisor_finish(gyre_runtime *runtime);
-
-/* handles.c */
-
-/** Kernels of a device (NULL: of all), kept from being freed until gyre_kernel_leave; NULL without memory. */
-gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispatch *dispatch, size_t *count);
-void gyre_kernel_leave(gyre_kernel *kernel);
-/** Asks the device again where its named buffers are. */
-void gyre_handles_relocate(gyre_runtime *runtime, const struct gyre_dispatch *dispatch);
 
 /* buffer.c */
 
