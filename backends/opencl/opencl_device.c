@@ -18,7 +18,7 @@ enum {
     BLOCKS_MAX = 65536,
     CPU_LANES = 64, /* of a block that does not say */
     GPU_LANES = 256,
-    GPU_BLOCKS_PER_UNIT = 4,
+    GPU_BLOCKS_PER_UNIT = 8,
     OWN_SHARED = 8256 + 64, /* gyre_block_shared of device.h, and its alignment */
     CLOCK_BASELINE_NS = 2000000,
     ANCHOR = 64

@@ -85,14 +85,28 @@ static gyre_status create_queue(const gyre_resident *resident, cl_command_queue 
     return opencl_check(device, code, "clCreateCommandQueue");
 }
 
+/*
+ * Where messages are copied, every place of an epoch has a queue of its own, in which write, kernel and read
+ * follow each other without events, and epochs overlap.
+ */
 static gyre_status create_queues(gyre_resident *resident)
 {
+    const uint32_t places = resident->device->direct ? 0 : resident->device->settings.epochs;
     gyre_status status = create_queue(resident, &resident->compute);
-    if (status == GYRE_OK && !resident->device->direct)
-        status = create_queue(resident, &resident->upload);
-    if (status == GYRE_OK && !resident->device->direct)
-        status = create_queue(resident, &resident->download);
+    for (uint32_t i = 0; i < places && status == GYRE_OK; i++)
+        status = create_queue(resident, &resident->epochs[i].commands);
     return status;
+}
+
+/*
+ * Kernels that run at once have blocks of their own, so that what a handler keeps for its block or lane stays
+ * its own. An actor, and what is launched with one block, has one way.
+ */
+static uint32_t count_ways(const gyre_resident *resident)
+{
+    const bool actor = resident->kernel->record.form == GYRE_FORM_ACTOR;
+    const uint32_t ways = actor ? 1 : opencl_least(resident->blocks, resident->device->settings.epochs);
+    return resident->device->direct || !ways ? 1 : ways;
 }
 
 static bool names_buffers(const gyre_type *type)
@@ -220,6 +234,7 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
         status = set_arguments(resident);
     if (status != GYRE_OK)
         return status;
+    resident->ways = count_ways(resident);
     return resident->device->settings.stay ? opencl_stay_start(resident) : opencl_warm_up(resident);
 }
 
@@ -243,12 +258,10 @@ static gyre_status start_pump(gyre_resident *resident)
 static void free_resident(gyre_resident *resident)
 {
     const struct opencl_loader *cl = resident->device->cl;
-    cl_command_queue queues[] = {resident->compute, resident->upload, resident->download};
     opencl_stay_end(resident);
     opencl_epochs_release(resident);
-    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++)
-        if (queues[i])
-            cl->clReleaseCommandQueue(queues[i]);
+    if (resident->compute)
+        cl->clReleaseCommandQueue(resident->compute);
     for (uint32_t i = 0; i < GYRE_BINDINGS_MAX; i++)
         if (resident->bindings[i].memory)
             cl->clReleaseMemObject(resident->bindings[i].memory);

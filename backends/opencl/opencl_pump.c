@@ -7,6 +7,7 @@
  * only.
  */
 #include "opencl_resident.h"
+#include "opencl_wait.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -148,21 +149,50 @@ static void obey(gyre_resident *resident, gyre_u64 command)
     gyre_bell_ring(&control->device.acknowledge_bell, INT_MAX);
 }
 
-/* An epoch for each queue that has requests,
- * as long as there are places; *sent tells whether there was one. */
+static uint32_t count_to_send(const gyre_resident *resident, struct opencl_queue *queue)
+{
+    const uint32_t ready = queue->memory ? opencl_ready(resident, queue, resident->limit) : 0;
+    return ready ? opencl_share(resident, queue, ready) : 0;
+}
+
+/* An epoch for each queue that has enough requests, as long as there are places; *sent tells whether there
+ * was one. */
 static gyre_status submit_round(gyre_resident *resident, gyre_u64 command, bool *sent)
 {
     gyre_status status = GYRE_OK;
     const uint32_t places = resident->device->settings.epochs, count = resident->queue_count;
     for (uint32_t i = 0; i < count && status == GYRE_OK && resident->in_flight < places; i++) {
         struct opencl_queue *queue = &resident->queues[resident->turn++ % count];
-        uint32_t ready = queue->memory ? opencl_ready(resident, queue, resident->limit) : 0;
-        if (!ready)
+        const uint32_t wanted = count_to_send(resident, queue);
+        if (!wanted)
             continue;
-        status = opencl_submit(resident, queue, ready, command);
+        status = opencl_submit(resident, queue, wanted, command);
         *sent = true;
     }
     return status;
+}
+
+static bool may_submit(gyre_resident *resident)
+{
+    for (uint32_t i = 0; i < resident->queue_count; i++)
+        if (count_to_send(resident, &resident->queues[i]))
+            return true;
+    return false;
+}
+
+/*
+ * Something is under way, and nothing was worth an epoch: until the oldest is through, or something is. A
+ * direct device's replies are there before their epoch ends, and new requests make the next one.
+ */
+static gyre_status await_change(gyre_resident *resident)
+{
+    const gyre_device *device = resident->device;
+    struct opencl_patience patience = {0};
+    if (device->direct || resident->in_flight == device->settings.epochs)
+        return opencl_collect(resident);
+    while (!opencl_oldest_is_done(resident) && !may_submit(resident))
+        opencl_pause(device, &patience);
+    return GYRE_OK;
 }
 
 /* One turn of a running kernel. LOST. */
@@ -176,8 +206,8 @@ static gyre_status serve(gyre_resident *resident, gyre_u64 command)
         status = submit_round(resident, command, &sent);
     if (status != GYRE_OK)
         return status;
-    if (!sent && resident->in_flight > 0) /* new requests meanwhile make the next epoch */
-        status = opencl_collect(resident);
+    if (!sent && resident->in_flight > 0)
+        status = await_change(resident);
     else if (!sent)
         wait_for_work(resident, command);
     opencl_log_drain(resident, false);

@@ -19,11 +19,14 @@ struct opencl_queue {
     gyre_queue_slots slots;
     gyre_bridge bridge; /* zeros: every message lies in its slot */
     gyre_u64 serial;
-    gyre_u64 next;     /* the first request that is in no epoch */
-    gyre_u64 redo_end; /* below it some are complete already: an epoch was called off there */
-    uint32_t each;     /* a block's messages of the next epoch at most: for so many replies there is room */
-    uint32_t promised; /* ... and of the epochs under way */
-    bool spare;        /* the next epoch's one reply goes to the spare place */
+    gyre_u64 next;      /* the first request that is in no epoch */
+    uint32_t there;     /* requests from `next` on that were seen to be there */
+    uint32_t under_way; /* in epochs */
+    uint64_t sent_ns;   /* when the last of these began */
+    gyre_u64 redo_end;  /* below it some are complete already: an epoch was called off there */
+    uint32_t each;      /* a block's messages of the next epoch at most: for so many replies there is room */
+    uint32_t promised;  /* ... and of the epochs under way */
+    bool spare;         /* the next epoch's one reply goes to the spare place */
 };
 
 /** A batch on its way. */
@@ -34,8 +37,10 @@ struct opencl_epoch {
     uint32_t count, repeated; /* repeated: of these, complete before */
     uint32_t promised;        /* of each block's track: for so many messages */
     bool spare;
+    uint32_t first_block; /* staged: of those that its kernel runs in */
     uint64_t start_ns;
-    cl_event written, ran, done; /* `done`: everything; the others NULL where nothing waits for them */
+    cl_command_queue commands;   /* staged: the place's own, in order; direct: NULL */
+    cl_event written, ran, done; /* `done`: everything; the others NULL where nothing asks for them */
     cl_mem requests, replies;    /* staged: copies of slots; made when first needed */
     size_t requests_size, replies_size;
 };
@@ -61,7 +66,7 @@ struct gyre_resident {
     struct gyre_device *device;
     const struct opencl_kernel *kernel;
     cl_kernel entry;
-    cl_command_queue compute, upload, download; /* direct: `compute` alone */
+    cl_command_queue compute; /* direct: everything; staged: what is no epoch */
     gyre_control_region *control;
     cl_mem control_memory;        /* direct: the control region; else a copy of its table of handles */
     gyre_control_handle *handles; /* what the copy holds; NULL: direct, or no message names a buffer */
@@ -87,8 +92,9 @@ struct gyre_resident {
     cl_mem bound_queue;         /* what the entry's arguments for slots are set to */
     struct opencl_epoch epochs[OPENCL_EPOCHS_MAX];
     uint32_t oldest, in_flight; /* of `epochs`, a ring of settings.epochs */
-    uint32_t limit;             /* messages of the next epoch at most */
-    uint64_t message_ns;        /* a message's share of an epoch, lately */
+    uint32_t ways, way;  /* kernels that may run at once, each in its share of the blocks; the next one's */
+    uint32_t limit;      /* messages of the next epoch at most */
+    uint64_t message_ns; /* a message's share of an epoch, lately */
     uint64_t last_done_ns;
     struct opencl_profile profile;
 
@@ -114,6 +120,8 @@ void *opencl_pump_main(void *argument);
  * over what is answered, where copies would overwrite the replies.
  */
 uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most);
+/** Of requests that are ready, how many to send now; 0: better wait, for who sent them may send on. */
+uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t ready);
 /** Sends `count` requests from queue->next on to the device. A free place in `epochs` is there. LOST. */
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command);

@@ -17,11 +17,19 @@ static bool is_cpu(const gyre_resident *resident)
     return (resident->device->type & CL_DEVICE_TYPE_CPU) != 0;
 }
 
+/* Of the launch's blocks, those that one epoch may run. */
+static uint32_t blocks_of_way(const gyre_resident *resident)
+{
+    const uint32_t blocks = resident->blocks / resident->ways;
+    return blocks ? blocks : 1;
+}
+
 /* A processor goes through consecutive messages. Returns the groups. */
 static uint32_t shape_few(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
     *local = 1;
-    uint32_t groups = opencl_least(epoch->count * resident->message_ns / WAVE_NS + 1, resident->blocks);
+    uint32_t groups =
+        opencl_least(epoch->count * resident->message_ns / WAVE_NS + 1, blocks_of_way(resident));
     const uint32_t least = each ? (epoch->count + each - 1) / each : 1;
     groups = groups < least ? least : groups;
     groups = opencl_least(groups, epoch->count);
@@ -31,19 +39,25 @@ static uint32_t shape_few(const gyre_resident *resident, uint32_t each, gyre_epo
     return groups;
 }
 
-/* On other devices neighbours handle neighbours, and a few messages already go to all units. */
+static uint32_t in_warps(uint32_t lanes)
+{
+    return lanes ? (lanes + WARP - 1) / WARP * WARP : WARP;
+}
+
+/* On other devices neighbours handle neighbours, and a few messages already go to all units that the blocks
+ * reach. */
 static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, size_t *local)
 {
     const uint32_t units = resident->device->unit_count ? resident->device->unit_count : 1;
-    const uint32_t share = (epoch->count + units - 1) / units;
+    const uint32_t blocks = blocks_of_way(resident);
     const uint32_t most = resident->group_max ? resident->group_max : 1;
-    const uint32_t wanted = (share + WARP - 1) / WARP * WARP;
-    *local = opencl_least(wanted ? wanted : WARP, most);
-    const uint32_t groups =
-        opencl_least((epoch->count + *local - 1) / *local, resident->blocks ? resident->blocks : 1);
+    const uint32_t spread = opencl_least(units, blocks);
+    *local = opencl_least(in_warps((epoch->count + spread - 1) / spread), most);
+    const uint32_t groups = opencl_least((epoch->count + *local - 1) / *local, blocks);
     epoch->spacing = 1;
     epoch->span = UINT_MAX;
     epoch->step = (groups ? groups : 1) * (uint32_t)*local;
+    epoch->lane_count = most;
     return groups ? groups : 1;
 }
 
@@ -65,8 +79,8 @@ void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoc
         epoch->step = 1;
         break;
     case GYRE_FORM_BLOCK:
-        *local = resident->lanes;
-        groups = opencl_least(epoch->count ? epoch->count : 1, resident->blocks);
+        *local = epoch->lane_count = resident->lanes;
+        groups = opencl_least(epoch->count ? epoch->count : 1, blocks_of_way(resident));
         epoch->step = groups;
         break;
     default:
@@ -80,6 +94,7 @@ void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
     const gyre_device *device = resident->device;
     *told = (gyre_epoch){.mask = UINT64_MAX,
                          .block_count = resident->blocks,
+                         .lane_count = 1,
                          .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
                          .ticks = device->clock_ticks,
                          .tick_rate = device->clock_rate,

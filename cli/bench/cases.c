@@ -148,6 +148,7 @@ const bench_case bench_cases[] = {
     {"stream/1024", bench_run_stream, BETTER, STREAM_1024, NULL, {{"ratio", "x", true, 0.75, 0}}},
     {"stream/4096", bench_run_stream, BETTER, {BENCH_4096, 512, 128, 16, 1}, NULL, {{0}}},
     {"stream/4096/deep", bench_run_stream, BETTER, {BENCH_4096, 2048, 2048, 32, 1}, NULL, {{0}}},
+    {"stream/4096/place", bench_run_stream_in_place, BETTER, {BENCH_4096, 1024, 1024, 32, 1}, NULL, {{0}}},
     {"stream/65536", bench_run_stream, BETTER, STREAM_65536, NULL, {{"ratio", "x", true, 0.75, 0}}},
     {"burst/48", bench_run_burst, BURSTS, BURST(BENCH_48), NULL, {{0}}},
     {"burst/1024", bench_run_burst, BURSTS, BURST(BENCH_1024), NULL, {{0}}},

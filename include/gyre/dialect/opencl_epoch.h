@@ -25,7 +25,9 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
                                      __local gyre_block_shared *shared)
 {
     gyre_place_(gyre);
+    gyre->block += epoch->first_block;
     gyre->block_count = epoch->block_count;
+    gyre->lane_count = epoch->lane_count;
     gyre->in_block = shared != 0;
     gyre->barrier_turn = 0;
     gyre->failed = 0;
@@ -172,7 +174,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
         gyre_epoch_context_(&gyre, &epoch, log, control, 0);                                                 \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
         gyre_u32 failed = 0;                                                                                 \
-        const gyre_u64 from = (gyre_u64)(gyre.block * gyre.lane_count + gyre.lane) * epoch.spacing;          \
+        const gyre_u64 from = (gyre_u64)get_global_id(0) * epoch.spacing;                                    \
         const gyre_u64 to = from + epoch.span < epoch.count ? from + epoch.span : epoch.count;               \
         for (gyre_u64 at = from; at < to; at += epoch.step) {                                                \
             const gyre_u32 i = (gyre_u32)at;                                                                 \
@@ -216,7 +218,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
         GYRE_EPOCH_BOUND_(bound);                                                                            \
         gyre_epoch_context_(&gyre, &epoch, log, control, shared);                                            \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        for (gyre_u32 i = gyre.block; i < epoch.count; i += epoch.step) {                                    \
+        for (gyre_u32 i = (gyre_u32)get_group_id(0); i < epoch.count; i += epoch.step) {                     \
             const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
             gyre_u32 failed = 0;                                                                             \

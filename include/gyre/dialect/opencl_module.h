@@ -47,7 +47,9 @@ typedef struct gyre_epoch {
     gyre_u32 request_stride, reply_stride;
     gyre_u32 spacing, span,
         step;             /* lane l handles l * spacing, then every step-th up to l * spacing + span */
-    gyre_u32 block_count; /* of the launch; an epoch may run fewer */
+    gyre_u32 block_count; /* of the launch; an epoch may run fewer, from first_block on */
+    gyre_u32 first_block;
+    gyre_u32 lane_count; /* of a block of the launch; one of lanes that do not meet may run fewer */
     gyre_u32 header_size;
     gyre_bridge bridge; /* direct: of the queue; block b has track b */
     gyre_u32 spare;     /* direct: the reply to the one message goes to the spare place */
@@ -83,7 +85,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 264 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 272 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16, "layout");
 #endif
 

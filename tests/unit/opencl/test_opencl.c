@@ -215,7 +215,7 @@ START_TEST(settings_have_ranges)
     ck_assert_int_eq(read_setting("index", "all", &settings), GYRE_OK);
     ck_assert_int_eq(settings.index, -1);
     ck_assert_int_eq(read_setting("mode", "resident", &settings), GYRE_OK);
-    ck_assert(settings.stay && settings.epochs == 3);
+    ck_assert(settings.stay && settings.epochs == 4);
     ck_assert_int_eq(read_setting("isolation", "process", &settings), GYRE_OK); /* the core's */
 }
 END_TEST

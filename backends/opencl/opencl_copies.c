@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Epochs of copied messages: slots are written to the device and read back into the ring itself, with a mark
+ * in place of the sequences, which are stored here, in order. Every place of an epoch has a command queue and
+ * copies of its own, so that one's transfers overlap another's kernel. No locks: the pump's thread alone.
+ * Must not wait but for the table of handles.
+ */
+#include "opencl_epoch.h"
+#include "opencl_wait.h"
+
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+enum { STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */ };
+
+/* ---- there ---- */
+
+static gyre_status grow(gyre_resident *resident, cl_mem *memory, size_t *size, size_t wanted)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_int code;
+    if (*size >= wanted)
+        return GYRE_OK;
+    if (*memory)
+        cl->clReleaseMemObject(*memory);
+    resident->bound_queue = NULL; /* an address may come again */
+    *memory = cl->clCreateBuffer(resident->device->context, CL_MEM_READ_WRITE, wanted, NULL, &code);
+    *size = code == CL_SUCCESS ? wanted : 0;
+    return opencl_commanded(resident, code, "clCreateBuffer");
+}
+
+/* Consecutive slots of the ring, as far as its end: less than asked for when it lies between. */
+uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count)
+{
+    const gyre_queue_slots *ring = &queue->slots;
+    const uint32_t stride =
+        ring->request_stride > ring->reply_stride ? ring->request_stride : ring->reply_stride;
+    count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
+    return opencl_least(ring->capacity - (queue->next & (ring->capacity - 1)), count);
+}
+
+/* Room that serves most epochs, so that it is seldom made anew. */
+static size_t stage_size(size_t wanted)
+{
+    size_t size = 65536;
+    while (size < wanted)
+        size *= 2;
+    return size;
+}
+
+/*
+ * The core names a buffer in the table before a message can carry the name, and tells nobody. A device that
+ * does not see the table gets it anew when it has changed.
+ */
+static gyre_status copy_handles(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const gyre_control_handle *table = GYRE_CONTROL_HANDLES(resident->control, resident->blocks);
+    const size_t size = GYRE_HANDLES_MAX * sizeof *table;
+    if (!resident->handles || memcmp(resident->handles, table, size) == 0)
+        return GYRE_OK;
+    memcpy(resident->handles, table, size);
+    gyre_status status = opencl_name_buffers(device, resident->entry, resident->handles);
+    if (status != GYRE_OK)
+        return opencl_lose(device, CL_INVALID_VALUE, "clSetKernelExecInfo");
+    cl_event event = NULL;
+    cl_int code = device->cl->clEnqueueWriteBuffer(resident->compute, resident->control_memory, CL_FALSE, 0,
+                                                   size, resident->handles, 0, NULL, &event);
+    return opencl_commanded(resident, opencl_finish(device, resident->compute, code, &event),
+                            "clEnqueueWriteBuffer");
+}
+
+/* The requests of an epoch and, behind them, their headers; `written` (may be NULL) is the last one's event.
+ */
+static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch *epoch, cl_event *written)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    const struct opencl_queue *queue = epoch->queue;
+    const uint32_t size = queue->slots.header_size;
+    const gyre_u64 place = epoch->first & (queue->slots.capacity - 1);
+    const unsigned char *headers = (unsigned char *)queue->memory->region + queue->slots.headers_offset;
+    cl_int code =
+        cl->clEnqueueWriteBuffer(epoch->commands, epoch->requests, CL_FALSE, 0, opencl_slots_size(epoch),
+                                 opencl_request_slot(queue, epoch->first), 0, NULL, size ? NULL : written);
+    if (code == CL_SUCCESS && size)
+        code =
+            cl->clEnqueueWriteBuffer(epoch->commands, epoch->requests, CL_FALSE, opencl_slots_size(epoch),
+                                     (size_t)epoch->count * size, headers + place * size, 0, NULL, written);
+    return opencl_commanded(resident, code, "clEnqueueWriteBuffer");
+}
+
+/*
+ * Of those whose kernels may run at once, the one that ran in these blocks before, when it may still: an
+ * actor's state, or what handlers keep for their block, is the next one's when it has ended.
+ */
+static struct opencl_epoch *former(gyre_resident *resident)
+{
+    const uint32_t places = resident->device->settings.epochs;
+    if (resident->in_flight < resident->ways)
+        return NULL;
+    return &resident->epochs[(resident->oldest + resident->in_flight - resident->ways) % places];
+}
+
+static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch, size_t in_size,
+                           size_t out_size)
+{
+    gyre_status status = copy_handles(resident);
+    if (status == GYRE_OK)
+        status = grow(resident, &epoch->requests, &epoch->requests_size, stage_size(in_size));
+    if (status == GYRE_OK)
+        status = grow(resident, &epoch->replies, &epoch->replies_size, stage_size(out_size));
+    return status == GYRE_OK ? opencl_set_slots(resident, epoch->requests, epoch->replies) : status;
+}
+
+gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    const struct opencl_settings *settings = &resident->device->settings;
+    const struct opencl_queue *queue = epoch->queue;
+    const struct opencl_epoch *before = former(resident);
+    const size_t in_size = opencl_slots_size(epoch) + (size_t)epoch->count * queue->slots.header_size;
+    const size_t out_size = (size_t)epoch->count * queue->slots.reply_stride;
+    const bool told = settings->profile || resident->ways < settings->epochs;
+    epoch->first_block = resident->way * (resident->blocks / resident->ways);
+    gyre_status status = prepare(resident, epoch, in_size, out_size);
+    if (status == GYRE_OK)
+        status = upload_requests(resident, epoch, settings->profile ? &epoch->written : NULL);
+    if (status == GYRE_OK && resident->in_flight == 0) /* who waits alone waits less when it begins now */
+        status = opencl_commanded(resident, cl->clFlush(epoch->commands), "clFlush");
+    if (status == GYRE_OK)
+        status = opencl_enqueue(resident, epoch, before ? before->ran : NULL, told ? &epoch->ran : NULL);
+    if (status != GYRE_OK)
+        return status;
+    resident->way = (resident->way + 1) % resident->ways;
+    cl_int code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, 0, out_size,
+                                          opencl_reply_slot(queue, epoch->first), 0, NULL, &epoch->done);
+    if (code == CL_SUCCESS)
+        code = cl->clFlush(epoch->commands);
+    return opencl_commanded(resident, code, "clEnqueueReadBuffer");
+}
+
+/* ---- back ---- */
+
+/* The device of a copy shares no clock with a message's queue: its times are those of its epoch. */
+static void stamp(const struct opencl_epoch *epoch, uint64_t now_ns)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    unsigned char *base = (unsigned char *)epoch->queue->memory->region;
+    gyre_stamp *stamps = (gyre_stamp *)(void *)(base + slots->stamps_offset);
+    for (uint32_t i = 0; i < epoch->count && slots->stamps_offset; i++) {
+        const gyre_u64 index = epoch->first + i;
+        stamps[index & (slots->capacity - 1)] = (gyre_stamp){.sequence = index + 1,
+                                                             .started_ns = epoch->start_ns,
+                                                             .finished_ns = now_ns,
+                                                             .sequence_again = index + 1};
+    }
+}
+
+/* The replies are here but for their sequences, which clients wait for: release pairs with their acquire. */
+gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
+{
+    stamp(epoch, gyre_clock_ns());
+    for (uint32_t i = 0; i < epoch->count; i++) {
+        gyre_slot *out = opencl_reply_slot(epoch->queue, epoch->first + i);
+        if (out->sequence != GYRE_EPOCH_DONE)
+            return opencl_lose(resident->device, CL_INVALID_VALUE, "completing a message");
+        *failed += out->info == GYRE_OUTCOME_FAILED;
+        __atomic_store_n(&out->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
+    }
+    return GYRE_OK;
+}
