@@ -15,7 +15,6 @@ static void launch_call_close(struct conformance *test)
 static void kernels_are_listed_with_state_and_metrics(struct conformance *test)
 {
     gyre_kernel *kernels[4];
-    uint64_t deadline_ns = soon();
     gyre_kernel *first = launch(test, "words.gyre.c", "words_of_1");
     gyre_kernel *second = launch(test, "behave.gyre.c", "behave");
     require(gyre_kernels(test->runtime, kernels, 4) == 2);
@@ -24,6 +23,7 @@ static void kernels_are_listed_with_state_and_metrics(struct conformance *test)
     require(gyre_kernel_find(test->runtime, "nobody") == NULL);
     for (uint64_t i = 0; i < 5; i++)
         call_word(gyre_kernel_queue(first), i);
+    const uint64_t deadline_ns = soon();
     while (info_of(first).handled < 5) /* counts may come a little after the replies */
         require(gyre_now_ns() < deadline_ns);
     gyre_kernel_info info = info_of(first);
