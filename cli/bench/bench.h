@@ -151,6 +151,7 @@ gyre_status bench_run_launch(const bench_case *self, const bench_options *option
 gyre_status bench_run_terminate(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_deactivate(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_recover_fault(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_recover_standby(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_checkpoint(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_compile_cold(const bench_case *self, const bench_options *options, bench_row *row);

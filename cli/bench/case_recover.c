@@ -7,17 +7,19 @@
 #include "cli/bench/bench.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "gyre/waiting.h"
 
-enum { CRASHES_LEAST = 3 }; /* of a round */
+enum { CRASHES_LEAST = 3 /* of a round */, LOOK_NS = 200000 };
 
 struct recovery {
     gyre_runtime *runtime;
     gyre_kernel *kernel;
     gyre_buffer *near;
     uint32_t what;
+    bool stands_by; /* a worker does, before each crash */
     uint64_t number;
     bench_histogram histogram;
 };
@@ -34,11 +36,26 @@ static gyre_status call(struct recovery *recovery, uint32_t what, gyre_completio
     return status;
 }
 
+static gyre_status await_standby(const struct recovery *recovery)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    uint64_t limit = gyre_in_ms(BENCH_PATIENCE_MS);
+    gyre_status status = gyre_kernel_info_get(recovery->kernel, &info);
+    for (; status == GYRE_OK && !info.standby; status = gyre_kernel_info_get(recovery->kernel, &info)) {
+        if (gyre_clock_ns() > limit)
+            return gyre_error_set(GYRE_TIMEOUT, "no standby worker became ready");
+        nanosleep(&(struct timespec){0, LOOK_NS}, NULL);
+    }
+    return status;
+}
+
 static gyre_status crash_once(struct recovery *recovery, bench_sample *sample)
 {
     gyre_completion completion = {0};
+    gyre_status status = recovery->stands_by ? await_standby(recovery) : GYRE_OK;
     uint64_t start = gyre_clock_ns();
-    gyre_status status = call(recovery, recovery->what, &completion, &sample->errors);
+    if (status == GYRE_OK)
+        status = call(recovery, recovery->what, &completion, &sample->errors);
     if (status == GYRE_OK && completion.outcome != GYRE_HANDLER_FAILED)
         return gyre_error_set(GYRE_FAILED,
                               "the handler was to take its worker down, and was completed with %d",
@@ -84,13 +101,15 @@ static gyre_status launch(struct recovery *recovery, bench_row *row)
     return call(recovery, BENCH_FAULT_NONE, &completion, &errors);
 }
 
-static gyre_status run(const bench_case *self, const bench_options *options, uint32_t what, bench_row *row)
+static gyre_status run(const bench_case *self, const bench_options *options, uint32_t what, bool stands_by,
+                       bench_row *row)
 {
     bench_story story;
     struct recovery *recovery = calloc(1, sizeof *recovery);
     if (!recovery)
         return gyre_error_set(GYRE_EXHAUSTED, "case %s: out of memory", self->name);
     recovery->what = what;
+    recovery->stands_by = stands_by;
     gyre_status status = bench_runtime_open(self, options, NULL, &recovery->runtime);
     if (status == GYRE_OK)
         status = launch(recovery, row);
@@ -104,10 +123,15 @@ static gyre_status run(const bench_case *self, const bench_options *options, uin
 
 gyre_status bench_run_recover_fault(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, BENCH_FAULT_ADDRESS, row);
+    return run(self, options, BENCH_FAULT_ADDRESS, false, row);
 }
 
 gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, BENCH_FAULT_LOOP, row);
+    return run(self, options, BENCH_FAULT_LOOP, false, row);
+}
+
+gyre_status bench_run_recover_standby(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run(self, options, BENCH_FAULT_ADDRESS, true, row);
 }

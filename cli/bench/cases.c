@@ -105,6 +105,7 @@ static const char *const isolated[] = {"backend.default.isolation=process", NULL
 #define FRAGILE                                                                                              \
     "backend.default.isolation=process", "backend.default.restart_limit=1000", "kernel.faults.poison_limit=1"
 static const char *const fragile[] = {FRAGILE, NULL};
+static const char *const followed[] = {FRAGILE, "backend.default.standby=true", NULL};
 static const char *const impatient[] = {FRAGILE, "kernel.faults.handler_budget_ms=100", NULL};
 
 /* Only when they are asked for, with room for what is called while one is stored. */
@@ -260,6 +261,12 @@ const bench_case bench_cases[] = {
      ONE(BENCH_48),
      impatient,
      {{"p50", "ns", false, 200e6, 0}}},
+    {"recover/standby",
+     bench_run_recover_standby,
+     NO_FLOOR,
+     ONE(BENCH_48),
+     followed,
+     {{"p50", "ns", false, 20e6, 0}}},
     {"checkpoint/1MiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
     {"checkpoint/64MiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
     {"checkpoint/1GiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},

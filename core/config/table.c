@@ -143,6 +143,13 @@ static const struct gyre_config_row rows[] = {
      .doc = "Where the backend and the handlers run: in the program itself, or in a worker process for each "
             "device, whose crash the program survives. Messages are as fast either way."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_BOOL,
+     .key = "standby",
+     .preset = "false",
+     .doc =
+         "With `isolation = process`: whether a second worker is kept for each device, with the device opened "
+         "and the kernels loaded, so that it takes over at once when the first one dies."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_MS,
      .key = "worker_timeout_ms",
      .min = 10,

@@ -148,6 +148,7 @@ static gyre_status open_in_worker(struct gyre_dispatch *dispatch, const struct g
                                          .parameter_count = candidate->parameter_count,
                                          .ordinal = dispatch->ordinal,
                                          .call_timeout_ns = candidate->worker_timeout_ns,
+                                         .standby = candidate->standby,
                                          .log = dispatch->host.log,
                                          .log_context = dispatch->host.log_context};
     dispatch->ops = &gyre_proxy_ops;
@@ -273,6 +274,11 @@ void gyre_dispatch_reason(struct gyre_dispatch *dispatch, char *text, size_t siz
 bool gyre_dispatch_is_current(struct gyre_dispatch *dispatch, const gyre_resident *resident)
 {
     return !gyre_dispatch_isolated(dispatch) || gyre_proxy_is_current(resident);
+}
+
+bool gyre_dispatch_stands_by(const struct gyre_dispatch *dispatch)
+{
+    return gyre_dispatch_isolated(dispatch) && gyre_proxy_stands_by(dispatch->device);
 }
 
 uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const gyre_queue_memory *memory)

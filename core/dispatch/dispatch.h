@@ -51,6 +51,8 @@ void gyre_dispatch_kill(struct gyre_dispatch *dispatch, const char *reason);
 void gyre_dispatch_reason(struct gyre_dispatch *dispatch, char *text, size_t size);
 /** Whether what was launched can still be running: always, unless its worker process died. */
 bool gyre_dispatch_is_current(struct gyre_dispatch *dispatch, const gyre_resident *resident);
+/** Another worker process is ready to take over. */
+bool gyre_dispatch_stands_by(const struct gyre_dispatch *dispatch);
 /** Where the device sees a queue now; of isolated devices. */
 uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const gyre_queue_memory *memory);
 

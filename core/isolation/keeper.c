@@ -14,13 +14,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/fault.h"
 #include "gyre/waiting.h"
 
 #define CONNECT_NS UINT64_C(2000000000)
@@ -36,33 +34,43 @@ static void close_descriptor(int *descriptor)
 
 /* ---- starting ---- */
 
-gyre_status gyre_keeper_start(struct gyre_keeper *keeper)
+/* Under the lock. */
+static void take_on(struct gyre_keeper *keeper, const struct gyre_worker_process *process)
 {
-    int ends[2];
-    pid_t pid = 0;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
-    int fault = GYRE_FAULT_POINT(KEEPER_SPAWN);
-    gyre_status status =
-        fault ? gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault))
-              : gyre_worker_spawn(ends[1], &pid);
-    close(ends[1]);
-    if (status != GYRE_OK) {
-        close(ends[0]);
-        return status;
-    }
-    pthread_mutex_lock(&keeper->lock);
-    keeper->pid = pid;
-    keeper->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    keeper->socket = ends[0];
+    keeper->pid = process->pid;
+    keeper->pidfd = process->pidfd;
+    keeper->socket = process->socket;
     keeper->incarnation++;
     keeper->reason[0] = '\0';
     keeper->alive = true;
+}
+
+gyre_status gyre_keeper_start(struct gyre_keeper *keeper)
+{
+    struct gyre_worker_process process;
+    gyre_status status = gyre_worker_start(false, &process);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&keeper->lock);
+    take_on(keeper, &process);
     pthread_mutex_unlock(&keeper->lock);
     return GYRE_OK;
 }
 
-gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation)
+bool gyre_keeper_adopt(struct gyre_keeper *keeper)
+{
+    struct pollfd end = {.fd = keeper->spare.pidfd, .events = POLLIN};
+    pthread_mutex_lock(&keeper->lock);
+    bool lives = keeper->spare.pid && poll(&end, 1, 0) == 0;
+    if (lives) {
+        take_on(keeper, &keeper->spare);
+        keeper->spare = (struct gyre_worker_process){0, -1, -1};
+    }
+    pthread_mutex_unlock(&keeper->lock);
+    return lives;
+}
+
+gyre_status gyre_worker_connect(int worker, int *socket)
 {
     int ends[2];
     struct gyre_wire wire;
@@ -76,11 +84,7 @@ gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_
     }
     gyre_wire_begin(&wire, GYRE_WIRE_CONNECT, GYRE_OK);
     gyre_wire_put_descriptor(&wire, ends[1]);
-    pthread_mutex_lock(&keeper->lock);
-    *incarnation = keeper->incarnation;
-    status = keeper->alive ? gyre_wire_send(&wire, keeper->socket, gyre_clock_ns() + CONNECT_NS)
-                           : gyre_error_set(GYRE_LOST, "the worker process is gone");
-    pthread_mutex_unlock(&keeper->lock);
+    status = gyre_wire_send(&wire, worker, gyre_clock_ns() + CONNECT_NS);
     wire.descriptor_count = 0; /* it was lent */
     gyre_wire_finish(&wire);
     close(ends[1]);
@@ -88,6 +92,16 @@ gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_
         *socket = ends[0];
     else
         close(ends[0]);
+    return status;
+}
+
+gyre_status gyre_keeper_connect(struct gyre_keeper *keeper, int *socket, uint64_t *incarnation)
+{
+    pthread_mutex_lock(&keeper->lock);
+    *incarnation = keeper->incarnation;
+    gyre_status status = keeper->alive ? gyre_worker_connect(keeper->socket, socket)
+                                       : gyre_error_set(GYRE_LOST, "the worker process is gone");
+    pthread_mutex_unlock(&keeper->lock);
     return status;
 }
 
@@ -116,21 +130,16 @@ bool gyre_keeper_is_self(const struct gyre_keeper *keeper)
     return pthread_equal(pthread_self(), keeper->thread) != 0;
 }
 
-/* Why it ended, in words, unless whoever killed it said so. Under the lock. */
-static void explain_end(struct gyre_keeper *keeper, int wait_status, bool known)
+void gyre_worker_explain(int wait_status, bool known, char *text, size_t size)
 {
-    if (keeper->reason[0])
-        return;
     if (known && WIFSIGNALED(wait_status))
-        snprintf(keeper->reason, sizeof keeper->reason, "signal %d (%s)", WTERMSIG(wait_status),
-                 strsignal(WTERMSIG(wait_status)));
+        snprintf(text, size, "signal %d (%s)", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
     else if (known && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == GYRE_WORKER_DEVICE_DIED)
-        snprintf(keeper->reason, sizeof keeper->reason, "its device died");
+        snprintf(text, size, "its device died");
     else if (known && WIFEXITED(wait_status))
-        snprintf(keeper->reason, sizeof keeper->reason, "it ended itself with exit code %d",
-                 WEXITSTATUS(wait_status));
+        snprintf(text, size, "it ended itself with exit code %d", WEXITSTATUS(wait_status));
     else
-        snprintf(keeper->reason, sizeof keeper->reason, "it ended, and the program keeps from telling why");
+        snprintf(text, size, "it ended, and the program keeps from telling why");
 }
 
 /* The worker's socket closed or its pidfd fired: makes sure of its end and takes its remains away. */
@@ -145,7 +154,8 @@ static void reap(struct gyre_keeper *keeper)
     while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&keeper->lock);
-    explain_end(keeper, wait_status, reaped == pid);
+    if (!keeper->reason[0]) /* else whoever killed it said so */
+        gyre_worker_explain(wait_status, reaped == pid, keeper->reason, sizeof keeper->reason);
     keeper->alive = false;
     close_descriptor(&keeper->pidfd);
     close_descriptor(&keeper->socket);
@@ -162,13 +172,12 @@ bool gyre_keeper_quits(struct gyre_keeper *keeper)
     return quit;
 }
 
-/* Hands on what the worker sent by itself. False: it closed its end. */
-static bool hear(struct gyre_keeper *keeper)
+bool gyre_keeper_hear(struct gyre_keeper *keeper, int socket)
 {
     gyre_error_hold();
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK) {
-        status = gyre_wire_receive(&keeper->wire, keeper->socket, 0);
+        status = gyre_wire_receive(&keeper->wire, socket, 0);
         if (status == GYRE_OK)
             keeper->desc.heard(keeper->desc.context, &keeper->wire);
     }
@@ -176,33 +185,47 @@ static bool hear(struct gyre_keeper *keeper)
     return status == GYRE_TIMEOUT;
 }
 
-static void sleep_until_news(const struct gyre_keeper *keeper, uint64_t deadline_ns, struct pollfd news[3])
+enum { OF_PROCESS, OF_SOCKET, OF_BELL, OF_SPARE, NEWS = OF_SPARE + 2 };
+
+static void sleep_until_news(const struct gyre_keeper *keeper, uint64_t deadline_ns, struct pollfd *news)
 {
     uint64_t now = gyre_clock_ns();
     uint64_t left = deadline_ns <= now ? 0 : deadline_ns - now;
-    if (keeper->pidfd < 0 && left > LOOK_NS)
+    bool blind = keeper->pidfd < 0 || (keeper->spare.pid && keeper->spare.pidfd < 0);
+    if (blind && left > LOOK_NS)
         left = LOOK_NS;
     struct timespec wait = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
-    news[0] = (struct pollfd){.fd = keeper->pidfd, .events = POLLIN};
-    news[1] = (struct pollfd){.fd = keeper->socket, .events = POLLIN};
-    news[2] = (struct pollfd){.fd = keeper->bell, .events = POLLIN};
-    ppoll(news, 3, deadline_ns == UINT64_MAX && keeper->pidfd >= 0 ? NULL : &wait, NULL);
+    news[OF_PROCESS] = (struct pollfd){.fd = keeper->pidfd, .events = POLLIN};
+    news[OF_SOCKET] = (struct pollfd){.fd = keeper->socket, .events = POLLIN};
+    news[OF_BELL] = (struct pollfd){.fd = keeper->bell, .events = POLLIN};
+    news[OF_SPARE] = (struct pollfd){.fd = keeper->spare.pidfd, .events = POLLIN};
+    news[OF_SPARE + 1] = (struct pollfd){.fd = keeper->spare.socket, .events = POLLIN};
+    ppoll(news, NEWS, deadline_ns == UINT64_MAX && !blind ? NULL : &wait, NULL);
+}
+
+/* Whoever rings wants something that is looked at next. False: the bell is broken. */
+static bool hear_bell(const struct gyre_keeper *keeper)
+{
+    uint64_t rings;
+    return read(keeper->bell, &rings, sizeof rings) >= 0 || errno == EAGAIN;
 }
 
 bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns)
 {
-    struct pollfd news[3];
-    uint64_t rings;
+    static const struct pollfd nothing[2];
+    struct pollfd news[NEWS];
+    gyre_spare_tend(keeper, nothing); /* one may have been wanted since the last watch */
     for (;;) {
         sleep_until_news(keeper, deadline_ns, news);
-        if (news[2].revents && read(keeper->bell, &rings, sizeof rings) < 0 && errno != EAGAIN)
+        if (news[OF_BELL].revents && !hear_bell(keeper))
             return false;
-        bool open = !news[1].revents || hear(keeper);
-        if (news[0].revents || !open) {
-            hear(keeper); /* its last words */
+        bool open = !news[OF_SOCKET].revents || gyre_keeper_hear(keeper, keeper->socket);
+        if (news[OF_PROCESS].revents || !open) {
+            gyre_keeper_hear(keeper, keeper->socket); /* its last words */
             reap(keeper);
             return false;
         }
+        gyre_spare_tend(keeper, news + OF_SPARE);
         if (gyre_keeper_quits(keeper))
             return false;
         if (gyre_clock_ns() >= deadline_ns)
@@ -212,10 +235,13 @@ bool gyre_keeper_watch(struct gyre_keeper *keeper, uint64_t deadline_ns)
 
 bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns)
 {
-    struct pollfd bell = {.fd = keeper->bell, .events = POLLIN};
-    const struct timespec length = {(time_t)(length_ns / 1000000000u), (long)(length_ns % 1000000000u)};
-    if (length_ns)
-        ppoll(&bell, 1, &length, NULL); /* nobody rings but to end it */
+    uint64_t now = gyre_clock_ns(), end = now + length_ns;
+    for (; now < end && !gyre_keeper_quits(keeper); now = gyre_clock_ns()) {
+        struct pollfd bell = {.fd = keeper->bell, .events = POLLIN};
+        const struct timespec left = {(time_t)((end - now) / 1000000000u), (long)((end - now) % 1000000000u)};
+        if (ppoll(&bell, 1, &left, NULL) > 0 && !hear_bell(keeper))
+            break;
+    }
     return !gyre_keeper_quits(keeper);
 }
 
@@ -253,6 +279,7 @@ static void *keep(void *argument)
     while (keeper->alive && !gyre_keeper_quits(keeper))
         if (!gyre_keeper_watch(keeper, UINT64_MAX) && !keeper->alive && !gyre_keeper_quits(keeper))
             keeper->desc.lost(keeper->desc.context);
+    gyre_spare_end(keeper);
     await_quit(keeper);
     gyre_keeper_end(keeper);
     return NULL;
@@ -263,6 +290,7 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     memset(keeper, 0, sizeof *keeper);
     keeper->desc = *desc;
     keeper->pidfd = keeper->socket = -1;
+    keeper->spare = (struct gyre_worker_process){0, -1, -1};
     keeper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     gyre_status status = gyre_wire_init(&keeper->wire);
     pthread_mutex_init(&keeper->lock, NULL);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
@@ -45,6 +46,25 @@ static gyre_status open_device(gyre_device *device)
 {
     const struct proxy_call call = {.operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open};
     return proxy_call_once(device, &call, device);
+}
+
+/* A second worker sees the same device: what it says of it is read and left. */
+static gyre_status get_open_again(struct gyre_wire *wire, void *argument)
+{
+    gyre_device_info info;
+    (void)argument;
+    gyre_wire_get(wire, &info, sizeof info);
+    gyre_wire_get_u64(wire);
+    gyre_wire_get_u64(wire);
+    gyre_wire_get_text(wire);
+    return GYRE_OK;
+}
+
+gyre_status proxy_open_again(gyre_device *device, struct proxy_connection *connection)
+{
+    const struct proxy_call call = {.operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open_again};
+    bool broken = false;
+    return proxy_exchange(device, &call, connection, device, &broken);
 }
 
 static char *copy(const char *text)
@@ -118,8 +138,10 @@ static void set_state(gyre_device *device, enum proxy_state state)
 {
     pthread_mutex_lock(&device->lock);
     device->state = state;
-    if (state == PROXY_UP)
+    if (state == PROXY_UP) {
         device->incarnation = device->keeper.incarnation;
+        proxy_standby_may_follow(device);
+    }
     pthread_cond_broadcast(&device->changed);
     pthread_mutex_unlock(&device->lock);
 }
@@ -149,13 +171,17 @@ gyre_status gyre_proxy_revive(gyre_device *device)
     gyre_proxy_bury(device);
     if (gyre_keeper_quits(&device->keeper))
         return gyre_error_set(GYRE_CLOSED, "the device is being closed");
-    gyre_status status = gyre_keeper_start(&device->keeper);
-    if (status == GYRE_OK)
+    bool stood_by = proxy_standby_take(device);
+    gyre_status status = stood_by ? GYRE_OK : gyre_keeper_start(&device->keeper);
+    if (status == GYRE_OK && !stood_by)
         status = open_device(device);
     if (status == GYRE_OK && GYRE_FAULT_POINT(PROXY_REVIVE))
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for the objects of backend '%s'", device->backend);
     for (struct proxy_object *object = device->objects; status == GYRE_OK && object; object = object->next)
-        status = object->make(object);
+        if (!stood_by || !proxy_standby_has(device, object->id))
+            status = object->make(object);
+    if (stood_by)
+        proxy_standby_settle(device);
     if (status == GYRE_OK)
         set_state(device, PROXY_UP);
     return status;
@@ -204,6 +230,16 @@ uint64_t proxy_incarnation(gyre_device *device)
 
 /* ---- the device's own operations ---- */
 
+/* Some wait for it until a time of gyre_clock_ns. */
+static void init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
 gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
                             gyre_device **out)
 {
@@ -212,9 +248,10 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
     if (!device)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to open backend '%s'", desc->backend);
     pthread_mutex_init(&device->lock, NULL);
-    pthread_cond_init(&device->changed, NULL);
+    init_condition(&device->changed);
     device->incarnation = 1;
-    const struct gyre_keeper_desc keeper = {.context = device, .lost = lose, .heard = hear};
+    const struct gyre_keeper_desc keeper = {
+        .context = device, .lost = lose, .heard = hear, .spare = proxy_standby_hear};
     gyre_status status = copy_desc(device, desc);
     if (status == GYRE_OK)
         status = gyre_keeper_init(&device->keeper, &keeper);
@@ -225,6 +262,8 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
     const struct proxy_call call = {
         .operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open, .incarnation = 1};
     status = proxy_call(device, &call, device);
+    if (status == GYRE_OK && desc->standby)
+        status = proxy_standby_begin(device);
     if (status != GYRE_OK) {
         gyre_keeper_finish(&device->keeper);
         proxy_drop_connections(device);
@@ -240,7 +279,9 @@ static void proxy_device_close(gyre_device *device)
 {
     const struct proxy_call call = {.operation = GYRE_WIRE_CLOSE, .incarnation = proxy_incarnation(device)};
     proxy_call(device, &call, NULL);
+    proxy_standby_finish(device);
     gyre_keeper_finish(&device->keeper);
+    proxy_standby_free(device);
     proxy_drop_connections(device);
     free_device(device);
 }

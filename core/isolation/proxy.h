@@ -25,6 +25,7 @@ struct gyre_proxy_desc {
     size_t parameter_count;
     uint32_t ordinal;
     uint64_t call_timeout_ns; /* of operations without a deadline of their own */
+    bool standby;             /* a second worker stands by */
     gyre_log_function *log;   /* may be NULL */
     void *log_context;
 };
@@ -66,6 +67,8 @@ void gyre_proxy_kill(gyre_device *device, const char *reason);
 void gyre_proxy_reason(gyre_device *device, char *text, size_t size);
 /** The worker that the kernel was launched in is up, or has died and nobody noticed. */
 bool gyre_proxy_is_current(const gyre_resident *resident);
+/** A second worker is ready to take over. */
+bool gyre_proxy_stands_by(gyre_device *device);
 /** The backend copies within its device. */
 bool gyre_proxy_can_copy(const gyre_device *device);
 /** Where the present worker's device sees a queue. */

@@ -25,7 +25,7 @@ static const char *operation_word(enum gyre_wire_operation operation)
     static const char *const words[] = {"none",        "device_open",   "device_close", "compile",
                                         "module_load", "module_kernel", "queue_alloc",  "memory_alloc",
                                         "transfer",    "launch",        "wait",         "notify",
-                                        "release",     "memory_copy"};
+                                        "release",     "memory_copy",   "promote"};
     size_t index = (size_t)operation;
     return index < sizeof words / sizeof words[0] ? words[index] : "unknown";
 }
@@ -74,9 +74,25 @@ static void mark_down(gyre_device *device, uint64_t incarnation, const char *rea
 
 /* ---- connections ---- */
 
-static void close_connection(struct proxy_connection *connection)
+gyre_status proxy_connection_create(struct proxy_connection **out)
 {
-    close(connection->socket);
+    struct proxy_connection *connection = calloc(1, sizeof *connection);
+    if (!connection)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to talk to a worker process");
+    connection->socket = -1;
+    gyre_status status = gyre_wire_init(&connection->wire);
+    if (status != GYRE_OK) {
+        free(connection);
+        return status;
+    }
+    *out = connection;
+    return GYRE_OK;
+}
+
+void proxy_connection_close(struct proxy_connection *connection)
+{
+    if (connection->socket >= 0)
+        close(connection->socket);
     gyre_wire_finish(&connection->wire);
     free(connection);
 }
@@ -86,21 +102,19 @@ void proxy_drop_connections(gyre_device *device)
     while (device->connections) {
         struct proxy_connection *connection = device->connections;
         device->connections = connection->next;
-        close_connection(connection);
+        proxy_connection_close(connection);
     }
 }
 
 static gyre_status make_connection(gyre_device *device, struct proxy_connection **out)
 {
-    struct proxy_connection *connection = calloc(1, sizeof *connection);
-    if (!connection)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to talk to a worker process");
-    gyre_status status = gyre_wire_init(&connection->wire);
-    if (status == GYRE_OK)
-        status = gyre_keeper_connect(&device->keeper, &connection->socket, &connection->incarnation);
+    struct proxy_connection *connection = NULL;
+    gyre_status status = proxy_connection_create(&connection);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_keeper_connect(&device->keeper, &connection->socket, &connection->incarnation);
     if (status != GYRE_OK) {
-        gyre_wire_finish(&connection->wire);
-        free(connection);
+        proxy_connection_close(connection);
         if (status == GYRE_LOST)
             mark_down(device, proxy_incarnation(device), NULL);
         return status;
@@ -153,9 +167,8 @@ static gyre_status read_answer(const struct proxy_call *call, struct gyre_wire *
     return status;
 }
 
-/* Sends and receives. *broken: the connection is of no more use. */
-static gyre_status exchange(gyre_device *device, const struct proxy_call *call,
-                            struct proxy_connection *connection, void *argument, bool *broken)
+gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
+                           struct proxy_connection *connection, void *argument, bool *broken)
 {
     struct gyre_wire *wire = &connection->wire;
     uint64_t deadline_ns = call->deadline_ns ? call->deadline_ns : gyre_clock_ns() + device->call_timeout_ns;
@@ -197,13 +210,13 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
         give_connection(device, connection);
         return is_gone(device);
     }
-    status = exchange(device, call, connection, argument, &broken);
+    status = proxy_exchange(device, call, connection, argument, &broken);
     if (!broken) {
         give_connection(device, connection);
         return status;
     }
     status = give_up(device, call, connection->incarnation, status);
-    close_connection(connection);
+    proxy_connection_close(connection);
     return status;
 }
 

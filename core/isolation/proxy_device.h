@@ -16,6 +16,8 @@ struct proxy_connection {
     struct gyre_wire wire;
 };
 
+struct proxy_standby;
+
 enum proxy_state {
     PROXY_UP,   /* calls are answered */
     PROXY_DOWN, /* the worker died; another one is on its way */
@@ -56,6 +58,7 @@ struct gyre_device {
     struct gyre_resident *residents;      /* for their log lines */
     bool (*lost)(void *context);
     void *lost_context;
+    struct proxy_standby *standby; /* NULL: none is kept */
 };
 
 struct gyre_module {
@@ -114,6 +117,12 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
  */
 gyre_status proxy_enter(gyre_device *device, uint64_t incarnation);
 void proxy_leave(gyre_device *device);
+/** Sends the call and receives its answer. *broken: the connection is of no more use. */
+gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
+                           struct proxy_connection *connection, void *argument, bool *broken);
+/** A connection that belongs to nobody; EXHAUSTED. Freed with proxy_connection_close, also unconnected. */
+gyre_status proxy_connection_create(struct proxy_connection **out);
+void proxy_connection_close(struct proxy_connection *connection);
 /** Of the worker that is up, or was the last to be. */
 uint64_t proxy_incarnation(gyre_device *device);
 /** Closes all idle connections. Under the lock. */
@@ -126,6 +135,43 @@ gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
 void proxy_object_release(struct proxy_object *object);
 /** Tells the worker to let go of what has this id. Entered. */
 void proxy_forget(gyre_device *device, uint64_t id);
+
+/* proxy.c */
+
+/** GYRE_WIRE_OPEN with the device's description, which the answer has to be another one of. */
+gyre_status proxy_open_again(gyre_device *device, struct proxy_connection *connection);
+
+/* proxy_module.c */
+
+/** What a worker needs to load the module: a copy, of use when the module is gone. False: not a module, or no
+ * memory. */
+bool proxy_module_lend(const struct proxy_object *object, struct gyre_module *copy);
+gyre_status proxy_module_load_again(gyre_device *device, struct gyre_module *copy,
+                                    struct proxy_connection *connection);
+void proxy_module_give_back(struct gyre_module *copy);
+
+/* standby.c: a second worker with the device opened and all modules loaded, which takes the place of the first
+ * when that dies. All accept a device that keeps none. */
+
+/** From now on one is kept. EXHAUSTED. */
+gyre_status proxy_standby_begin(gyre_device *device);
+/** Ends the thread that cares for it; the keeper, which is to be finished next, ends the process. */
+void proxy_standby_finish(gyre_device *device);
+/** The keeper was finished. */
+void proxy_standby_free(gyre_device *device);
+/** There are modules that it does not have. */
+void proxy_standby_notice(gyre_device *device);
+/** Under the lock: the device is up again, and another one may be started in a moment. */
+void proxy_standby_may_follow(gyre_device *device);
+/** For the keeper: the spare is there, or gone. */
+void proxy_standby_hear(void *context, bool there, const char *why);
+
+/** In the keeper's thread: it is the worker now. False: there is none that is ready. */
+bool proxy_standby_take(gyre_device *device);
+/** Whether the one that was taken has this object. */
+bool proxy_standby_has(const gyre_device *device, uint64_t id);
+/** What it has and the device has not any more is released. */
+void proxy_standby_settle(gyre_device *device);
 
 /* The operations, each implemented by the function of its slot's name. */
 gyre_status proxy_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);

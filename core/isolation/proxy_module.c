@@ -5,8 +5,10 @@
  */
 #include "core/isolation/proxy_device.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 
@@ -25,6 +27,35 @@ static gyre_status make_module(struct proxy_object *object)
 {
     const struct proxy_call call = {.operation = GYRE_WIRE_MODULE_LOAD, .put = put_module};
     return proxy_call_once(object->device, &call, object);
+}
+
+bool proxy_module_lend(const struct proxy_object *object, struct gyre_module *copy)
+{
+    const struct gyre_module *module = (const struct gyre_module *)(const void *)object;
+    if (object->make != make_module)
+        return false;
+    *copy = (struct gyre_module){.object.id = object->id, .artifact_size = module->artifact_size};
+    copy->path = strdup(module->path);
+    copy->artifact.descriptor = fcntl(module->artifact.descriptor, F_DUPFD_CLOEXEC, 0);
+    if (copy->path && copy->artifact.descriptor >= 0)
+        return true;
+    proxy_module_give_back(copy);
+    return false;
+}
+
+gyre_status proxy_module_load_again(gyre_device *device, struct gyre_module *copy,
+                                    struct proxy_connection *connection)
+{
+    const struct proxy_call call = {.operation = GYRE_WIRE_MODULE_LOAD, .put = put_module};
+    bool broken = false;
+    return proxy_exchange(device, &call, connection, copy, &broken);
+}
+
+void proxy_module_give_back(struct gyre_module *copy)
+{
+    if (copy->artifact.descriptor >= 0)
+        close(copy->artifact.descriptor);
+    free(copy->path);
 }
 
 struct record_request {
@@ -102,6 +133,7 @@ gyre_status proxy_module_load(gyre_device *device, const gyre_module_desc *desc,
         proxy_module_release(module);
         return status;
     }
+    proxy_standby_notice(device);
     *out = module;
     return GYRE_OK;
 }

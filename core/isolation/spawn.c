@@ -13,9 +13,12 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/base/places.h"
 
 static int set_attributes(posix_spawnattr_t *attributes)
@@ -40,11 +43,12 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int socket)
     return rc;
 }
 
-gyre_status gyre_worker_spawn(int socket, pid_t *pid)
+static gyre_status spawn(int socket, bool stands_by, pid_t *pid)
 {
     extern char **environ;
     char program[PATH_MAX], parent[32];
-    char *arguments[] = {program, parent, NULL};
+    char role[] = "standby";
+    char *arguments[] = {program, parent, stands_by ? role : NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     snprintf(program, sizeof program, "%s/%s", gyre_place_helpers(), GYRE_WORKER_PROGRAM);
@@ -66,4 +70,24 @@ gyre_status gyre_worker_spawn(int socket, pid_t *pid)
                               program);
     return gyre_error_set(rc == EAGAIN || rc == ENOMEM ? GYRE_EXHAUSTED : GYRE_FAILED,
                           "the worker program '%s' cannot be started: %s", program, strerror(rc));
+}
+
+gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
+{
+    int ends[2];
+    pid_t pid = 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
+    int fault = GYRE_FAULT_POINT(KEEPER_SPAWN);
+    gyre_status status =
+        fault ? gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault))
+              : spawn(ends[1], stands_by, &pid);
+    close(ends[1]);
+    if (status != GYRE_OK) {
+        close(ends[0]);
+        return status;
+    }
+    *out = (struct gyre_worker_process){
+        .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .socket = ends[0]};
+    return GYRE_OK;
 }

@@ -36,6 +36,7 @@ enum gyre_wire_operation {
     GYRE_WIRE_NOTIFY,
     GYRE_WIRE_RELEASE, /* of any object */
     GYRE_WIRE_MEMORY_COPY,
+    GYRE_WIRE_PROMOTE, /* of a worker that stood by: it is the worker now */
     /* ... except that this one brings another connection, and is not answered */
     GYRE_WIRE_CONNECT,
     /* from the worker to the core, not answered */

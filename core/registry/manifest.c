@@ -73,8 +73,9 @@ static char *find_library(const struct gyre_config *config, const char *library)
 /* Keys that are about the plugin, not for it. */
 static bool is_for_plugin(const char *key)
 {
-    static const char *const ours[] = {"library",           "priority",      "enabled",           "isolation",
-                                       "worker_timeout_ms", "restart_limit", "restart_backoff_ms"};
+    static const char *const ours[] = {
+        "library",       "priority",           "enabled", "isolation", "worker_timeout_ms",
+        "restart_limit", "restart_backoff_ms", "standby"};
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         if (strcmp(key, ours[i]) == 0)
             return false;
@@ -131,6 +132,7 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
     manifest->priority = (int)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "priority");
     manifest->enabled = gyre_config_bool(config, GYRE_SECTION_BACKEND, name, "enabled");
     manifest->isolated = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "isolation") != 0;
+    manifest->standby = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "standby") != 0;
     manifest->worker_timeout_ns = gyre_config_ns(config, GYRE_SECTION_BACKEND, name, "worker_timeout_ms");
     gyre_status status = read_parameters(config, manifest, named);
     if (status == GYRE_OK && strcmp(manifest->enabled_origin, "default") == 0)

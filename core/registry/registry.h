@@ -27,6 +27,7 @@ struct gyre_candidate {
     bool enabled;        /* its section does not say enabled = false */
     int priority;
     bool isolated;                    /* isolation = process: it runs in a worker process */
+    bool standby;                     /* ... and another one stands by */
     uint64_t worker_timeout_ns;       /* of such a worker's operations */
     const gyre_parameter *parameters; /* of its section, for the plugin */
     size_t parameter_count;

@@ -230,6 +230,7 @@ gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *in
     now.state_type = kernel->record->state;
     count_messages(kernel, &now);
     tell_absences(kernel, &now);
+    now.standby = gyre_dispatch_stands_by(kernel->dispatch);
     pthread_mutex_unlock(lock);
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;

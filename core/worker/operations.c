@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/isolation/keeper.h"
 #include "core/isolation/records.h"
 #include "core/worker/serve.h"
 
@@ -77,6 +78,18 @@ gyre_status worker_close(struct gyre_wire *wire)
     gyre_dispatch_close(closed);
     gyre_wire_begin(wire, GYRE_WIRE_CLOSE, GYRE_OK);
     return GYRE_OK;
+}
+
+/* In the list of processes it is a worker like any other from now on. */
+gyre_status worker_promote(struct gyre_wire *wire)
+{
+    static const char name[] = GYRE_WORKER_PROGRAM;
+    int file = gyre_wire_whole(wire) ? open("/proc/self/comm", O_WRONLY | O_CLOEXEC) : -1;
+    bool renamed = file >= 0 && write(file, name, sizeof name - 1) > 0;
+    if (file >= 0)
+        close(file);
+    gyre_wire_begin(wire, GYRE_WIRE_PROMOTE, GYRE_OK);
+    return renamed ? GYRE_OK : gyre_error_set(GYRE_FAILED, "a worker cannot be renamed");
 }
 
 static void answer_compile(struct gyre_wire *wire, gyre_status status, const char *messages)

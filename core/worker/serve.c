@@ -73,6 +73,7 @@ static worker_operation *const operations[] = {
     [GYRE_WIRE_MEMORY_ALLOC] = worker_memory_alloc,
     [GYRE_WIRE_TRANSFER] = worker_transfer,
     [GYRE_WIRE_MEMORY_COPY] = worker_memory_copy,
+    [GYRE_WIRE_PROMOTE] = worker_promote,
     [GYRE_WIRE_LAUNCH] = worker_launch,
     [GYRE_WIRE_WAIT] = worker_wait,
     [GYRE_WIRE_NOTIFY] = worker_notify,

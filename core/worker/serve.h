@@ -37,8 +37,8 @@ gyre_status worker_release(uint64_t id);
 /* operations.c, launches.c: each reads its arguments from the message and writes its answer into it. */
 typedef gyre_status worker_operation(struct gyre_wire *wire);
 worker_operation worker_open, worker_close, worker_compile, worker_module_load, worker_module_kernel,
-    worker_queue_alloc, worker_memory_alloc, worker_transfer, worker_memory_copy, worker_launch, worker_wait,
-    worker_notify;
+    worker_queue_alloc, worker_memory_alloc, worker_transfer, worker_memory_copy, worker_promote,
+    worker_launch, worker_wait, worker_notify;
 
 /** The device, once it is open. */
 struct gyre_dispatch *worker_device(void);

@@ -236,6 +236,7 @@ typedef struct gyre_kernel_info {
     /* With the kernel's setting `timing`: how often it was on its device and left it again, and for how long,
      * by events of the device before and behind each stay; 0 where a backend has none. */
     uint64_t stays, stayed_ns, longest_stay_ns;
+    uint32_t standby; /* 1: a worker stands by that is ready to take over (the backend's setting `standby`) */
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);

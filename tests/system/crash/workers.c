@@ -82,7 +82,7 @@ static bool read_process(const char *pid, char command[64], char *state, long *p
     return sscanf(end + 2, "%c %ld", state, parent) == 2;
 }
 
-pid_t worker_of(pid_t parent)
+static pid_t child_of(pid_t parent, const char *name)
 {
     pid_t found = 0;
     DIR *folder = opendir("/proc");
@@ -91,12 +91,22 @@ pid_t worker_of(pid_t parent)
         long its_parent;
         if (isdigit((unsigned char)entry->d_name[0]) &&
             read_process(entry->d_name, command, &state, &its_parent) && its_parent == parent &&
-            !strcmp(command, "gyre-worker"))
+            !strcmp(command, name))
             found = (pid_t)strtol(entry->d_name, NULL, 10);
     }
     if (folder)
         closedir(folder);
     return found;
+}
+
+pid_t worker_of(pid_t parent)
+{
+    return child_of(parent, "gyre-worker");
+}
+
+pid_t standby_of(pid_t parent)
+{
+    return child_of(parent, "gyre-standby");
 }
 
 /* ---- stopping ---- */

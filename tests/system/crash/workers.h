@@ -28,6 +28,8 @@ int run_named(int argc, char **argv, void (*prepare)(void), const named_case *ca
 
 /** The worker process that is a child of `parent`; 0 when there is none. */
 pid_t worker_of(pid_t parent);
+/** The same for one that stands by. */
+pid_t standby_of(pid_t parent);
 /** SIGSTOP, and SIGCONT after so many ms, if it is there still; of several, the last one alone. */
 void stop_worker(pid_t worker, unsigned length_ms);
 /** Ends what stop_worker began. */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The keeper's spare: a second worker process, started and reaped by the keeper's thread like the first. Lock:
+ * keeper->lock, as for the worker. What is done with it is standby.c's business.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/isolation/keeper.h"
+
+void gyre_keeper_want_spare(struct gyre_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    keeper->spare_wanted = true;
+    pthread_mutex_unlock(&keeper->lock);
+    eventfd_write(keeper->bell, 1);
+}
+
+gyre_status gyre_keeper_connect_spare(struct gyre_keeper *keeper, int *socket)
+{
+    pthread_mutex_lock(&keeper->lock);
+    gyre_status status = keeper->spare.pid ? gyre_worker_connect(keeper->spare.socket, socket)
+                                           : gyre_error_set(GYRE_LOST, "the standby worker is gone");
+    pthread_mutex_unlock(&keeper->lock);
+    return status;
+}
+
+void gyre_keeper_kill_spare(struct gyre_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    if (keeper->spare.pid)
+        kill(keeper->spare.pid, SIGKILL);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+/* Makes sure of its end; `why` receives what it was. */
+static void reap(struct gyre_keeper *keeper, char *why, size_t size)
+{
+    int wait_status = 0;
+    pid_t pid = keeper->spare.pid, reaped; /* only this thread writes it */
+    kill(pid, SIGKILL);
+    while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
+        ;
+    gyre_worker_explain(wait_status, reaped == pid, why, size);
+    pthread_mutex_lock(&keeper->lock);
+    if (keeper->spare.pidfd >= 0)
+        close(keeper->spare.pidfd);
+    close(keeper->spare.socket);
+    keeper->spare = (struct gyre_worker_process){0, -1, -1};
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+static void start(struct gyre_keeper *keeper)
+{
+    struct gyre_worker_process process = {0, -1, -1};
+    gyre_status status = gyre_worker_start(true, &process);
+    pthread_mutex_lock(&keeper->lock);
+    keeper->spare = process;
+    keeper->spare_wanted = false;
+    pthread_mutex_unlock(&keeper->lock);
+    keeper->desc.spare(keeper->desc.context, status == GYRE_OK, gyre_error_cause());
+}
+
+static bool is_wanted(struct gyre_keeper *keeper)
+{
+    pthread_mutex_lock(&keeper->lock);
+    bool wanted = keeper->spare_wanted && !keeper->spare.pid && !keeper->quit;
+    pthread_mutex_unlock(&keeper->lock);
+    return wanted;
+}
+
+void gyre_spare_tend(struct gyre_keeper *keeper, const struct pollfd news[2])
+{
+    char why[GYRE_KEEPER_REASON_SIZE];
+    bool open = !news[1].revents || gyre_keeper_hear(keeper, keeper->spare.socket);
+    if (news[0].revents || !open) {
+        gyre_keeper_hear(keeper, keeper->spare.socket); /* its last words */
+        reap(keeper, why, sizeof why);
+        keeper->desc.spare(keeper->desc.context, false, why);
+    }
+    if (is_wanted(keeper))
+        start(keeper);
+}
+
+void gyre_spare_end(struct gyre_keeper *keeper)
+{
+    char why[GYRE_KEEPER_REASON_SIZE];
+    if (keeper->spare.pid)
+        reap(keeper, why, sizeof why);
+}
