@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "gyre/waiting.h"
 
 #define CONNECT_NS UINT64_C(2000000000)
