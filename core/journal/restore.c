@@ -16,17 +16,6 @@ static struct gyre_logged_request request_of(const struct gyre_journal_content *
     return request;
 }
 
-/* Sends it as it was sent. */
-static bool put_request(gyre_queue *queue, const struct gyre_logged_request *request)
-{
-    queue->producer.given = queue->headers ? &request->header : NULL;
-    uint64_t sent = queue->request_least
-                        ? gyre_queue_put_tails(queue, request->payload, request->length, 1, GYRE_MARK_SEND)
-                        : gyre_queue_put(queue, request->payload, request->length, 1, GYRE_MARK_SEND);
-    queue->producer.given = NULL;
-    return sent > 0;
-}
-
 static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_message *reply)
 {
     gyre_slot *slot = gyre_reply_slot(queue, index);
@@ -60,7 +49,7 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
     for (uint64_t index = content->received; index < content->sent; index++) {
         struct gyre_logged_request request = request_of(content, index);
         const struct gyre_kept_message *reply = &content->replies[index - content->first];
-        if (!put_request(queue, &request))
+        if (!gyre_queue_put_logged(queue, &request))
             return too_many(content, queue);
         if (reply->payload)
             put_reply(queue, index, reply);

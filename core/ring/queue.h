@@ -419,6 +419,8 @@ static inline const unsigned char *gyre_packet_bytes(const void *packet, uint32_
 /** INVALID unless each of `count` requests, `size` bytes apart, is what the queue takes. */
 gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *requests, size_t size,
                                       size_t count);
+/** The part of it about one request with a tail, which is the caller's `number`th. */
+gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number);
 
 /**
  * The requests as they go into the ring, checked: where the caller's type is another one, `requests` then

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sending: copy or reserve, publish, ring. What happens when the queue is full is decided in
- * gyre_queue_make_room.
+ * Sending: copy, publish, ring. What happens when the queue is full is decided in gyre_queue_make_room.
  *
  * Locks: producer.lock for the copy alone; never across a wait.
  */
-#include "core/ring/queue.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,94 +13,27 @@
 #include "core/ring/copy.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
-
-#define INLINE __attribute__((always_inline)) static inline
-
-static uint64_t room(gyre_queue *queue)
-{
-    return queue->capacity - (queue->producer.sent - queue->producer.received_seen);
-}
-
-/*
- * Keeps the exact maximum of sent - received without reading the consumer's line for each message: the known
- * past value gives an upper bound, and only a bound above the maximum is worth a look at the real value.
- */
-static void note_depth(gyre_queue *queue, uint64_t sent)
-{
-    if (sent - queue->producer.received_seen <= queue->producer.high_water)
-        return;
-    queue->producer.received_seen = gyre_received(queue);
-    uint64_t depth = sent - queue->producer.received_seen;
-    if (depth > queue->producer.high_water)
-        __atomic_store_n(&queue->producer.high_water, depth, __ATOMIC_RELAXED);
-}
-
-/* Where the request slots are, in registers: stores to a slot could be stores to the queue for all a compiler
- * knows. */
-struct slots {
-    unsigned char *base;
-    uint64_t mask;
-    uint32_t stride;
-};
-
-static inline struct slots slots_of(const gyre_queue *queue)
-{
-    return (struct slots){queue->requests, queue->mask, queue->request_stride};
-}
-
-static inline gyre_slot *slot_at(struct slots slots, uint64_t index)
-{
-    return (gyre_slot *)(void *)(slots.base + (index & slots.mask) * slots.stride);
-}
-
-/* What a request with a tail says of itself; never more than what is there to be read. `tails` is a constant
- * here and below, so that requests without tails pay nothing for the others. */
-INLINE uint32_t length_of(const void *request, size_t size, bool tails)
-{
-    uint32_t used = (uint32_t)size;
-    if (tails)
-        memcpy(&used, request, sizeof used);
-    return used < size ? used : (uint32_t)size;
-}
-
-INLINE void publish(gyre_slot *slot, uint64_t index, size_t size, bool tails)
-{
-    slot->length = length_of(slot + 1, size, tails);
-    slot->info = 0;
-    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
-}
-
-/*
- * Makes requests visible, the last one first. A worker that sees the first one of them looks ahead, and would
- * otherwise take each line away between the store of its payload and that of its sequence.
- */
-INLINE void publish_all(struct slots slots, uint64_t first, uint64_t end, size_t size, bool tails)
-{
-    while (end != first) {
-        end--;
-        publish(slot_at(slots, end), end, size, tails);
-    }
-}
+#include "core/ring/publish.h"
 
 /* Messages of one line: with its payload each is complete, and a worker that waits gains nothing. */
-INLINE void put_lines(struct slots slots, uint64_t index, uint64_t end, const unsigned char *from,
-                      size_t size, bool tails)
+GYRE_INLINE void put_lines(struct gyre_slots slots, uint64_t index, uint64_t end, const unsigned char *from,
+                           size_t size, bool tails)
 {
     for (; index != end; index++, from += size) {
-        gyre_slot *slot = slot_at(slots, index);
-        gyre_payload_copy(slot + 1, from, length_of(from, size, tails));
-        publish(slot, index, size, tails);
+        gyre_slot *slot = gyre_slot_at(slots, index);
+        gyre_payload_copy(slot + 1, from, gyre_length_of(from, size, tails));
+        gyre_publish(slot, index, size, tails);
     }
 }
 
-INLINE void put_chunks(struct slots slots, uint64_t index, uint64_t end, const unsigned char *from,
-                       size_t size, uint64_t chunk, bool tails)
+GYRE_INLINE void put_chunks(struct gyre_slots slots, uint64_t index, uint64_t end, const unsigned char *from,
+                            size_t size, uint64_t chunk, bool tails)
 {
     while (index != end) {
         const uint64_t first = index, stop = end - index > chunk ? index + chunk : end;
         for (; index != stop; index++, from += size)
-            gyre_payload_copy(slot_at(slots, index) + 1, from, length_of(from, size, tails));
-        publish_all(slots, first, stop, size, tails);
+            gyre_payload_copy(gyre_slot_at(slots, index) + 1, from, gyre_length_of(from, size, tails));
+        gyre_publish_all(slots, first, stop, size, tails);
     }
 }
 
@@ -119,23 +49,18 @@ __attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t i
     return granted;
 }
 
-static bool is_bridged(const gyre_queue *queue)
+GYRE_INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
+                         enum gyre_mark mark, bool tails)
 {
-    return queue->bridge && queue->bridge->requests;
-}
-
-INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64_t count, enum gyre_mark mark,
-                    bool tails)
-{
-    const struct slots slots = slots_of(queue);
-    if (room(queue) < count)
+    const struct gyre_slots slots = gyre_slots_of(queue);
+    if (gyre_producer_room(queue) < count)
         queue->producer.received_seen =
             gyre_received(queue); /* acquire: the slots were read before they are reused */
-    uint64_t granted = room(queue) < count ? room(queue) : count;
+    uint64_t granted = gyre_producer_room(queue) < count ? gyre_producer_room(queue) : count;
     uint64_t index = queue->producer.sent;
     if (__builtin_expect(queue->annotated, 0))
         granted = annotate(queue, index, granted, requests, size);
-    const bool bridged = tails && is_bridged(queue);
+    const bool bridged = tails && gyre_requests_bridged(queue);
     if (bridged)
         granted = gyre_bridge_put(queue, requests, size, index, granted, (int)mark);
     const uint64_t end = index + granted;
@@ -150,15 +75,15 @@ INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64
         put_chunks(slots, index, end, requests, size, queue->chunk, tails);
     __atomic_store_n(&queue->producer.sent, end,
                      __ATOMIC_RELEASE); /* for those who count; the device never looks */
-    note_depth(queue, end);
+    gyre_producer_note_depth(queue, end);
     return granted;
 }
 
 uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size_t size)
 {
-    if (!is_bridged(queue) || size < sizeof(uint32_t))
+    if (!gyre_requests_bridged(queue) || size < sizeof(uint32_t))
         return 0;
-    return gyre_bridge_need(length_of(request, size, true));
+    return gyre_bridge_need(gyre_length_of(request, size, true));
 }
 
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
@@ -178,10 +103,11 @@ uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size
 {
     const uint64_t index = queue->producer.sent;
     gyre_slot *slot = gyre_request_slot(queue, index);
-    const uint32_t length = is_bridged(queue) ? 0 : length_of(request, size, queue->request_least != 0);
-    if (room(queue) == 0)
+    const uint32_t length =
+        gyre_requests_bridged(queue) ? 0 : gyre_length_of(request, size, queue->request_least != 0);
+    if (gyre_producer_room(queue) == 0)
         queue->producer.received_seen = gyre_received(queue);
-    if (room(queue) == 0 || annotate(queue, index, 1, request, size) == 0)
+    if (gyre_producer_room(queue) == 0 || annotate(queue, index, 1, request, size) == 0)
         return 0;
     gyre_mark_set_locked(queue, index, mark);
     gyre_payload_copy(slot + 1, request, length);
@@ -190,7 +116,7 @@ uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size
     slot->info = 0;
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
     __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE);
-    note_depth(queue, index + 1);
+    gyre_producer_note_depth(queue, index + 1);
     return 1;
 }
 
@@ -213,7 +139,7 @@ void gyre_queue_ring_credit(gyre_queue *queue)
         gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
 }
 
-static gyre_status check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number)
+gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number)
 {
     uint32_t used;
     char label[96];
@@ -244,7 +170,7 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
             "%s takes requests of %u to %u bytes, found one of %zu: send the kernel's request type",
             gyre_queue_label(queue, label, sizeof label), queue->request_least, queue->request_size, size);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
-        status = check_tail(queue, request + i * size, size, i);
+        status = gyre_queue_check_tail(queue, request + i * size, size, i);
     return status;
 }
 
@@ -270,8 +196,8 @@ gyre_status gyre_queue_admit(const gyre_queue *queue, struct gyre_outgoing *requ
 }
 
 /* Sends what there is room for, waiting while there is none; at least 1 when OK. */
-INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
-                             uint64_t deadline_ns, bool tails)
+GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
+                                  uint64_t deadline_ns, bool tails)
 {
     gyre_status status = GYRE_OK;
     bool inside = false;
@@ -316,16 +242,16 @@ __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, stru
     return status;
 }
 
-INLINE gyre_status send_requests(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
-                                 uint64_t deadline_ns)
+GYRE_INLINE gyre_status send_requests(gyre_queue *queue, struct gyre_outgoing requests,
+                                      struct gyre_sent *sent, uint64_t deadline_ns)
 {
     return requests.size == queue->direct_size ? send_some(queue, requests, sent, deadline_ns, false)
                                                : send_others(queue, requests, sent, deadline_ns);
 }
 
 /* As send_requests; of no requests, only their size is checked. */
-INLINE gyre_status send_batch(gyre_queue *queue, struct gyre_outgoing requests, size_t *sent,
-                              uint64_t deadline_ns)
+GYRE_INLINE gyre_status send_batch(gyre_queue *queue, struct gyre_outgoing requests, size_t *sent,
+                                   uint64_t deadline_ns)
 {
     struct gyre_sent granted = {0, 0};
     gyre_status status = GYRE_OK;
@@ -395,159 +321,4 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
                               "gyre_send_batch needs a queue, requests and a place for the number sent");
     *sent = 0;
     return send_batch(queue, all, sent, deadline_ns);
-}
-
-/*
- * Opens a reservation of what lies together in memory, `size` bytes for each request; 0 when there is no room
- * or another one is open.
- */
-static uint64_t try_reserve(gyre_queue *queue, size_t size, uint64_t wanted, bool *is_closed)
-{
-    uint64_t granted = 0;
-    gyre_producer_take(queue);
-    *is_closed = gyre_queue_closed(queue);
-    if (!*is_closed && !queue->producer.reserving) {
-        queue->producer.received_seen = gyre_received(queue);
-        uint64_t together = queue->capacity - (queue->producer.sent & queue->mask);
-        granted = room(queue) < wanted ? room(queue) : wanted;
-        granted = together < granted ? together : granted;
-        if (queue->log)
-            granted = gyre_queue_log_grant(queue, queue->producer.sent, granted);
-        if (is_bridged(queue))
-            granted = gyre_bridge_reserve(queue, size, granted);
-        queue->producer.reserved_size = size;
-        queue->producer.reserving = granted > 0;
-        queue->producer.reserved = granted;
-        if (queue->headers)
-            gyre_queue_headers_clear(queue, queue->producer.sent, queue->producer.sent + granted);
-    }
-    gyre_producer_give(queue);
-    return granted;
-}
-
-/* The payload of a request in the open reservation. */
-static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
-{
-    if (is_bridged(queue))
-        return gyre_bridge_reserved(queue, number);
-    return (unsigned char *)(gyre_request_slot(queue, queue->producer.sent + number) + 1);
-}
-
-/* What is done before a message is in the ring cannot be done to one that is built there. */
-static gyre_status refuse_in_place(const gyre_queue *queue)
-{
-    char label[96];
-    return gyre_error_set(
-        GYRE_INVALID,
-        "%s has levels or looks for duplicates, so requests are not built in place; use gyre_send",
-        gyre_queue_label(queue, label, sizeof label));
-}
-
-/* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
-static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
-                           uint64_t deadline_ns)
-{
-    gyre_status status = GYRE_OK;
-    bool is_closed = false, inside = false;
-    const uint64_t bytes = is_bridged(queue) ? GYRE_BRIDGE_UNITS(size) : 0;
-    if (queue->detour)
-        return refuse_in_place(queue);
-    do {
-        uint64_t granted = try_reserve(queue, size, *count, &is_closed);
-        if (granted) {
-            *requests = reserved_at(queue, 0);
-            *count = (size_t)granted;
-            break;
-        }
-        gyre_queue_stay(queue, deadline_ns, &inside);
-        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
-    } while (status == GYRE_OK);
-    gyre_queue_leave(queue, inside);
-    return status;
-}
-
-gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, uint64_t deadline_ns)
-{
-    size_t count = 1;
-    if (!queue || !request)
-        return gyre_error_set(GYRE_INVALID, "gyre_reserve_sized needs a queue and a place for the answer");
-    const size_t least = queue->request_least ? queue->request_least : queue->request_size;
-    if (size < least || size > queue->request_size)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_reserve_sized: the queue's requests have %zu to %u bytes, found %zu",
-                              least, queue->request_size, size);
-    return reserve(queue, size, request, &count, deadline_ns);
-}
-
-gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, size_t *count,
-                         uint64_t deadline_ns)
-{
-    if (!queue || !requests || !stride || !count || *count == 0)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_reserve needs a queue, places for the answer and a count of at least 1");
-    if (queue->request_growth.callers)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
-            queue->request_growth.callers->name);
-    if (queue->caller_request_size > queue->request_size)
-        return gyre_error_set(GYRE_INVALID,
-                              "the caller's request type has %u bytes and a slot %u: "
-                              "the kernel knows an older type; use gyre_send",
-                              queue->caller_request_size, queue->request_size);
-    *stride = is_bridged(queue) ? GYRE_BRIDGE_UNITS(queue->request_size) : queue->request_stride;
-    return reserve(queue, queue->request_size, requests, count, deadline_ns);
-}
-
-/* Of the reserved requests that are to be published. Fields that the caller does not know become zero. */
-static gyre_status check_reserved(const gyre_queue *queue, size_t count)
-{
-    gyre_status status = GYRE_OK;
-    uint32_t known = queue->caller_request_size;
-    for (size_t i = 0; known && i < count; i++)
-        memset(reserved_at(queue, i) + known, 0, queue->request_size - known);
-    for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++)
-        status = check_tail(queue, reserved_at(queue, i), queue->producer.reserved_size, i);
-    return status;
-}
-
-gyre_status gyre_commit(gyre_queue *queue, size_t count)
-{
-    gyre_status status = GYRE_OK;
-    char label[96];
-    if (!queue)
-        return gyre_error_set(GYRE_INVALID, "gyre_commit needs a queue");
-    gyre_producer_take(queue);
-    bool is_closed = gyre_queue_closed(queue);
-    if (!queue->producer.reserving || count > queue->producer.reserved) {
-        status = gyre_error_set(
-            GYRE_INVALID, "%s has %llu reserved requests, asked to commit %zu",
-            gyre_queue_label(queue, label, sizeof label),
-            (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), count);
-    } else if ((status = check_reserved(queue, count)) == GYRE_OK) {
-        uint64_t index = queue->producer.sent, end = index + (is_closed ? 0 : count);
-        (void)GYRE_FAULT_POINT(RING_COMMIT);
-        if (__builtin_expect(queue->annotated, 0))
-            gyre_queue_note_sent(queue, index, end);
-        if (queue->seals)
-            gyre_queue_seals_sent(queue, index, end, reserved_at(queue, 0), queue->request_stride);
-        if (is_bridged(queue))
-            gyre_bridge_commit(queue, index, end);
-        else if (queue->request_least)
-            publish_all(slots_of(queue), index, end, queue->request_size, true);
-        else
-            publish_all(slots_of(queue), index, end, queue->request_size, false);
-        __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
-        note_depth(queue, end);
-        queue->producer.reserving = false;
-        queue->producer.reserved = 0;
-    }
-    gyre_producer_give(queue);
-    if (status != GYRE_OK)
-        return status;
-    gyre_queue_ring_credit(queue);
-    if (is_closed && count)
-        return gyre_queue_tell_closed(queue);
-    gyre_queue_ring_doorbell(queue, count);
-    return GYRE_OK;
 }

@@ -96,23 +96,13 @@ struct replay {
     void *context;
 };
 
-static bool send_request(gyre_queue *target, const struct gyre_logged_request *request)
-{
-    target->producer.given = target->headers ? &request->header : NULL;
-    uint64_t sent = target->request_least
-                        ? gyre_queue_put_tails(target, request->payload, request->length, 1, GYRE_MARK_SEND)
-                        : gyre_queue_put(target, request->payload, request->length, 1, GYRE_MARK_SEND);
-    target->producer.given = NULL;
-    return sent > 0;
-}
-
 /* False when nothing could be sent. */
 static bool send_more(struct replay *replay)
 {
     uint64_t count = 0;
     while (replay->held ||
            gyre_queue_log_next(replay->source, &replay->index, replay->end, &replay->request)) {
-        replay->held = !send_request(replay->target, &replay->request);
+        replay->held = !gyre_queue_put_logged(replay->target, &replay->request);
         if (replay->held)
             break;
         replay->index++;
