@@ -71,23 +71,72 @@ static gyre_status copy_handles(gyre_resident *resident)
                             "clEnqueueWriteBuffer");
 }
 
-/* The requests of an epoch and, behind them, their headers; `written` (may be NULL) is the last one's event.
+static size_t headers_size(const struct opencl_epoch *epoch)
+{
+    return (size_t)epoch->count * epoch->queue->slots.header_size;
+}
+
+static size_t replies_size(const struct opencl_epoch *epoch)
+{
+    return (size_t)epoch->count * epoch->queue->slots.reply_stride;
+}
+
+/* Of one direction; 0 where messages have no checksums. */
+static size_t seals_size(const struct opencl_epoch *epoch)
+{
+    return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
+}
+
+/* Where the checksums of the epoch's messages lie in the queue: of requests, or of replies. */
+static unsigned char *seals(const struct opencl_epoch *epoch, bool of_replies)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    const gyre_u64 place = epoch->first & (slots->capacity - 1);
+    const gyre_u64 before = of_replies ? GYRE_SEALS_ROUND(slots->capacity) : 0;
+    return (unsigned char *)epoch->queue->memory->region + GYRE_SEALS_OFFSET(slots) +
+           (before + place) * sizeof(gyre_u32);
+}
+
+/*
+ * The requests of an epoch and, behind them, their headers and checksums; `written` (may be NULL) is the last
+ * one's event.
  */
 static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch *epoch, cl_event *written)
 {
-    const struct opencl_loader *cl = resident->device->cl;
     const struct opencl_queue *queue = epoch->queue;
-    const uint32_t size = queue->slots.header_size;
     const gyre_u64 place = epoch->first & (queue->slots.capacity - 1);
     const unsigned char *headers = (unsigned char *)queue->memory->region + queue->slots.headers_offset;
-    cl_int code =
-        cl->clEnqueueWriteBuffer(epoch->commands, epoch->requests, CL_FALSE, 0, opencl_slots_size(epoch),
-                                 opencl_request_slot(queue, epoch->first), 0, NULL, size ? NULL : written);
-    if (code == CL_SUCCESS && size)
-        code =
-            cl->clEnqueueWriteBuffer(epoch->commands, epoch->requests, CL_FALSE, opencl_slots_size(epoch),
-                                     (size_t)epoch->count * size, headers + place * size, 0, NULL, written);
+    const struct {
+        const void *from;
+        size_t size;
+    } pieces[] = {{opencl_request_slot(queue, epoch->first), opencl_slots_size(epoch)},
+                  {headers + place * queue->slots.header_size, headers_size(epoch)},
+                  {queue->slots.sealed ? seals(epoch, false) : NULL, seals_size(epoch)}};
+    const size_t last = pieces[2].size ? 2 : pieces[1].size ? 1 : 0;
+    size_t offset = 0;
+    cl_int code = CL_SUCCESS;
+    for (size_t i = 0; i <= last && code == CL_SUCCESS; offset += pieces[i++].size)
+        if (pieces[i].size)
+            code = resident->device->cl->clEnqueueWriteBuffer(epoch->commands, epoch->requests, CL_FALSE,
+                                                              offset, pieces[i].size, pieces[i].from, 0, NULL,
+                                                              i == last ? written : NULL);
     return opencl_commanded(resident, code, "clEnqueueWriteBuffer");
+}
+
+/* The replies, their checksums first; `done` is the last one's event. */
+static gyre_status download_replies(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_int code = CL_SUCCESS;
+    if (seals_size(epoch))
+        code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, replies_size(epoch),
+                                       seals_size(epoch), seals(epoch, true), 0, NULL, NULL);
+    if (code == CL_SUCCESS)
+        code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, 0, replies_size(epoch),
+                                       opencl_reply_slot(epoch->queue, epoch->first), 0, NULL, &epoch->done);
+    if (code == CL_SUCCESS)
+        code = cl->clFlush(epoch->commands);
+    return opencl_commanded(resident, code, "clEnqueueReadBuffer");
 }
 
 /*
@@ -117,10 +166,9 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
 {
     const struct opencl_loader *cl = resident->device->cl;
     const struct opencl_settings *settings = &resident->device->settings;
-    const struct opencl_queue *queue = epoch->queue;
     const struct opencl_epoch *before = former(resident);
-    const size_t in_size = opencl_slots_size(epoch) + (size_t)epoch->count * queue->slots.header_size;
-    const size_t out_size = (size_t)epoch->count * queue->slots.reply_stride;
+    const size_t in_size = opencl_slots_size(epoch) + headers_size(epoch) + seals_size(epoch);
+    const size_t out_size = replies_size(epoch) + seals_size(epoch);
     const bool told = settings->profile || resident->ways < settings->epochs;
     epoch->first_block = resident->way * (resident->blocks / resident->ways);
     gyre_status status = prepare(resident, epoch, in_size, out_size);
@@ -133,11 +181,7 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
     if (status != GYRE_OK)
         return status;
     resident->way = (resident->way + 1) % resident->ways;
-    cl_int code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, 0, out_size,
-                                          opencl_reply_slot(queue, epoch->first), 0, NULL, &epoch->done);
-    if (code == CL_SUCCESS)
-        code = cl->clFlush(epoch->commands);
-    return opencl_commanded(resident, code, "clEnqueueReadBuffer");
+    return download_replies(resident, epoch);
 }
 
 /* ---- back ---- */

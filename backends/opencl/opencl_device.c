@@ -318,6 +318,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .block_lane_multiple = is_cpu ? 1 : 32,
                             .can_wake = 1,
                             .can_skip = 1,
+                            .can_seal = 1,
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_NONE};
     now.lanes_default = least(is_cpu ? CPU_LANES : GPU_LANES, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;

@@ -125,8 +125,18 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
         told.headers_offset = slots->headers_offset;
         told.bridge = epoch->queue->bridge;
         told.spare = epoch->spare;
-    } else if (told.header_size) {
-        told.headers_offset = opencl_slots_size(epoch); /* as opencl_copies.c copies them */
+        if (slots->sealed) {
+            told.seals_offset = GYRE_SEALS_OFFSET(slots);
+            told.reply_seals_offset =
+                told.seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
+        }
+        return told;
+    }
+    if (told.header_size) /* as opencl_copies.c copies them */
+        told.headers_offset = opencl_slots_size(epoch);
+    if (slots->sealed) {
+        told.seals_offset = opencl_slots_size(epoch) + (size_t)epoch->count * slots->header_size;
+        told.reply_seals_offset = (size_t)epoch->count * slots->reply_stride;
     }
     return told;
 }

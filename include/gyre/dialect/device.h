@@ -33,6 +33,11 @@ typedef struct gyre_block_shared {
 #define GYRE_HEADED 0
 #endif
 
+/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others hold no trace of them. */
+#ifndef GYRE_SEALED
+#define GYRE_SEALED 0
+#endif
+
 /** One lane's view of its launch: what handlers get as `gyre`. Handlers do not touch its members. */
 typedef struct gyre_context {
     gyre_u32 lane, lane_count, block, block_count;
@@ -212,6 +217,10 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 #else
 #define GYRE_HEADER_QUEUE_(gyre, headers_, size_, mask_) ((void)0)
 #define GYRE_HEADER_AT_(gyre, index_)                    ((void)0)
+#endif
+
+#if GYRE_SEALED
+#include "gyre/dialect/seal.h"
 #endif
 
 #define GYRE_HANDLES_INLINE_ GYRE_HELPER

@@ -107,6 +107,7 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
 }
 
 #include "gyre/dialect/opencl_bridge.h"
+#include "gyre/dialect/opencl_seal.h"
 
 /* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
 #define GYRE_EPOCH_ASKED_(request_, epoch, region, in)                                                       \
@@ -191,7 +192,8 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                 GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
-                if (gyre_admit_##request_(&gyre, asked)) {                                                   \
+                if (gyre_epoch_seal_holds_(&gyre, &epoch, requests, i, asked, length) &&                     \
+                    gyre_admit_##request_(&gyre, asked)) {                                                   \
                     gyre_clear_##reply_(answer);                                                             \
                     result = gyre_result_(                                                                   \
                         &gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,                 \
@@ -199,6 +201,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                 }                                                                                            \
                 failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));               \
                 GYRE_EPOCH_ANSWERED_(reply_, &epoch, replies, &gyre, out);                                   \
+                gyre_epoch_seal_(&epoch, replies, i, out, answer);                                           \
                 GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
             }                                                                                                \
             gyre_epoch_settle_(&epoch, i, out);                                                              \
@@ -228,7 +231,9 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                                  \
             GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \
             gyre.failed = 0;                                                                                 \
-            if (todo == GYRE_SLOT_READY_ && !gyre_admit_##request_(&gyre, asked)) {                          \
+            if (todo == GYRE_SLOT_READY_ &&                                                                  \
+                !(gyre_epoch_seal_holds_(&gyre, &epoch, requests, i, asked, length) &&                       \
+                  gyre_admit_##request_(&gyre, asked))) {                                                    \
                 if (gyre.lane == 0)                                                                          \
                     gyre_write_failure_(out, gyre.fail_code, gyre.fail_text);                                \
                 todo = GYRE_SLOT_SETTLED_;                                                                   \
@@ -246,8 +251,10 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             }                                                                                                \
             gyre_together_();                                                                                \
             if (gyre.lane == 0) {                                                                            \
-                if (todo == GYRE_SLOT_READY_)                                                                \
+                if (todo == GYRE_SLOT_READY_) {                                                              \
                     GYRE_EPOCH_ANSWERED_(reply_, &epoch, replies, &gyre, out);                               \
+                    gyre_epoch_seal_(&epoch, replies, i, out, answer);                                       \
+                }                                                                                            \
                 GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
                 gyre_epoch_settle_(&epoch, i, out);                                                          \
                 gyre_epoch_count_(log, failed);                                                              \

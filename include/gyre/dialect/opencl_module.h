@@ -25,7 +25,7 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 4
+#define GYRE_OPENCL_MODULE_VERSION 5
 
 /** Never the sequence of a message: the copy of a reply slot is filled. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
@@ -36,9 +36,11 @@ typedef struct gyre_epoch {
     gyre_u64 request_offset, reply_offset; /* bytes from the buffers' start to slot 0 */
     gyre_u64
         stamps_offset; /* direct: bytes from `replies` to the first gyre_stamp; 0: messages are not timed */
-    gyre_u64 headers_offset; /* bytes from `requests` to the header of slot 0; 0: messages have none */
-    gyre_u64 drop_before;    /* requests below are completed as DROPPED */
-    gyre_u64 redo_end;       /* direct: below it, some were completed by an epoch that was called off */
+    gyre_u64 headers_offset;     /* bytes from `requests` to the header of slot 0; 0: messages have none */
+    gyre_u64 seals_offset;       /* bytes from `requests` to the checksum of slot 0; 0: there are none */
+    gyre_u64 reply_seals_offset; /* bytes from `replies` to that of reply slot 0 */
+    gyre_u64 drop_before;        /* requests below are completed as DROPPED */
+    gyre_u64 redo_end;           /* direct: below it, some were completed by an epoch that was called off */
     gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
     gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
     gyre_u64 handles_offset; /* bytes from `control` to the table of handles; all ones: there is none */
@@ -85,7 +87,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 272 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 288 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16, "layout");
 #endif
 

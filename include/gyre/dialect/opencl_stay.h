@@ -117,6 +117,9 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     stay->at.stamps_offset = slots->stamps_offset;
     stay->at.headers_offset = slots->headers_offset;
     stay->at.header_size = slots->header_size;
+    stay->at.seals_offset = slots->sealed ? GYRE_SEALS_OFFSET(slots) : 0;
+    stay->at.reply_seals_offset =
+        stay->at.seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
     stay->at.bridge = stay->control->queues[q].bridge;
     if (stay->blocks == 1)
         return stay->cursor->next + GYRE_STAY_BATCH_;
@@ -211,7 +214,8 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                         GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
                         gyre.failed = 0;                                                                     \
                         int result = GYRE_FAILED;                                                            \
-                        if (gyre_admit_##request_(&gyre, asked)) {                                           \
+                        if (gyre_epoch_seal_holds_(&gyre, &stay.at, stay.region, 0, asked, length) &&        \
+                            gyre_admit_##request_(&gyre, asked)) {                                           \
                             gyre_clear_##reply_(answer);                                                     \
                             result = gyre_result_(                                                           \
                                 &gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,         \
@@ -219,6 +223,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                         }                                                                                    \
                         failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));       \
                         GYRE_EPOCH_ANSWERED_(reply_, &stay.at, stay.region, &gyre, out);                     \
+                        gyre_epoch_seal_(&stay.at, stay.region, 0, out, answer);                             \
                         GYRE_EPOCH_STAMP_(&gyre, &stay.at, stay.region, 0, started_ns);                      \
                     }                                                                                        \
                     gyre_epoch_settle_(&stay.at, 0, out);                                                    \
