@@ -122,13 +122,24 @@ static void write_id128(const unsigned char *bytes, FILE *out)
     fputc('"', out);
 }
 
+/* Of what lies in a device buffer: which part of which. */
+static void write_far(const unsigned char *message, gyre_part part, FILE *out)
+{
+    gyre_far far;
+    memcpy(&far, message + (part.offset & ~GYRE_PART_FAR), sizeof far);
+    fprintf(out, "{\"buffer\":%" PRIu64 ",\"offset\":%" PRIu64 ",\"size\":%" PRIu64 "}", far.handle.id,
+            far.handle.offset, far.handle.size);
+}
+
 static void write_part(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
                        FILE *out)
 {
     gyre_part part;
     memcpy(&part, source, sizeof part);
-    const unsigned char *items = message + part.offset;
-    if (layout->shape == GYRE_SHAPE_UTF8) {
+    const unsigned char *items = message + (part.offset & ~GYRE_PART_FAR);
+    if (gyre_is_far(part)) {
+        write_far(message, part, out);
+    } else if (layout->shape == GYRE_SHAPE_UTF8) {
         message_json_write_bytes(items, part.count, out);
     } else if (layout->shape == GYRE_SHAPE_OPTIONAL) {
         if (part.count)

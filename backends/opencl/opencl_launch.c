@@ -109,9 +109,11 @@ static uint32_t count_ways(const gyre_resident *resident)
     return resident->device->direct || !ways ? 1 : ways;
 }
 
+/* By a handle, or by a span that may lie in a buffer. */
 static bool names_buffers(const gyre_type *type)
 {
-    if (strcmp(type->name, "gyre_handle") == 0)
+    if (strcmp(type->name, "gyre_handle") == 0 || strstr(type->fields, " span[]") ||
+        strstr(type->fields, " utf8[]"))
         return true;
     for (const gyre_type *const *field = type->field_types; field && *field; field++)
         if (names_buffers(*field))

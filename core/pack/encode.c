@@ -135,8 +135,10 @@ static void write_part(writer *out, gyre_pack_options options, const gyre_layout
 {
     gyre_part part;
     memcpy(&part, value, sizeof part);
-    const unsigned char *items = out->message + part.offset;
-    if (layout->shape == GYRE_SHAPE_OPTIONAL) {
+    const unsigned char *items = out->message + (part.offset & ~GYRE_PART_FAR);
+    if (gyre_is_far(part)) {
+        fail(out, "its items lie in a device buffer");
+    } else if (layout->shape == GYRE_SHAPE_OPTIONAL) {
         write_optional(out, options, layout->element, part.count ? items : NULL);
     } else if (layout->shape == GYRE_SHAPE_UTF8) {
         write_text(out, options.string, items, part.count);

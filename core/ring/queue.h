@@ -121,6 +121,8 @@ struct gyre_queue {
     struct gyre_queue_log *log;       /* NULL: requests are not kept for another time (log.h) */
     struct gyre_queue_bridge *bridge; /* NULL: every message lies in its slot */
     struct gyre_lent *lent;           /* NULL: the client is this program */
+    /* Brings a request with a tail up to date on its way into the ring; atomic, NULL: they go as they are. */
+    void (*settle)(const struct gyre_queue *queue, void *request, uint64_t length);
     uint64_t first_sequence;
     int doorbell; /* -1, or its own eventfd: another program rings the kernel's doorbell for it */
     void (*detach)(gyre_queue *queue); /* what closes it where no kernel of this program has it; else NULL */
@@ -395,6 +397,15 @@ uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t si
                               enum gyre_mark mark);
 
 /* queue_convert.c */
+
+/**
+ * From now on every request with a tail goes through `settle`; those that are in the ring already are the
+ * caller's to see to. Takes the producer's lock.
+ */
+void gyre_queue_settle_requests(gyre_queue *queue,
+                                void (*settle)(const gyre_queue *queue, void *request, uint64_t length));
+/** Lets a request that is in its place go through that. */
+void gyre_queue_settle(const gyre_queue *queue, void *request);
 
 /** Whether requests of `size` bytes are not in the ring as callers give them. */
 bool gyre_queue_converts(const gyre_queue *queue, size_t size);

@@ -59,9 +59,42 @@ static gyre_status lengthen(const gyre_queue *queue, const unsigned char *from, 
     return GYRE_OK;
 }
 
+/* Messages that are only to be settled. */
+static gyre_status copy(const gyre_queue *queue, const unsigned char *from, size_t size, size_t count,
+                        unsigned char *to)
+{
+    gyre_status status = gyre_queue_check_requests(queue, from, size, count);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        memcpy(to + i * queue->request_size, from + i * size, size);
+    return status;
+}
+
+static bool settles(const gyre_queue *queue)
+{
+    return queue->request_least && __atomic_load_n(&queue->settle, __ATOMIC_ACQUIRE) && !queue->packets;
+}
+
+void gyre_queue_settle_requests(gyre_queue *queue,
+                                void (*settle)(const gyre_queue *queue, void *request, uint64_t length))
+{
+    gyre_producer_take(queue); /* who has it now is done before the caller looks at the ring */
+    __atomic_store_n(&queue->settle, settle, __ATOMIC_RELEASE); /* pairs with `settles` */
+    gyre_producer_give(queue);
+}
+
+void gyre_queue_settle(const gyre_queue *queue, void *request)
+{
+    uint32_t used;
+    if (!settles(queue))
+        return;
+    memcpy(&used, request, sizeof used);
+    if (used >= queue->request_least && used <= queue->request_size)
+        queue->settle(queue, request, used);
+}
+
 bool gyre_queue_converts(const gyre_queue *queue, size_t size)
 {
-    return queue->packets || queue->request_growth.callers ||
+    return queue->packets || queue->request_growth.callers || __builtin_expect(settles(queue), 0) ||
            (size != 0 && size == queue->caller_request_size);
 }
 
@@ -71,12 +104,15 @@ gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, si
     gyre_status (*convert)(const gyre_queue *, const unsigned char *, size_t, size_t, unsigned char *) =
         queue->packets                  ? pack
         : queue->request_growth.callers ? grow
+        : queue->request_least          ? copy
                                         : lengthen;
     void *converted = calloc(count, queue->request_size);
     *out = NULL;
     if (!converted)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu requests as the kernel's type", count);
     gyre_status status = convert(queue, requests, size, count, converted);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        gyre_queue_settle(queue, (unsigned char *)converted + i * queue->request_size);
     if (status == GYRE_OK)
         *out = converted;
     else

@@ -120,8 +120,10 @@ static gyre_status check_reserved(const gyre_queue *queue, size_t count)
     uint32_t known = queue->caller_request_size;
     for (size_t i = 0; known && i < count; i++)
         memset(reserved_at(queue, i) + known, 0, queue->request_size - known);
-    for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++)
+    for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++) {
         status = gyre_queue_check_tail(queue, reserved_at(queue, i), queue->producer.reserved_size, i);
+        gyre_queue_settle(queue, reserved_at(queue, i));
+    }
     return status;
 }
 

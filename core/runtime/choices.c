@@ -54,6 +54,11 @@ void gyre_kernel_types_destroy(gyre_kernel *kernel)
     kernel->types = NULL;
 }
 
+const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel)
+{
+    return kernel->types ? kernel->types->request.layout : NULL;
+}
+
 static gyre_status no_handler(const gyre_kernel *kernel, const char *name)
 {
     const gyre_layout *layout = kernel->types->request.layout;

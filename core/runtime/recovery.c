@@ -235,6 +235,7 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
         show_all(kernel, verb);
     pthread_mutex_unlock(&kernel->lock);
     gyre_handles_refresh(kernel);
+    gyre_spans_relocate(kernel);
     gyre_status status = launch_again(kernel, replays, verb, &resident);
     if (status != GYRE_OK)
         gyre_dispatch_release(kernel->dispatch, resident);

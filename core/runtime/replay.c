@@ -102,6 +102,7 @@ static bool send_more(struct replay *replay)
     uint64_t count = 0;
     while (replay->held ||
            gyre_queue_log_next(replay->source, &replay->index, replay->end, &replay->request)) {
+        gyre_spans_settle(replay->kernel, replay->request.payload, replay->request.length);
         replay->held = !gyre_queue_put_logged(replay->target, &replay->request);
         if (replay->held)
             break;

@@ -256,6 +256,15 @@ void gyre_kernel_free_shards(gyre_kernel *kernel);
 /** The types of a kernel that was built. Owner: the kernel. */
 gyre_status gyre_kernel_types_create(gyre_kernel *kernel);
 void gyre_kernel_types_destroy(gyre_kernel *kernel);
+/** Of its requests, as the device has them; NULL before gyre_kernel_types_create. */
+const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);
+
+/* spans.c: spans of messages that lie in device buffers. */
+
+/** Writes into a request where its buffers are now, by the kernel's table. */
+void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length);
+/** The same for every unanswered request of its queues. Takes the lock; no device is there. */
+void gyre_spans_relocate(gyre_kernel *kernel);
 
 /* type_registry.c */
 /** Adds a type and those inside it, unless they are known; `context` is the runtime. */

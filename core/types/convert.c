@@ -18,11 +18,25 @@ typedef struct conversion {
 
 static bool convert_value(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at);
 
+/* A far part stays where it is: what tells where is copied. */
+static bool convert_far(const conversion *run, gyre_part from, uint64_t to_at)
+{
+    gyre_part to;
+    if (!gyre_part_take(run->to, run->to_size, sizeof(gyre_far), 1, &to))
+        return false;
+    memcpy(run->to + to.offset, run->from + (from.offset & ~GYRE_PART_FAR), sizeof(gyre_far));
+    to = (gyre_part){to.offset | GYRE_PART_FAR, from.count};
+    memcpy(run->to + to_at, &to, sizeof to);
+    return true;
+}
+
 static bool convert_part(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at)
 {
     const gyre_layout *element = layout->element;
     gyre_part from, to;
     memcpy(&from, run->from + from_at, sizeof from);
+    if (gyre_is_far(from))
+        return convert_far(run, from, to_at);
     if (!gyre_part_take(run->to, run->to_size, element->size, from.count, &to))
         return false;
     memcpy(run->to + to_at, &to, sizeof to);

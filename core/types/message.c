@@ -47,6 +47,22 @@ static bool wrong_part(const gyre_part *part, const checker *check, const char *
     return false;
 }
 
+/* What lies in a device buffer is the device's to look at: here, that the message says where that is. */
+static bool check_far(checker *check, const gyre_layout *layout, const gyre_part *part)
+{
+    const uint32_t at = part->offset & ~GYRE_PART_FAR;
+    gyre_far far;
+    if (layout->shape == GYRE_SHAPE_OPTIONAL || layout->element->has_parts || at < check->least ||
+        at > check->used || check->used - at < sizeof far || at % 8 != 0)
+        return wrong_part(part, check, "do not lie, aligned, in the tail of a message");
+    if (check->left < sizeof far)
+        return wrong_part(part, check, "lie over another part of a message");
+    check->left -= sizeof far;
+    memcpy(&far, check->message + at, sizeof far);
+    return far.handle.size == part->count * layout->element->size ||
+           wrong_part(part, check, "are not what their buffer holds, in a message");
+}
+
 static bool check_part(checker *check, const gyre_layout *layout, uint64_t at)
 {
     gyre_part part;
@@ -56,6 +72,8 @@ static bool check_part(checker *check, const gyre_layout *layout, uint64_t at)
         return true;
     if (layout->shape == GYRE_SHAPE_OPTIONAL && part.count > 1)
         return wrong_part(&part, check, "of an optional field say more than one, in a message");
+    if (gyre_is_far(part))
+        return check_far(check, layout, &part);
     if (part.offset < check->least || part.offset > check->used ||
         part.count > (check->used - part.offset) / size ||
         part.offset % gyre_item_alignment_((gyre_u32)size) != 0)

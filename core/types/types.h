@@ -131,6 +131,13 @@ gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, co
  */
 gyre_status gyre_layout_check_message(const gyre_layout *layout, const void *message, uint64_t length);
 
+/**
+ * Calls `visit` for each part of a message whose items lie in a device buffer, which may change what it is
+ * given. A message that gyre_layout_check_message refuses has none.
+ */
+void gyre_layout_visit_far(const gyre_layout *layout, void *message, uint64_t length,
+                           void (*visit)(void *context, gyre_far *far), void *context);
+
 /** Empties a message (at any alignment, of layout->size bytes): all fields zero, nothing in its tail. */
 void gyre_layout_clear_message(const gyre_layout *layout, void *message);
 

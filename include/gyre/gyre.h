@@ -611,6 +611,19 @@ GYRE_API uint64_t gyre_buffer_size(const gyre_buffer *buffer);
  */
 GYRE_API gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t size,
                                         gyre_handle *out);
+/**
+ * Says in *part, a span or text of a begun message, that its items are `count` of the buffer's from item
+ * `first` on: only their name travels, and the handler reads them like any others, on the buffer's device. A
+ * handler of another device, and one that gets the message after the buffer was freed or its device was
+ * opened anew, is not called; the message fails (GYRE_FAILURE_BUFFER). The buffer's bytes are to stay as they
+ * are until the completion is there. Fails as gyre_buffer_handle and gyre_put.
+ *
+ *     gyre_put_buffer(f64, &message, &message.prices, buffer, 0, 1000000)
+ */
+#define gyre_put_buffer(type, message, part, buffer, first, count)                                           \
+    gyre_message_put_buffer((message), sizeof(*(message)), (part), (buffer), sizeof(type), (first), (count))
+GYRE_API gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part, gyre_buffer *buffer,
+                                             size_t item_size, uint64_t first, uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,9 @@
  *     ...
  *     const f64 *prices = gyre_items(f64, &message, message.prices);  (NULL: empty, or not in the message)
  *
+ * A span or text whose items have no parts may also lie in a device buffer, as large as that is: then a
+ * gyre_far in the tail tells where, gyre_put_buffer (gyre.h) makes it, and handlers read it like any other.
+ *
  * Records with parts are put first and their parts afterwards, through the pointer that gyre_items gives.
  * Handlers: dialect/parts.h. Stability: declarations compile unchanged within a major version.
  */
@@ -37,6 +40,17 @@ typedef struct gyre_part {
     gyre_u32 offset; /* bytes from the start of the message */
     gyre_u32 count;  /* items */
 } gyre_part;
+
+/* Set in the offset of a part whose items lie in a device buffer; the other bits are that of its gyre_far. */
+#define GYRE_PART_FAR 0x80000000u
+/** True when a part's items lie in a device buffer. An empty part may have any offset. */
+#define gyre_is_far(part) ((part).count != 0 && ((part).offset & GYRE_PART_FAR) != 0)
+
+/* Where the items of a far part are. The device holds it against its own table before the handler runs. */
+typedef struct gyre_far {
+    gyre_handle handle;
+    gyre_u64 address; /* of the first item, as the device sees it */
+} gyre_far;
 
 /** True when an optional field is there. */
 #define gyre_has(part) ((part).count != 0)

@@ -83,22 +83,22 @@ GYRE_INLINE_ gyre_u32 gyre_block_count(const gyre_context *gyre)
 /* ---- buffers that messages name ---- */
 
 #define GYRE_LITERAL_
+#define GYRE_TABLE_
 #define GYRE_HANDLES_INLINE_ GYRE_INLINE_
 #include "gyre/dialect/handles.h"
 
 /* Pairs with the core's release of the entry's id; the request that holds the handle was sent after it. */
-GYRE_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
+GYRE_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_control_handle *table, gyre_u32 slot)
 {
-    const gyre_control_handle *there = &gyre->handles[slot];
+    const gyre_control_handle *there = &table[slot];
     gyre_control_handle entry = {__atomic_load_n(&there->id, __ATOMIC_ACQUIRE), 0, 0, 0};
     entry.address = __atomic_load_n(&there->address, __ATOMIC_RELAXED);
     entry.size = __atomic_load_n(&there->size, __ATOMIC_RELAXED);
     return entry;
 }
 
-GYRE_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address)
+GYRE_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(gyre_u64 address)
 {
-    (void)gyre;
     return (GYRE_GLOBAL void *)(uintptr_t)address;
 }
 

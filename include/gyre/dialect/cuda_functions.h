@@ -24,9 +24,9 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
 /* ---- buffers that messages name ---- */
 
 /* The table is host memory: read past the caches, id first. */
-GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
+GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_control_handle *table, gyre_u32 slot)
 {
-    const volatile gyre_control_handle *there = gyre->handles + slot;
+    const volatile gyre_control_handle *there = table + slot;
     gyre_control_handle entry;
     entry.id = there->id;
     entry.address = there->address;
@@ -34,7 +34,7 @@ GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyr
     return entry;
 }
 
-GYRE_HELPER void *gyre_handle_at_(const gyre_context *, gyre_u64 address)
+GYRE_HELPER void *gyre_handle_at_(gyre_u64 address)
 {
     return (void *)address;
 }

@@ -223,6 +223,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 #include "gyre/dialect/seal.h"
 #endif
 
+#define GYRE_TABLE_          GYRE_GLOBAL
 #define GYRE_HANDLES_INLINE_ GYRE_HELPER
 #include "gyre/dialect/handles.h"
 

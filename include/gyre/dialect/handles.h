@@ -5,11 +5,12 @@
  *
  *   GYRE_HANDLES_INLINE_   how functions are declared
  *   GYRE_LITERAL_          the address space of string literals
+ *   GYRE_TABLE_            that of the table of handles
  *
- * and after it, with `gyre->handles` not NULL,
+ * and after it
  *
- *   gyre_handle_entry_(gyre, slot)    an entry of the table, read anew
- *   gyre_handle_at_(gyre, address)    what lies there
+ *   gyre_handle_entry_(table, slot)   an entry of the table, read anew
+ *   gyre_handle_at_(address)          what lies there
  *
  * Always checked, not only in tests: it costs one entry of the table for each handle, and none for each
  * element.
@@ -17,8 +18,9 @@
 #ifndef GYRE_DIALECT_HANDLES_H
 #define GYRE_DIALECT_HANDLES_H
 
-GYRE_HANDLES_INLINE_ gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot);
-GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address);
+GYRE_HANDLES_INLINE_ gyre_control_handle gyre_handle_entry_(const GYRE_TABLE_ gyre_control_handle *table,
+                                                            gyre_u32 slot);
+GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_handle_at_(gyre_u64 address);
 
 /* Elements are aligned to the largest power of two that divides their size, and to no more than this. */
 #define GYRE_HANDLE_ALIGNMENT_ 16
@@ -40,24 +42,33 @@ gyre_handle_fault_(gyre_handle asked, gyre_control_handle there, gyre_u64 elemen
     return 0;
 }
 
+/* *address: of what the handle names, when nothing is wrong. `table`: NULL where there is none. */
+GYRE_HANDLES_INLINE_ GYRE_LITERAL_ const char *gyre_handle_find_(const GYRE_TABLE_ gyre_control_handle *table,
+                                                                 gyre_handle asked, gyre_u64 element_size,
+                                                                 gyre_u64 *address)
+{
+    gyre_control_handle there = {0, 0, 0, 0};
+    if (!table)
+        return "messages name no buffers on this backend";
+    if (asked.id)
+        there = gyre_handle_entry_(table, (gyre_u32)(asked.id % GYRE_HANDLES_MAX));
+    *address = there.address + asked.offset;
+    return gyre_handle_fault_(asked, there, element_size);
+}
+
 GYRE_HANDLES_INLINE_ GYRE_GLOBAL void *gyre_open_(gyre_context *gyre, const GYRE_GLOBAL gyre_handle *handle,
                                                   gyre_u64 element_size, gyre_u64 *count)
 {
-    gyre_handle asked = *handle;
-    gyre_control_handle there = {0, 0, 0, 0};
-    GYRE_LITERAL_ const char *fault = "messages name no buffers on this backend";
-    if (gyre->handles) {
-        if (asked.id)
-            there = gyre_handle_entry_(gyre, (gyre_u32)(asked.id % GYRE_HANDLES_MAX));
-        fault = gyre_handle_fault_(asked, there, element_size);
-    }
+    const gyre_handle asked = *handle;
+    gyre_u64 address = 0;
+    GYRE_LITERAL_ const char *fault = gyre_handle_find_(gyre->handles, asked, element_size, &address);
     *count = 0;
     if (fault) {
         gyre_fail_(gyre, GYRE_FAILURE_BUFFER, fault);
         return 0;
     }
     *count = asked.size / element_size;
-    return gyre_handle_at_(gyre, there.address + asked.offset);
+    return gyre_handle_at_(address);
 }
 
 #define gyre_open(gyre, type, handle, count)                                                                 \

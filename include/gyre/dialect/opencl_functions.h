@@ -53,14 +53,13 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
 
 /* ---- buffers that messages name ---- */
 
-GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_context *gyre, gyre_u32 slot)
+GYRE_HELPER gyre_control_handle gyre_handle_entry_(const __global gyre_control_handle *table, gyre_u32 slot)
 {
-    return gyre->handles[slot];
+    return table[slot];
 }
 
-GYRE_HELPER __global void *gyre_handle_at_(const gyre_context *gyre, gyre_u64 address)
+GYRE_HELPER __global void *gyre_handle_at_(gyre_u64 address)
 {
-    (void)gyre;
     return (__global void *)(size_t)address;
 }
 

@@ -23,6 +23,9 @@
  * do not overlap. A request that is wrong there is a failed message (GYRE_FAILURE_PART) that names the field,
  * and its handler never runs. So gyre_items needs no check of its own, and gyre_get only that of the index.
  *
+ * A part may be far (parts.h): its items lie in a device buffer, whose name, bounds and address are checked
+ * as gyre_open would; one that is wrong there is GYRE_FAILURE_BUFFER. Handlers see no difference.
+ *
  * A reply with a tail is empty when its handler is called. In block kernels lane 0 alone calls gyre_new,
  * gyre_copy and gyre_new_text; the others see what it made after a barrier.
  */
@@ -38,6 +41,8 @@
 /** What a message's parts may be in, and how many bytes of its tail no part was seen in yet. */
 typedef struct gyre_bounds_ {
     gyre_u32 least, used, left;
+    gyre_i32 code;                                  /* of the failure, when something is wrong */
+    const GYRE_TABLE_ gyre_control_handle *handles; /* of far parts */
 } gyre_bounds_;
 
 #ifndef GYRE_DIALECT_C
@@ -48,20 +53,44 @@ GYRE_HELPER gyre_u32 gyre_item_alignment_(gyre_u32 size)
 }
 #endif
 
+#define GYRE_OUTSIDE_ "o"
+#define GYRE_OVERLAP_ "v"
+
+/* Of a far part. Nothing is written: who made the message knew the address, or the message fails. */
+GYRE_HELPER GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
+                                                      gyre_u32 size, gyre_bounds_ *bounds)
+{
+    const gyre_u32 at = part.offset & ~GYRE_PART_FAR;
+    gyre_u64 address = 0;
+    if (at < bounds->least || at > bounds->used || bounds->used - at < sizeof(gyre_far) || at % 8 != 0)
+        return GYRE_OUTSIDE_;
+    if (bounds->left < sizeof(gyre_far))
+        return GYRE_OVERLAP_;
+    bounds->left -= (gyre_u32)sizeof(gyre_far);
+    const gyre_far far = *(const GYRE_GLOBAL gyre_far *)(const GYRE_GLOBAL void *)(message + at);
+    GYRE_LITERAL_ const char *fault = gyre_handle_find_(bounds->handles, far.handle, size, &address);
+    if (!fault && far.handle.size != (gyre_u64)part.count * size)
+        fault = "the span has another size than its handle";
+    if (!fault && far.address != address)
+        fault = "the buffer was freed or lies elsewhere";
+    if (fault)
+        bounds->code = GYRE_FAILURE_BUFFER;
+    return fault;
+}
+
 /*
  * What is wrong with a part; 0 when nothing is. Its field's name is added on the way back. That parts do not
  * overlap also bounds the time that checking takes.
  */
-#define GYRE_OUTSIDE_ "o"
-#define GYRE_OVERLAP_ "v"
-GYRE_HELPER GYRE_LITERAL_ const char *gyre_part_wrong_(gyre_part part, gyre_u32 size, gyre_u32 most,
+GYRE_HELPER GYRE_LITERAL_ const char *gyre_part_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
+                                                       gyre_u32 size, gyre_u32 most, int may_be_far,
                                                        gyre_bounds_ *bounds)
 {
     if (part.count == 0)
         return 0;
     if (part.offset < bounds->least || part.offset > bounds->used || part.count > most ||
         part.count > (bounds->used - part.offset) / size || part.offset % gyre_item_alignment_(size) != 0)
-        return GYRE_OUTSIDE_;
+        return gyre_is_far(part) && may_be_far ? gyre_far_wrong_(message, part, size, bounds) : GYRE_OUTSIDE_;
     if (part.count * size > bounds->left)
         return GYRE_OVERLAP_;
     bounds->left -= part.count * size;
@@ -97,7 +126,8 @@ GYRE_HELPER GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *w
                                                              gyre_u32 at, gyre_bounds_ *bounds)              \
     {                                                                                                        \
         const gyre_part part = *(const GYRE_GLOBAL gyre_part *)(const GYRE_GLOBAL void *)(message + at);     \
-        GYRE_LITERAL_ const char *wrong = gyre_part_wrong_(part, gyre_size_##element_, most_, bounds);       \
+        GYRE_LITERAL_ const char *wrong = gyre_part_wrong_(message, part, gyre_size_##element_, most_,       \
+                                                           !gyre_parts_##element_ && (most_) > 1, bounds);   \
         for (gyre_u32 i = 0; gyre_parts_##element_ && !wrong && i < part.count; i++)                         \
             wrong = gyre_check_##element_(message, part.offset + i * gyre_size_##element_, bounds);          \
         return wrong;                                                                                        \
@@ -199,11 +229,11 @@ GYRE_PLAIN_(gyre_handle)
     GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
     {                                                                                                        \
         const gyre_u32 least = gyre_least_##name_, used = request->gyre_used;                                \
-        gyre_bounds_ bounds = {least, used, used - least};                                                   \
+        gyre_bounds_ bounds = {least, used, used - least, GYRE_FAILURE_PART, gyre->handles};                 \
         GYRE_LITERAL_ const char *wrong =                                                                    \
             gyre_check_##name_((const GYRE_GLOBAL gyre_u8 *)request, 0, &bounds);                            \
         if (wrong)                                                                                           \
-            gyre_fail_(gyre, GYRE_FAILURE_PART, wrong);                                                      \
+            gyre_fail_(gyre, bounds.code, wrong);                                                            \
         return !wrong;                                                                                       \
     }                                                                                                        \
     GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
@@ -217,8 +247,16 @@ GYRE_PLAIN_(gyre_handle)
 
 #undef gyre_items
 #define gyre_items(type_, message_, part_)                                                                   \
-    ((const GYRE_GLOBAL type_ *)(const GYRE_GLOBAL void *)((const GYRE_GLOBAL gyre_u8 *)(message_) +         \
-                                                           (part_).offset))
+    ((const GYRE_GLOBAL type_ *)gyre_items_at_((const GYRE_GLOBAL gyre_u8 *)(message_), (part_)))
+
+GYRE_HELPER const GYRE_GLOBAL void *gyre_items_at_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part)
+{
+    const GYRE_GLOBAL gyre_u8 *at = message + (part.offset & ~GYRE_PART_FAR);
+    if (gyre_is_far(part))
+        return gyre_handle_at_(((const GYRE_GLOBAL gyre_far *)(const GYRE_GLOBAL void *)at)->address);
+    return at;
+}
+
 #define gyre_writable(type_, reply_, part_)                                                                  \
     ((GYRE_GLOBAL type_ *)(GYRE_GLOBAL void *)((GYRE_GLOBAL gyre_u8 *)(reply_) + (part_).offset))
 
@@ -230,16 +268,18 @@ GYRE_HELPER int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
 }
 
 /* Where to read item `index`. Without one, the message's own start: it is at least as large as an item. */
-GYRE_HELPER gyre_u32 gyre_item_at_(gyre_context *gyre, gyre_part part, gyre_u32 index, gyre_u32 size)
+GYRE_HELPER const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE_GLOBAL gyre_u8 *message,
+                                                  gyre_part part, gyre_u32 index, gyre_u32 size)
 {
-    return gyre_index_(gyre, part, index) ? part.offset + index * size : 0;
+    if (!gyre_index_(gyre, part, index))
+        return message;
+    return (const GYRE_GLOBAL gyre_u8 *)gyre_items_at_(message, part) + (gyre_u64)index * size;
 }
 
 /* the array's length is negative, which compilers refuse, when no item of that type fits the message */
 #define gyre_get(gyre_, type_, message_, part_, index_)                                                      \
-    (*(const GYRE_GLOBAL type_ *)(const GYRE_GLOBAL void *)((const GYRE_GLOBAL gyre_u8 *)(message_) +        \
-                                                            gyre_item_at_((gyre_), (part_), (index_),        \
-                                                                          GYRE_FITTING_(type_, message_))))
+    (*(const GYRE_GLOBAL type_ *)gyre_item_at_((gyre_), (const GYRE_GLOBAL gyre_u8 *)(message_), (part_),    \
+                                               (index_), GYRE_FITTING_(type_, message_)))
 #define GYRE_FITTING_(type_, message_)                                                                       \
     ((gyre_u32)(sizeof(type_) + 0 * sizeof(char[sizeof(*(message_)) >= sizeof(type_) ? 1 : -1])))
 
@@ -305,12 +345,13 @@ GYRE_HELPER gyre_part gyre_copy_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply,
 {
     const gyre_part part = gyre_new_(gyre, reply, size, from.count, item_size);
     const gyre_u32 bytes = part.count * item_size;
+    const GYRE_GLOBAL gyre_u8 *items = gyre_items(gyre_u8, message, from);
     if (item_size % 8 == 0) {
         for (gyre_u32 i = 0; i < bytes / 8; i++)
             gyre_writable(gyre_u64, reply, part)[i] = gyre_items(gyre_u64, message, from)[i];
     } else {
         for (gyre_u32 i = 0; i < bytes; i++)
-            reply[part.offset + i] = message[from.offset + i];
+            reply[part.offset + i] = items[i];
     }
     return part;
 }

@@ -130,3 +130,15 @@ GYRE_KERNEL_WITH(fragile_sums, crash_request, crash_reply, gyre_none, crash_buff
     reply->check = mixed(request->number);
     return GYRE_REPLY;
 }
+
+/* Reads a span, which another worker has elsewhere. */
+GYRE_KERNEL(fragile_spans, crash_span, crash_reply)
+{
+    if (request->fault && is_first(request->number))
+        crash(request->fault);
+    reply->number = request->number;
+    reply->check = 0;
+    for (u32 i = 0; i < request->words.count; i++)
+        reply->check += gyre_get(gyre, u64, request, request->words, i);
+    return GYRE_REPLY;
+}

@@ -31,6 +31,10 @@ GYRE_MESSAGE(crash_reply, CRASH_REPLY)
 #define CRASH_STATE(FIELD) FIELD(u64, count) FIELD(u64, hash)
 GYRE_MESSAGE(crash_state, CRASH_STATE)
 
+/* With a span that lies in a device buffer. */
+#define CRASH_SPAN(FIELD) FIELD(u32, fault) FIELD(u64, number) FIELD(span_u64, words)
+GYRE_MESSAGE_TAIL(crash_span, CRASH_SPAN, 64)
+
 #define CRASH_BUFFERS(IN, INOUT) INOUT(u64, sums)
 
 #endif

@@ -197,6 +197,40 @@ static void kernels_and_buffers_of_the_device_come_back(void)
     gyre_close(runtime);
 }
 
+/* Requests that wait name buffers, which the new worker has at other addresses. */
+static void far_spans_are_found_in_a_new_worker(void)
+{
+    enum { WORDS = 5000, COUNT = 40 };
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_spans", 2);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    static uint64_t words[WORDS];
+    gyre_buffer *buffer = NULL, *other = NULL;
+    for (uint64_t i = 0; i < WORDS; i++)
+        words[i] = i;
+    must(gyre_buffer_alloc(runtime, NULL, 0, sizeof words, &buffer));
+    must(gyre_buffer_upload(buffer, 0, words, sizeof words));
+    for (uint64_t i = 0; i < COUNT; i++) {
+        crash_span request;
+        gyre_begin(&request);
+        request.fault = i == 5 || i == 20 ? CRASH_SEGFAULT : CRASH_NOT;
+        request.number = i;
+        must(gyre_put_buffer(u64, &request, &request.words, buffer, i, 1000));
+        if (i == COUNT - 1) /* what comes first in the new worker takes the old place, perhaps */
+            must(gyre_buffer_alloc(runtime, NULL, 0, sizeof words, &other));
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    for (uint64_t i = 0; i < COUNT; i++) {
+        crash_reply reply;
+        gyre_completion completion;
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED && reply.number == i);
+        require(reply.check == 1000 * i + 1000 * 999 / 2);
+    }
+    require(info_of(kernel).restarts >= 1);
+    gyre_close(runtime);
+}
+
 static void a_handler_with_state_is_lost_and_can_be_launched_again(void)
 {
     gyre_runtime *runtime = open_isolated(NULL);
@@ -563,6 +597,7 @@ static const named_case cases[] = {
     {"poison_in_one_queue_spares_the_others", poison_in_one_queue_spares_the_others},
     {"a_killed_worker_is_replaced", a_killed_worker_is_replaced},
     {"kernels_and_buffers_of_the_device_come_back", kernels_and_buffers_of_the_device_come_back},
+    {"far_spans_are_found_in_a_new_worker", far_spans_are_found_in_a_new_worker},
     {"a_handler_with_state_is_lost_and_can_be_launched_again",
      a_handler_with_state_is_lost_and_can_be_launched_again},
     {"a_worker_that_dies_too_often_is_given_up", a_worker_that_dies_too_often_is_given_up},

@@ -78,7 +78,9 @@ static int is_right(const struct run *run, uint64_t number, const gyre_completio
 {
     const unsigned char *request = run->requests + number % IN_FLIGHT * run->layout->size;
     if (run->verdicts[number % IN_FLIGHT] != GYRE_OK)
-        return completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == GYRE_FAILURE_PART;
+        return completion->outcome == GYRE_HANDLER_FAILED &&
+               (completion->failure_code == GYRE_FAILURE_PART ||
+                (run->corrupt && completion->failure_code == GYRE_FAILURE_BUFFER)); /* names one by chance */
     if (run->corrupt) /* still well formed, but not as this program builds them */
         return completion->outcome == GYRE_REPLIED || completion->failure_code == GYRE_FAILURE_TAIL;
     return completion->outcome == GYRE_REPLIED &&

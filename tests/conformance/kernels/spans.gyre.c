@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handlers that read spans and cannot tell whether these lie in the message or in a device buffer. */
+#include <gyre/kernel.h>
+#include "spans.h"
+
+GYRE_HELPER u64 sum_samples(const GYRE_GLOBAL u64 *words, u32 first, u32 step, u32 count)
+{
+    u64 sum = 0;
+    for (u32 i = first; i < count; i += step)
+        sum += words[i];
+    return sum;
+}
+
+/* By pointer, and the last item by its index; `beyond` asks for one that is not there. */
+GYRE_KERNEL(lane_samples, samples, samples_seen)
+{
+    const u32 count = request->words.count;
+    reply->count = count;
+    reply->sum = sum_samples(gyre_items(u64, request, request->words), 0, 1, count);
+    reply->last = count ? gyre_get(gyre, u64, request, request->words, count - 1 + request->beyond) : 0;
+    reply->halves = 0;
+    for (u32 i = 0; i < request->halves.count; i++)
+        reply->halves += gyre_get(gyre, f32, request, request->halves, i);
+    reply->title = gyre_copy(gyre, u8, reply, request, request->title);
+    reply->copied = gyre_copy(gyre, u64, reply, request, request->few);
+    return GYRE_REPLY;
+}
+
+GYRE_BLOCK_KERNEL(block_samples, samples, samples_seen, gyre_none)
+{
+    const u32 lane = gyre_lane(gyre), count = request->words.count;
+    const u64 sum = gyre_block_sum_u64(
+        gyre, sum_samples(gyre_items(u64, request, request->words), lane, gyre_lane_count(gyre), count));
+    if (lane == 0) {
+        reply->count = count;
+        reply->sum = sum;
+        reply->last = count ? gyre_get(gyre, u64, request, request->words, count - 1) : 0;
+        reply->title = gyre_copy(gyre, u8, reply, request, request->title);
+    }
+    return GYRE_REPLY;
+}
+
+GYRE_KERNEL_OF(either_samples, EITHER_SAMPLES)
+
+GYRE_HANDLER(either_samples, samples_of_words, words_sum)
+{
+    reply->sum = sum_samples(gyre_items(u64, request, request->words), 0, 1, request->words.count);
+    return GYRE_REPLY;
+}
+
+GYRE_HANDLER(either_samples, samples_of_one, words_sum_of_one)
+{
+    reply->sum = request->word;
+    return GYRE_REPLY;
+}
