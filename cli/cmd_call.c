@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/tools.h"
 #include "gyre/attach.h"
 
 enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
@@ -404,7 +404,7 @@ static int run_attached(call_run *call)
     code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime)); /* for its configuration alone */
     if (code != CLI_OK)
         return code;
-    place = gyre_config_text(call->runtime->config, GYRE_SECTION_GYRE, NULL, "socket");
+    place = gyre_config_text(gyre_runtime_config(call->runtime), GYRE_SECTION_GYRE, NULL, "socket");
     gyre_attach_desc desc = {.size = sizeof desc, .path = place};
     code = cli_fail_unless_ok(gyre_attach(call->attach, &desc, &call->queue));
     if (code == CLI_OK)

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/runtime/runtime.h"
+#include "core/pipeline/pipeline.h"
+#include "core/runtime/tools.h"
+#include "core/types/types.h"
 
 static const char HELP[] =
     "usage: gyre compile [--backend B [--arch A]] [--device N] [-o OUT] [--json] FILE.gyre.c[:KERNEL]\n"
@@ -222,7 +224,7 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
     struct gyre_build *build = NULL;
     if (!report)
         return cli_error(CLI_FAILED, "out of memory");
-    const struct gyre_pipeline_desc desc = {.config = runtime->config,
+    const struct gyre_pipeline_desc desc = {.config = gyre_runtime_config(runtime),
                                             .device = device,
                                             .source = cli->operands.items[0],
                                             .output = output,

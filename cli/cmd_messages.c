@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/ring/queue.h"
+#include "core/ring/slot.h"
 
 enum { SLOTS_SHOWN = 1024 }; /* the preset of queue.capacity */
 

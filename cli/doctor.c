@@ -23,7 +23,7 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/cache/cache.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/tools.h"
 
 enum { DESCRIPTORS_WANTED = 256 };
 
@@ -149,8 +149,9 @@ void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime)
 {
     struct gyre_cache cache;
     char key[PATH_MAX];
-    gyre_cache_open(&cache, gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "cache_dir"),
-                    (uint64_t)gyre_config_int(runtime->config, GYRE_SECTION_GYRE, NULL, "cache_size"));
+    gyre_cache_open(
+        &cache, gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_GYRE, NULL, "cache_dir"),
+        (uint64_t)gyre_config_int(gyre_runtime_config(runtime), GYRE_SECTION_GYRE, NULL, "cache_size"));
     if (!cache.usable) {
         doctor_find(report, DOCTOR_NOTE, "cache", "%s",
                     cache.trouble[0] ? cache.trouble : "turned off: every start compiles its kernels");
@@ -172,7 +173,8 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
     char path[GYRE_PLACE_MAX];
     struct stat about;
     int connection = -1;
-    const char *configured = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "socket");
+    const char *configured =
+        gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_GYRE, NULL, "socket");
     if (gyre_place_find(configured, false, path) != GYRE_OK || lstat(path, &about) != 0) {
         doctor_find(report, DOCTOR_OK, "server", "none; gyre serve starts one");
         return;

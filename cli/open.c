@@ -2,7 +2,7 @@
 /* Opens the library the way that the global options ask for. */
 #include "cli/cli.h"
 
-#include "core/runtime/runtime.h"
+#include "core/runtime/tools.h"
 #include "gyre/backend.h"
 
 void cli_log(void *context, int level, const char *text)

@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/process.h"
-#include "core/pipeline/internal.h"
+#include "core/pipeline/pipeline.h"
 #include "gyre/waiting.h"
 
 enum { FOLDER_SIZE = 256, PATH_SIZE = FOLDER_SIZE + 32 };

@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/places.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/tools.h"
 
 enum { SETTINGS_MAX = 64 };
 

@@ -28,9 +28,6 @@ struct gyre_pipeline_settings {
 void gyre_pipeline_settings_read(const struct gyre_config *config, const char *backend,
                                  struct gyre_pipeline_settings *settings);
 
-/** The folder that holds gyre/kernel.h, or NULL. Lives as long as the process. */
-const char *gyre_pipeline_headers(void);
-
 /* ---- source.c ---- */
 
 /** The thing to build: a kernel source with its text, or an artifact. */

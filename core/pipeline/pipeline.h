@@ -74,6 +74,9 @@ struct gyre_pipeline_desc {
  */
 gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
 
+/** The folder that holds gyre/kernel.h, or NULL. Lives as long as the process. */
+const char *gyre_pipeline_headers(void);
+
 /** "discover", "check", ... */
 const char *gyre_stage_word(enum gyre_stage stage);
 /** "done", "cached", "skipped", "failed", "not reached". */

@@ -20,20 +20,7 @@
 enum { LABEL_SIZE = 96 };
 enum {
     CHUNK_SIZE = 16384, /* bytes of a batch that a worker waits for; a part of a first-level cache */
-    PACKED_MAX = 1024,
 };
-
-/*
- * Small slots are a line. Larger ones are packed as far as headers and payloads stay aligned to 16 bytes: the
- * lines that a message touches are what it costs. Beyond PACKED_MAX that is little, and slots that begin with
- * a line are simpler to copy.
- */
-uint32_t gyre_slot_stride(uint32_t payload)
-{
-    const uint32_t unit = payload > GYRE_SLOT_SMALL_PAYLOAD && payload <= PACKED_MAX ? 16 : GYRE_LINE_SIZE;
-    uint32_t room = payload > GYRE_SLOT_SMALL_PAYLOAD ? payload : GYRE_SLOT_SMALL_PAYLOAD;
-    return (room + GYRE_SLOT_HEADER_SIZE + unit - 1) / unit * unit;
-}
 
 static const char *label_of(const char *name, char *text, size_t size)
 {

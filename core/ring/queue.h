@@ -20,6 +20,7 @@
 #include "core/base/lock.h"
 #include "core/ring/bridge.h"
 #include "core/ring/region.h"
+#include "core/ring/slot.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 #include "gyre/ring_layout.h"
@@ -190,9 +191,6 @@ static inline bool gyre_queue_refused(const gyre_queue *queue)
     return queue->state.disowned || __atomic_load_n(&queue->state.misused, __ATOMIC_ACQUIRE);
 }
 gyre_status gyre_queue_tell_refused(const gyre_queue *queue);
-
-/** Bytes from slot to slot for messages of at most `payload` bytes. */
-uint32_t gyre_slot_stride(uint32_t payload);
 
 /** INVALID for a capacity that is no power of two or sizes out of range, EXHAUSTED for want of memory. */
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out);

@@ -138,6 +138,11 @@ gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **o
     return open_runtime(desc, true, out);
 }
 
+const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime)
+{
+    return runtime->config;
+}
+
 void gyre_close(gyre_runtime *runtime)
 {
     if (!runtime || runtime->foreign)

@@ -18,6 +18,7 @@
 #include "core/registry/registry.h"
 #include "core/ring/queue.h"
 #include "core/ring/region.h"
+#include "core/runtime/tools.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 
@@ -155,9 +156,6 @@ struct gyre_buffer {
 
 /* runtime.c */
 
-/** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
-gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
-
 /** Formats a line for the application's log, unless the configured level hides it. */
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -175,17 +173,8 @@ void gyre_runtime_unlist(gyre_runtime *runtime);
 /** INVALID, with the call's name, in a process that was forked by the runtime's. */
 gyre_status gyre_runtime_check_own(const gyre_runtime *runtime, const char *call);
 
-/* devices.c */
+/* devices.c: see tools.h as well */
 
-/**
- * The device that a backend name (NULL: as configured; may be "auto") and ordinal mean, opened on first use.
- * *out is borrowed until the runtime is closed.
- */
-gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
-                                struct gyre_dispatch **out);
-/** The last call of it found no such backend or device,
- * or one that cannot start: what a launch failed for. */
-bool gyre_runtime_device_failed(gyre_runtime *runtime);
 void gyre_runtime_close_devices(gyre_runtime *runtime);
 
 /* control.c: the control region and its word. Under kernel->lock, unless it says otherwise. */
@@ -283,7 +272,15 @@ gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_
 gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *callers, uint32_t *size,
                                     struct gyre_queue_growth *growth);
 
-/* launch.c */
+/* binding.c */
+/** The state of a kernel that was built: memory on its device, and what it begins with. */
+gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc);
+/** The buffers, by the names that the kernel declares. INVALID when one is missing, unknown or unfit. */
+gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc);
+/** Counts the kernel in (or out) at the buffers that it binds. */
+void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold);
+
+/* start.c */
 /**
  * Starts the device side of a kernel that has none: state, bindings, workers; waits until it runs. Under the
  * lock, which is given up meanwhile. After a failure the device side is gone again, or, when it does not
@@ -295,8 +292,6 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active);
  * thread that has `starting`. `anew`: with the initial state.
  */
 gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out);
-/** Counts the kernel in (or out) at the buffers that it binds. */
-void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold);
 
 /* lifecycle.c */
 /** Waits until nobody takes the device side up or down. Under the lock, which is given up meanwhile. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The size of a slot. */
+#ifndef GYRE_CORE_RING_SLOT_H
+#define GYRE_CORE_RING_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gyre/ring_layout.h"
+
+enum { GYRE_SLOT_PACKED_MAX = 1024 };
+
+/**
+ * Bytes from slot to slot for messages of at most `payload` bytes. Small slots are a line. Larger ones are
+ * packed as far as headers and payloads stay aligned to 16 bytes: the lines that a message touches are what
+ * it costs. Beyond GYRE_SLOT_PACKED_MAX that is little, and slots that begin with a line are simpler to copy.
+ */
+static inline uint32_t gyre_slot_stride(uint32_t payload)
+{
+    const bool small = payload <= GYRE_SLOT_SMALL_PAYLOAD;
+    const uint32_t unit = !small && payload <= GYRE_SLOT_PACKED_MAX ? 16 : GYRE_LINE_SIZE;
+    const uint32_t room = small ? GYRE_SLOT_SMALL_PAYLOAD : payload;
+    return (room + GYRE_SLOT_HEADER_SIZE + unit - 1) / unit * unit;
+}
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the command needs of a runtime besides gyre.h. It includes this, and no other header of this folder. */
+#ifndef GYRE_CORE_RUNTIME_TOOLS_H
+#define GYRE_CORE_RUNTIME_TOOLS_H
+
+#include <stdbool.h>
+
+#include "core/config/config.h"
+#include "core/dispatch/dispatch.h"
+#include "gyre/gyre.h"
+
+/** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
+gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
+
+/** The values in effect. Borrowed until the runtime is closed. */
+const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
+
+/**
+ * The device that a backend name (NULL: as configured; may be "auto") and ordinal mean, opened on first use.
+ * *out is borrowed until the runtime is closed.
+ */
+gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
+                                struct gyre_dispatch **out);
+/** The last call of it found no such backend or device, or one that cannot start:
+ * what a launch failed for. */
+bool gyre_runtime_device_failed(gyre_runtime *runtime);
+
+#endif
