@@ -110,8 +110,10 @@ struct gyre_queue {
     struct gyre_queue_timing *timing; /* NULL: messages are not timed */
     unsigned char *headers;           /* of slot 0; NULL: messages have none */
     uint32_t header_size;
-    gyre_u32 *seals;       /* of requests, then of replies: queue_seal.c; NULL: there are none */
-    uint32_t request_type; /* what a header says whose sender named no type */
+    gyre_u32 *seals;              /* of requests, then of replies: queue_seal.c; NULL: there are none */
+    uint32_t request_type;        /* what a header says whose sender named no type */
+    const uint32_t *choice_types; /* the same of each type of a protocol, by its number less 1; or NULL */
+    uint32_t choice_count;
     uint64_t ttl_ns;
     struct gyre_queue_letters *letters;     /* these are of behaviours.h; NULL: the queue has none */
     struct gyre_queue_expiry *expiry;       /* in queues whose headers hold a deadline */
@@ -520,6 +522,9 @@ static inline void gyre_queue_take_failure(gyre_queue *queue, uint64_t index)
 
 /* queue_header.c */
 
+/** Under the producer lock: requests [first, end), `size` bytes apart, of a protocol's types: which ones. */
+void gyre_queue_headers_name(const gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
+                             size_t size);
 /** What the queue knows of a message that its sender left open. */
 void gyre_queue_header_complete(const gyre_queue *queue, gyre_header *header, uint64_t index,
                                 uint64_t now_ns);

@@ -88,6 +88,21 @@ static void fill_all_plain(gyre_queue *queue, uint64_t first, uint64_t end, uint
     }
 }
 
+/* Who named a type itself is believed. */
+void gyre_queue_headers_name(const gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
+                             size_t size)
+{
+    const unsigned char *request = requests;
+    for (uint64_t index = first; index != end; index++, request += size) {
+        unsigned char *place = header_at(queue, index) + offsetof(gyre_header, type);
+        uint32_t type, number;
+        memcpy(&type, place, sizeof type);
+        memcpy(&number, request + GYRE_CHOICE_FRONT - sizeof number, sizeof number);
+        if (type == queue->request_type && number != 0 && number <= queue->choice_count)
+            memcpy(place, &queue->choice_types[number - 1], sizeof type);
+    }
+}
+
 /* What a reservation's header says was put at its place by gyre_reserve_header. */
 static void fill_given(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
 {

@@ -134,6 +134,8 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
     (void)GYRE_FAULT_POINT(RING_COMMIT);
     if (__builtin_expect(queue->annotated, 0))
         gyre_queue_note_sent(queue, index, end);
+    for (uint64_t i = 0; queue->headers && queue->choice_types && i < count; i++)
+        gyre_queue_headers_name(queue, index + i, index + i + 1, reserved_at(queue, i), 0);
     if (queue->seals)
         gyre_queue_seals_sent(queue, index, end, reserved_at(queue, 0), queue->request_stride);
     if (gyre_requests_bridged(queue))

@@ -44,6 +44,8 @@ __attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t i
     if (queue->log)
         granted = gyre_queue_log_grant(queue, index, granted);
     gyre_queue_note_sent(queue, index, index + granted);
+    if (queue->headers && queue->choice_types)
+        gyre_queue_headers_name(queue, index, index + granted, requests, size);
     if (queue->seals)
         gyre_queue_seals_sent(queue, index, index + granted, requests, size);
     return granted;

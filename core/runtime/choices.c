@@ -21,6 +21,7 @@ struct side {
 
 struct gyre_kernel_types {
     struct side request, reply;
+    uint32_t *names; /* of the requests' types, as headers name them */
 };
 
 static gyre_status make_side(const gyre_type *type, struct side *side)
@@ -32,13 +33,35 @@ static gyre_status make_side(const gyre_type *type, struct side *side)
     return side->known ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
 }
 
+static gyre_status make_names(struct gyre_kernel_types *types)
+{
+    const gyre_layout *layout = types->request.layout;
+    types->names = calloc((size_t)layout->choice_count + 1, sizeof *types->names);
+    if (!types->names)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
+    for (uint32_t i = 0; i < layout->choice_count; i++)
+        types->names[i] = (uint32_t)layout->choices[i]->hash;
+    return GYRE_OK;
+}
+
 gyre_status gyre_kernel_types_create(gyre_kernel *kernel)
 {
     kernel->types = calloc(1, sizeof *kernel->types);
     if (!kernel->types)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
     gyre_status status = make_side(kernel->record->request, &kernel->types->request);
-    return status == GYRE_OK ? make_side(kernel->record->reply, &kernel->types->reply) : status;
+    if (status == GYRE_OK)
+        status = make_side(kernel->record->reply, &kernel->types->reply);
+    return status == GYRE_OK ? make_names(kernel->types) : status;
+}
+
+void gyre_kernel_types_name(const gyre_kernel *kernel, gyre_queue *queue)
+{
+    const gyre_layout *layout = gyre_kernel_request_layout(kernel);
+    if (!layout || layout->shape != GYRE_SHAPE_CHOICE)
+        return;
+    queue->choice_types = kernel->types->names;
+    queue->choice_count = layout->choice_count;
 }
 
 void gyre_kernel_types_destroy(gyre_kernel *kernel)
@@ -50,6 +73,7 @@ void gyre_kernel_types_destroy(gyre_kernel *kernel)
         gyre_layout_destroy(sides[i]->layout);
         free(sides[i]->known);
     }
+    free(kernel->types->names);
     free(kernel->types);
     kernel->types = NULL;
 }

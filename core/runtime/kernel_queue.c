@@ -236,6 +236,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
         return status;
     }
     (*out)->kernel = kernel;
+    gyre_kernel_types_name(kernel, *out);
     (*out)->device_memory = memory;
     (*out)->device_address = address;
     if (lent)

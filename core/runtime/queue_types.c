@@ -101,6 +101,7 @@ gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_
         options->request_least = request->tail ? (uint32_t)request->least : 0;
         options->reply_least = reply->tail ? (uint32_t)reply->least : 0;
         options->reply_room = (uint32_t)reply->room;
+        options->request_type = (uint32_t)meant(request)->hash;
     }
     gyre_layout_destroy(request);
     gyre_layout_destroy(reply);

@@ -245,6 +245,8 @@ void gyre_kernel_free_shards(gyre_kernel *kernel);
 /** The types of a kernel that was built. Owner: the kernel. */
 gyre_status gyre_kernel_types_create(gyre_kernel *kernel);
 void gyre_kernel_types_destroy(gyre_kernel *kernel);
+/** Tells a queue of the kernel what its headers say of each type of a protocol. */
+void gyre_kernel_types_name(const gyre_kernel *kernel, gyre_queue *queue);
 /** Of its requests, as the device has them; NULL before gyre_kernel_types_create. */
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);
 

@@ -17,7 +17,7 @@
 
 /** All fields 0: what the queue fills in by itself. */
 typedef struct gyre_header {
-    gyre_u32 type;     /* of the request, for kernels that tell several apart */
+    gyre_u32 type;     /* of the request: the low half of its layout's hash (gyre_type_info.id) */
     gyre_u16 priority; /* 0 is served last; beyond the queue's highest level counts as that one */
     gyre_u16 reserved; /* 0 */
     gyre_u64 id;       /* of the message; 0 when sending: the queue gives the next number */

@@ -43,6 +43,43 @@ static void typed_messages_have_tails(struct conformance *test)
     require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == GYRE_FAILURE_PART);
 }
 
+static uint32_t named(const gyre_type *type)
+{
+    gyre_type_info info = {.size = sizeof info};
+    must(gyre_type_info_get(type, &info));
+    return (uint32_t)info.id;
+}
+
+static void headers_name_each_type(struct conformance *test)
+{
+    gyre_runtime *runtime = open_with(test, (const char *const[]){"queue.default.header=16", NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_in(runtime, "typed.gyre.c", "typed"));
+    const square asked = {4};
+    const count counted = {1};
+    const gyre_header mine = {.type = 77};
+    typed_request whole = {.gyre_used = GYRE_CHOICE_FRONT + sizeof asked,
+                           .gyre_choice = GYRE_NUMBER(typed, square),
+                           .gyre_one = {.gyre_of_square = asked}};
+    const uint32_t types[] = {named(GYRE_TYPE(square)), named(GYRE_TYPE(count)), 77,
+                              named(GYRE_TYPE(square))};
+    size_t stride, one = 1;
+    void *place;
+    must(gyre_send_as(queue, GYRE_TYPE(square), &asked, sizeof asked, NULL, soon()));
+    must(gyre_send_as(queue, GYRE_TYPE(count), &counted, sizeof counted, NULL, soon()));
+    must(gyre_send_with(queue, &whole, sizeof whole, &mine, NULL, soon()));
+    must(gyre_reserve(queue, &place, &stride, &one, soon()));
+    memcpy(place, &whole, whole.gyre_used);
+    must(gyre_commit(queue, 1));
+    for (size_t i = 0; i < 4; i++) {
+        typed_reply reply;
+        gyre_completion completion;
+        gyre_message_info info = {.size = sizeof info};
+        must(gyre_receive_with(queue, &reply, sizeof reply, &completion, &info, soon()));
+        require(info.header.type == types[i]);
+    }
+    gyre_close(runtime);
+}
+
 static void mixed_types_stream_in_order(struct conformance *test)
 {
     enum { COUNT = 3000 };
@@ -314,6 +351,7 @@ static void queues_of_a_kernel_agree_on_the_wire(struct conformance *test)
 const struct conformance_case typed_cases[] = {
     {"each_type_goes_to_its_handler", each_type_goes_to_its_handler},
     {"typed_messages_have_tails", typed_messages_have_tails},
+    {"headers_name_each_type", headers_name_each_type},
     {"mixed_types_stream_in_order", mixed_types_stream_in_order},
     {"a_type_without_a_handler_is_named", a_type_without_a_handler_is_named},
     {"types_are_found_by_name_and_id", types_are_found_by_name_and_id},
