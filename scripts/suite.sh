@@ -70,13 +70,14 @@ stage()
 # The fuzzers are built with AddressSanitizer and UndefinedBehaviorSanitizer: one build serves the tests under these as well.
 stage_fuzz()
 {
-    local tests='unit|plugins|stress|conformance/cpu'
+    local tests='unit|plugins|stress|conformance/cpu|crash|durable|attach'
+    local not='^unit/cuda$|^crash/.*(opencl|cuda)' # minutes of compilers that are not ours
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
-        stage fuzz "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -j "$(nproc)" -R "^(fuzz|$tests)/" -E '^unit/cuda$' # minutes of a compiler that is not ours
+        stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
+            -- -j "$(nproc)" -R "^(fuzz|$tests)/" -E "$not"
     else
-        stage asan "unit, plugin, stress and conformance tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -j "$(nproc)" -R "^($tests)/" -E '^unit/cuda$'
+        stage asan "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
+            -- -j "$(nproc)" -R "^($tests)/" -E "$not"
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }

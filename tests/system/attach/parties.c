@@ -17,6 +17,9 @@ party party_start(void (*run)(const party *self))
     int from[2], to[2];
     meeting_place(); /* made by the parent, for all of them */
     require(pipe(from) == 0 && pipe(to) == 0);
+    if (UNDER_ASAN)
+        usleep(
+            50000); /* a thread that is being started may hold the allocator, and the child would wait for it */
     pid_t process = fork();
     require(process >= 0);
     if (process == 0) {
