@@ -17,7 +17,7 @@
         const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
         GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre);
 
-#define GYRE_CHOICE_CASE_AS_(request_, reply_, meet_)                                                        \
+#define GYRE_CHOICE_CASE_AS_(request_, reply_, meet_, leave_)                                                \
     gyre_number++;                                                                                           \
     if (request->gyre_choice == gyre_number) {                                                               \
         const GYRE_GLOBAL request_ *gyre_asked = &request->gyre_one.gyre_of_##request_;                      \
@@ -33,6 +33,7 @@
         meet_;                                                                                               \
         const gyre_result gyre_outcome_ = gyre_handler_of_##request_(                                        \
             gyre_asked, gyre_given, (GYRE_GLOBAL void *)state, gyre_shared_, (const void *)buffers, gyre);   \
+        leave_;                                                                                              \
         if (gyre_writes) {                                                                                   \
             reply->gyre_choice = gyre_number;                                                                \
             reply->gyre_used = GYRE_CHOICE_FRONT +                                                           \
@@ -40,10 +41,17 @@
         }                                                                                                    \
         return gyre_size == 0 && gyre_outcome_ == GYRE_REPLY ? GYRE_NO_REPLY : gyre_outcome_;                \
     }
-#define GYRE_CHOICE_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, (void)0)
+#define GYRE_CHOICE_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, (void)0, (void)0)
+#ifdef GYRE_DIALECT_OPENCL
+/* In a loop at a handler's end, PoCL 5 has lanes read that are beyond the loop, unless a barrier follows. */
+#define GYRE_CHOICE_LEAVE_ gyre_together_()
+#else
+#define GYRE_CHOICE_LEAVE_ (void)0
+#endif
 /* No lane writes into the reply before it is cleared. */
-#define GYRE_CHOICE_BLOCK_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre))
-#define GYRE_CHOICE_WORD_(message_)               (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
+#define GYRE_CHOICE_BLOCK_CASE_(request_, reply_)                                                            \
+    GYRE_CHOICE_CASE_AS_(request_, reply_, gyre_barrier(gyre), GYRE_CHOICE_LEAVE_)
+#define GYRE_CHOICE_WORD_(message_) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(message_))
 
 /* The body of the kernel's own handler. `case_`: of the form;
  * `writes_`: whether this lane writes the reply. */
