@@ -108,20 +108,48 @@ static gyre_status list_platforms(const gyre_host *host, const struct opencl_loa
     return GYRE_OK;
 }
 
-static gyre_status refuse_none(const gyre_host *host, const struct opencl_settings *settings,
-                               const struct opencl_places *places)
+static const char *name_type(cl_device_type type)
 {
+    return type == CL_DEVICE_TYPE_ALL          ? "all"
+           : type & CL_DEVICE_TYPE_CPU         ? "cpu"
+           : type & CL_DEVICE_TYPE_GPU         ? "gpu"
+           : type & CL_DEVICE_TYPE_ACCELERATOR ? "accelerator"
+                                               : "another type";
+}
+
+/* All devices with the words that settings go by, cut. */
+static void tell_devices(const struct opencl_loader *cl, char *text, size_t size)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < seen.device_count && used < size; i++) {
+        char platform_name[128], device_name[128];
+        cl_device_type type = 0;
+        opencl_platform_text(cl, seen.places[i].platform, CL_PLATFORM_NAME, platform_name,
+                             sizeof platform_name);
+        opencl_device_text(cl, seen.places[i].device, CL_DEVICE_NAME, device_name, sizeof device_name);
+        cl->clGetDeviceInfo(seen.places[i].device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+        used += (size_t)snprintf(text + used, size - used, "%s'%s' of '%s' (%s)", i ? ", " : "", device_name,
+                                 platform_name, name_type(type));
+    }
+}
+
+static gyre_status refuse_none(const gyre_host *host, const struct opencl_loader *cl,
+                               const struct opencl_settings *settings, const struct opencl_places *places)
+{
+    char there[512] = "", index[16] = "all";
     if (places->device_count == 0)
         return host->error(
             GYRE_UNAVAILABLE,
             "the OpenCL loader works and finds %u platform%s with no device; install a platform "
             "(Debian, Ubuntu: apt install pocl-opencl-icd), see `clinfo -l` and the files in %s",
             places->platform_count, places->platform_count == 1 ? "" : "s", opencl_vendors_path());
-    return host->error(
-        GYRE_UNAVAILABLE,
-        "none of the %u OpenCL devices of %u platforms is meant by backend.opencl platform = %s, "
-        "device = %s, type and index: `clinfo -l` lists the names",
-        places->device_count, places->platform_count, settings->platform, settings->device);
+    if (settings->index >= 0)
+        snprintf(index, sizeof index, "%d", settings->index);
+    tell_devices(cl, there, sizeof there);
+    return host->error(GYRE_UNAVAILABLE,
+                       "no OpenCL device is meant by backend.opencl platform = %s, device = %s, type = %s, "
+                       "index = %s; there are: %s",
+                       settings->platform, settings->device, name_type(settings->type), index, there);
 }
 
 gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl,
@@ -143,5 +171,5 @@ gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader
         places->matching[0] = places->matching[index < OPENCL_DEVICES_MAX ? index : 0];
         places->matching_count = index < places->matching_count ? 1 : 0;
     }
-    return places->matching_count > 0 ? GYRE_OK : refuse_none(host, settings, places);
+    return places->matching_count > 0 ? GYRE_OK : refuse_none(host, cl, settings, places);
 }
