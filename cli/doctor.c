@@ -23,6 +23,7 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/cache/cache.h"
+#include "core/isolation/keeper.h"
 #include "core/runtime/tools.h"
 
 enum { DESCRIPTORS_WANTED = 256 };
@@ -72,9 +73,10 @@ void doctor_look_at_limits(doctor_report *report)
     struct rlimit descriptors = {0}, locked = {0};
     getrlimit(RLIMIT_NOFILE, &descriptors);
     getrlimit(RLIMIT_MEMLOCK, &locked);
-    doctor_find(report, descriptors.rlim_cur >= DESCRIPTORS_WANTED ? DOCTOR_OK : DOCTOR_NOTE, "descriptors",
-                "a process may open %llu; a queue takes 1, an attached one 3, a worker process 4",
-                (unsigned long long)descriptors.rlim_cur);
+    doctor_find(
+        report, descriptors.rlim_cur >= DESCRIPTORS_WANTED ? DOCTOR_OK : DOCTOR_NOTE, "descriptors",
+        "a process may open %llu; a queue takes 1, an attached one 3, a worker process 4, one that stands by 3",
+        (unsigned long long)descriptors.rlim_cur);
     if (locked.rlim_cur == RLIM_INFINITY)
         doctor_find(report, DOCTOR_OK, "locked memory", "no limit");
     else
@@ -190,8 +192,18 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
     }
 }
 
-/* Its program would be its parent; a worker ends with it, unless it was stopped at that moment. */
-static bool is_orphaned_worker(const char *pid)
+typedef enum worker_role { WORKER_NOT, WORKER_AT_WORK, WORKER_STANDS_BY } worker_role;
+
+static worker_role role_of(const char *name)
+{
+    if (strncmp(name, "(" GYRE_WORKER_PROGRAM ")", sizeof GYRE_WORKER_PROGRAM + 1) == 0)
+        return WORKER_AT_WORK;
+    bool stands_by = strncmp(name, "(" GYRE_STANDBY_NAME ")", sizeof GYRE_STANDBY_NAME + 1) == 0;
+    return stands_by ? WORKER_STANDS_BY : WORKER_NOT;
+}
+
+/* What a process of this user is. Its program is its parent; it ends with it, unless it was stopped at that moment. */
+static worker_role look_at_process(const char *pid, bool *orphaned)
 {
     char path[300], text[512], state;
     long parent = 0;
@@ -204,23 +216,29 @@ static bool is_orphaned_worker(const char *pid)
         fclose(file);
     text[length] = '\0';
     const char *name = strchr(text, '('), *end = strrchr(text, ')');
-    return own && name && end && strncmp(name, "(gyre-worker)", 13) == 0 &&
-           sscanf(end + 2, "%c %ld", &state, &parent) == 2 && state != 'Z' && parent == 1;
+    if (!own || !name || !end || sscanf(end + 2, "%c %ld", &state, &parent) != 2 || state == 'Z')
+        return WORKER_NOT;
+    *orphaned = parent == 1;
+    return role_of(name);
 }
 
 void doctor_look_at_workers(doctor_report *report)
 {
-    size_t found = 0;
+    size_t count[WORKER_STANDS_BY + 1] = {0};
     DIR *processes = opendir("/proc");
     for (struct dirent *entry; processes && (entry = readdir(processes));) {
-        if (!isdigit((unsigned char)entry->d_name[0]) || !is_orphaned_worker(entry->d_name))
+        bool orphaned = false;
+        worker_role role =
+            isdigit((unsigned char)entry->d_name[0]) ? look_at_process(entry->d_name, &orphaned) : WORKER_NOT;
+        if (role == WORKER_NOT || !orphaned) {
+            count[role]++;
             continue;
-        found++;
+        }
         bool ended = report->clean && kill((pid_t)strtol(entry->d_name, NULL, 10), SIGKILL) == 0;
         tell_left(report, ended, "worker", entry->d_name, "a process of gyre-worker whose program is gone");
     }
     if (processes)
         closedir(processes);
-    if (!found)
-        doctor_find(report, DOCTOR_OK, "workers", "none whose program is gone");
+    doctor_find(report, DOCTOR_OK, "workers", "%zu at work for living programs, %zu stand by",
+                count[WORKER_AT_WORK], count[WORKER_STANDS_BY]);
 }

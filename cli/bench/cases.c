@@ -113,6 +113,17 @@ static const char *const keeping[] = {
     "backend.default.isolation=process", "kernel.keep_cells.checkpoints=true",
     "kernel.keep_cells.checkpoint_ms=0", "kernel.keep_cells.replay_log=268435456", NULL};
 
+#define JOURNALED "kernel.keep_sum.checkpoints=true", "queue.keep_sum.durability=journal"
+static const char *const kept[] = {"kernel.keep_sum.checkpoints=true", NULL};
+static const char *const journaled[] = {JOURNALED, "queue.keep_sum.fsync=never", NULL};
+static const char *const synced[] = {JOURNALED, "queue.keep_sum.fsync=group", NULL};
+#define KEEP_STREAM                                                                                          \
+    {                                                                                                        \
+        BENCH_KEEP, 1024, 1024, 64, 1                                                                        \
+    }
+#define DISK      bench_floor_write, "the disk: write"
+#define DISK_SYNC bench_floor_sync, "the disk: write, fdatasync"
+
 const bench_case bench_cases[] = {
     {"floor/line", bench_run_floor, bench_floor_line, NULL, ONE(BENCH_48), NULL, {{0}}},
     {"floor/park", bench_run_floor, bench_floor_park, NULL, ONE(BENCH_48), NULL, {{0}}},
@@ -270,6 +281,13 @@ const bench_case bench_cases[] = {
     {"checkpoint/1MiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
     {"checkpoint/64MiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
     {"checkpoint/1GiB", bench_run_checkpoint, NO_FLOOR, ONE(BENCH_KEEP), keeping, {{0}}},
+    {"checkpoint/stream", bench_run_journal_stream, NO_FLOOR, KEEP_STREAM, kept, {{0}}},
+    {"journal/none/stream", bench_run_journal_stream, NO_FLOOR, KEEP_STREAM, NULL, {{0}}},
+    {"journal/nosync/stream", bench_run_journal_stream, DISK, KEEP_STREAM, journaled, {{0}}},
+    {"journal/fsync/stream", bench_run_journal_stream, DISK_SYNC, KEEP_STREAM, synced, {{0}}},
+    {"journal/none/call", bench_run_journal_call, NO_FLOOR, ONE(BENCH_KEEP), NULL, {{0}}},
+    {"journal/nosync/call", bench_run_journal_call, DISK, ONE(BENCH_KEEP), journaled, {{0}}},
+    {"journal/fsync/call", bench_run_journal_call, DISK_SYNC, ONE(BENCH_KEEP), synced, {{0}}},
     {"compile_cold",
      bench_run_compile_cold,
      NO_FLOOR,

@@ -148,6 +148,24 @@ static void be_somebody_else(const party *self)
     require(strstr(gyre_error_text(), "this user may not attach at") != NULL);
 }
 
+/* What is needed to handle a request again is kept by who sends it. */
+static void a_kernel_with_checkpoints_takes_no_clients(void)
+{
+    gyre_queue *queue = NULL;
+    gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place()};
+    gyre_runtime *runtime = open_plain((const char *const[]){"kernel.fragile_actor.checkpoints=true", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_server *server = serve_at_place(runtime);
+    require(gyre_attach("fragile_actor", &desc, &queue) == GYRE_UNIMPLEMENTED && !queue);
+    require(strstr(gyre_error_text(), "keeps checkpoints, and other programs' requests cannot be replayed"));
+    crash_request request = {.number = 1};
+    crash_reply reply = {0};
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 1);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static void only_those_with_permission_get_in(void)
 {
     struct stat about;
@@ -528,6 +546,7 @@ static const named_case cases[] = {
     {"several_programs_share_a_kernel", several_programs_share_a_kernel},
     {"every_way_of_sending_works", every_way_of_sending_works},
     {"what_cannot_be_is_refused_with_a_reason", what_cannot_be_is_refused_with_a_reason},
+    {"a_kernel_with_checkpoints_takes_no_clients", a_kernel_with_checkpoints_takes_no_clients},
     {"only_those_with_permission_get_in", only_those_with_permission_get_in},
     {"accepted_requests_are_completed_when_the_kernel_ends",
      accepted_requests_are_completed_when_the_kernel_ends},
