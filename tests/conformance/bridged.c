@@ -93,7 +93,11 @@ static void stream(gyre_queue *queue, uint64_t count, uint32_t most)
 static void letters_of_every_size_come_back(struct conformance *test)
 {
     struct conformance own = open_small(test, "queue.default.bytes=1");
-    gyre_queue *queue = gyre_kernel_queue(launch(&own, "bridged.gyre.c", "letters"));
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(&own, "bridged.gyre.c", "letters");
+    desc.blocks = 1; /* each has room for replies of its own */
+    must(gyre_launch(own.runtime, &desc, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
     require(stats_of(queue).region_size < 64 * sizeof(letter)); /* slots: 2,048 */
     stream(queue, 3000, LARGEST);
     stream(queue, 6000, 64);
