@@ -422,7 +422,8 @@ static void a_crash_before_a_checkpoint_is_stored_leaves_the_one_before(void)
 {
     enum { ROUNDS = 6 };
     gyre_buffer *sums = NULL;
-    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    gyre_runtime *runtime =
+        open_with("kernel.default.checkpoint_ms=0", "backend.cpu.worker_timeout_ms=20000");
     must(gyre_buffer_alloc(runtime, NULL, 0, LARGE * sizeof(uint64_t), &sums));
     gyre_kernel *kernel = launch_large(runtime, sums);
     uint64_t between = 0;
@@ -457,7 +458,8 @@ static void without_room_for_a_copy_checkpoints_take_longer(void)
     gyre_buffer *sums = NULL;
     if (UNDER_ASAN)
         exit(77); /* whose shadow leaves no room to limit */
-    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    gyre_runtime *runtime =
+        open_with("kernel.default.checkpoint_ms=0", "backend.cpu.worker_timeout_ms=20000");
     must(gyre_buffer_alloc(runtime, NULL, 0, LARGE * sizeof(uint64_t), &sums));
     leave_room(worker_of(getpid()), LARGE * sizeof(uint64_t) * 3 / 4);
     gyre_kernel *kernel = launch_large(runtime, sums);
