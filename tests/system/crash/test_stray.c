@@ -119,6 +119,10 @@ static void receive_some(struct line *line, uint64_t count)
         stray_reply reply = {0};
         gyre_completion completion;
         must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(PATIENCE)));
+        if (completion.outcome != GYRE_REPLIED)
+            fprintf(stderr, "request %llu (fault %u) is not replied to: outcome %d, code %d, '%s'\n",
+                    (unsigned long long)line->received, line->window[line->received % WINDOW].fault,
+                    (int)completion.outcome, completion.failure_code, completion.failure_text);
         require(completion.index == line->received && completion.outcome == GYRE_REPLIED);
         check(line, &line->window[line->received++ % WINDOW], &reply);
     }
@@ -183,11 +187,19 @@ static void run(gyre_runtime *runtime, uint64_t faults)
     require_state();
 }
 
+static void print_line(void *context, int level, const char *text)
+{
+    (void)context;
+    (void)level;
+    fprintf(stderr, "log: %s\n", text);
+}
+
 /* What the campaign needs of the configuration, for any backend. */
 static gyre_runtime *open_runtime(const char *backend)
 {
-    char isolation[96];
+    char isolation[96], limit[96];
     const char *settings[] = {isolation,
+                              limit, /* where others use the device, too, workers die of that more often */
                               "log_level=error",
                               "gyre.check=off",
                               "kernel.default.handler_budget_ms=200",
@@ -198,8 +210,9 @@ static gyre_runtime *open_runtime(const char *backend)
                               campaign.fenced ? "kernel.default.options=-DGYRE_FENCED=1" : NULL,
                               NULL};
     gyre_runtime *runtime = NULL;
-    gyre_open_desc open = {.size = sizeof open, .settings = settings, .backend = backend};
+    gyre_open_desc open = {.size = sizeof open, .settings = settings, .backend = backend, .log = print_line};
     snprintf(isolation, sizeof isolation, "backend.%s.isolation=process", backend);
+    snprintf(limit, sizeof limit, "backend.%s.restart_limit=50", backend);
     must(gyre_open(&open, &runtime));
     return runtime;
 }
