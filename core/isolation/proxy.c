@@ -327,6 +327,7 @@ static gyre_status proxy_compile(gyre_device *device, const gyre_compile_desc *d
         .operation = GYRE_WIRE_COMPILE,
         .put = put_compile,
         .get = get_compile,
+        .limit_ns = device->call_timeout_ns,
         .deadline_ns = desc->deadline_ns < UINT64_MAX - grace_ns ? desc->deadline_ns + grace_ns : UINT64_MAX};
     return proxy_call(device, &call, &argument);
 }

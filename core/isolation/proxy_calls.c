@@ -167,11 +167,19 @@ static gyre_status read_answer(const struct proxy_call *call, struct gyre_wire *
     return status;
 }
 
+/* From now on: the call may have waited longer than any limit for this worker, or after another died of it. */
+static uint64_t deadline_of(const gyre_device *device, const struct proxy_call *call)
+{
+    uint64_t limit = call->limit_ns ? call->limit_ns : call->deadline_ns ? 0 : device->call_timeout_ns;
+    uint64_t until = gyre_clock_ns() + limit;
+    return until > call->deadline_ns ? until : call->deadline_ns;
+}
+
 gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
                            struct proxy_connection *connection, void *argument, bool *broken)
 {
     struct gyre_wire *wire = &connection->wire;
-    uint64_t deadline_ns = call->deadline_ns ? call->deadline_ns : gyre_clock_ns() + device->call_timeout_ns;
+    uint64_t deadline_ns = deadline_of(device, call);
     gyre_wire_begin(wire, call->operation, GYRE_OK);
     if (call->put)
         call->put(wire, argument);

@@ -101,7 +101,8 @@ struct proxy_call {
     enum gyre_wire_operation operation;
     void (*put)(struct gyre_wire *wire, void *argument);
     gyre_status (*get)(struct gyre_wire *wire, void *argument); /* NULL: there are no results */
-    uint64_t deadline_ns;                                       /* 0: the device's timeout from now */
+    uint64_t limit_ns;    /* what each worker gets for it; 0: the device's timeout, or until the deadline */
+    uint64_t deadline_ns; /* it gets until then in any case; 0: none */
     uint64_t
         incarnation; /* 0: whichever worker is up, and the next one when that dies; else this one or LOST */
 };

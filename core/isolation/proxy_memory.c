@@ -90,8 +90,7 @@ static void put_transfer(struct gyre_wire *wire, void *argument)
 static struct proxy_call transfer_call(const gyre_device *device, const struct transfer *transfer)
 {
     uint64_t limit = device->call_timeout_ns + transfer->byte_count * TRANSFER_BYTE_NS;
-    return (struct proxy_call){
-        .operation = GYRE_WIRE_TRANSFER, .put = put_transfer, .deadline_ns = gyre_clock_ns() + limit};
+    return (struct proxy_call){.operation = GYRE_WIRE_TRANSFER, .put = put_transfer, .limit_ns = limit};
 }
 
 static void put_memory(struct gyre_wire *wire, void *argument)
@@ -205,7 +204,7 @@ gyre_status proxy_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
     gyre_copy_desc argument = *desc;
     const struct proxy_call call = {.operation = GYRE_WIRE_MEMORY_COPY,
                                     .put = put_copy,
-                                    .deadline_ns = gyre_clock_ns() + device->call_timeout_ns +
-                                                   desc->byte_count * TRANSFER_BYTE_NS};
+                                    .limit_ns =
+                                        device->call_timeout_ns + desc->byte_count * TRANSFER_BYTE_NS};
     return proxy_call(device, &call, &argument);
 }

@@ -292,6 +292,21 @@ static void a_worker_that_cannot_be_started_accuses_no_request(void)
     gyre_close(runtime);
 }
 
+static void an_operation_that_is_made_again_has_its_time_again(void)
+{
+    const struct chosen_fault slow = {GYRE_FAULT_WORKER_CALL, GYRE_FAULT_DELAY, 3000};
+    uint64_t number = 7, found = 0;
+    gyre_buffer *buffer = NULL;
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"backend.cpu.worker_timeout_ms=1000", NULL});
+    must(gyre_buffer_alloc(runtime, NULL, 0, sizeof number, &buffer));
+    arm_fault(&slow, 1, 1);
+    must(gyre_buffer_upload(buffer, 0, &number, sizeof number));
+    must(gyre_buffer_download(buffer, 0, &found, sizeof found));
+    require(found == number && log_lines_with("did not answer 'transfer' in time") == 1);
+    gyre_close(runtime);
+}
+
 static void a_worker_that_dies_before_its_launch_is_answered_counts(void)
 {
     const struct chosen_fault slow = {GYRE_FAULT_WORKER_ANSWER, GYRE_FAULT_DELAY, 30};
@@ -603,6 +618,8 @@ static const named_case cases[] = {
     {"a_worker_that_dies_too_often_is_given_up", a_worker_that_dies_too_often_is_given_up},
     {"a_worker_that_cannot_be_started_accuses_no_request",
      a_worker_that_cannot_be_started_accuses_no_request},
+    {"an_operation_that_is_made_again_has_its_time_again",
+     an_operation_that_is_made_again_has_its_time_again},
     {"a_worker_that_dies_before_its_launch_is_answered_counts",
      a_worker_that_dies_before_its_launch_is_answered_counts},
     {"stopping_and_closing_take_precedence", stopping_and_closing_take_precedence},
