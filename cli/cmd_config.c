@@ -4,6 +4,7 @@
  * touched, so it works where nothing else does.
  */
 #include "cli/cli.h"
+#include "cli/config_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "core/config/config.h"
 
 static const char HELP[] =
-    "usage: gyre config [--json] [--dropins] [SECTION | KEY | SECTION.KEY]...\n"
+    "usage: gyre config [--json] [--dropins] [--memory FILE] [SECTION | KEY | SECTION.KEY]...\n"
     "\n"
     "Prints every effective value of the configuration with its origin: default, FILE:LINE, the environment's\n"
     "variable, or the command line. Given names, it prints those alone:\n"
@@ -24,7 +25,10 @@ static const char HELP[] =
     "  gyre config cache_dir              a key of [gyre]\n"
     "\n"
     "Options:\n"
-    "  --dropins  the drop-in files instead: read, masked by another one, or disabled\n"
+    "  --dropins      the drop-in files instead: read, masked by another one, or disabled\n"
+    "  --memory FILE  what the queues of that kernel file take, as they are configured: bytes from slot to\n"
+    "                 slot, slots, headers, rings of bytes (layout = bridged), and all of it. FILE is compiled\n"
+    "                 for the backend; nothing is launched.\n"
     "\n"
     "docs/configuration.md explains sections, keys and the files they come from.\n";
 
@@ -281,12 +285,17 @@ static void print_warnings(const struct gyre_config *config)
 static int run(cli_context *cli)
 {
     bool dropins = false;
-    const cli_option options[] = {{"--dropins", .flag = &dropins}, {0}};
+    const char *memory = NULL;
+    const cli_option options[] = {{"--dropins", .flag = &dropins}, {"--memory", .text = &memory}, {0}};
     struct gyre_config *config = NULL;
     if (!cli_parse(cli, options))
         return cli->exit_code;
     if (dropins && cli->operands.count > 0)
         return cli_usage_error(cli, "--dropins takes no names, found '%s'", cli->operands.items[0]);
+    if (memory && (dropins || cli->operands.count > 0))
+        return cli_usage_error(cli, "--memory goes with one file and nothing else");
+    if (memory)
+        return config_memory_print(cli, memory);
     gyre_status status = load(cli, &config);
     if (status != GYRE_OK)
         return cli_fail(status);

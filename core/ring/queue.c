@@ -94,6 +94,26 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
             whole_lines(shape->region_size) + 2 * GYRE_SEALS_ROUND(options->capacity) * sizeof(gyre_u32);
 }
 
+void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_queue_cost *cost)
+{
+    gyre_queue_shape shape = {0};
+    gyre_bridge bridge;
+    write_shape(&shape, options);
+    const uint64_t without = shape.region_size;
+    gyre_bridge_plan(options, &shape, &bridge);
+    *cost = (struct gyre_queue_cost){
+        .capacity = options->capacity,
+        .request_size = options->request_size,
+        .reply_size = options->reply_size,
+        .request_stride = shape.request_stride,
+        .reply_stride = shape.reply_stride,
+        .slots = options->capacity * (shape.request_stride + shape.reply_stride),
+        .headers = options->capacity * options->header_size,
+        .bridged = shape.region_size - without,
+        .memory = shape.region_size,
+    };
+}
+
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
 {
     char label[96];

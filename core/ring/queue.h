@@ -72,6 +72,9 @@ struct gyre_queue_options {
     bool lent;                    /* its client is another program: see lent.h */
 };
 
+/** What gyre_queue_create would take for these options. */
+void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_queue_cost *cost);
+
 /** What a slot's request was sent by, while it is under way. */
 enum gyre_mark {
     GYRE_MARK_SEND = 0,

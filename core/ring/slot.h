@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The size of a slot. */
+/* The size of a slot, and what a queue takes. */
 #ifndef GYRE_CORE_RING_SLOT_H
 #define GYRE_CORE_RING_SLOT_H
 
@@ -22,5 +22,15 @@ static inline uint32_t gyre_slot_stride(uint32_t payload)
     const uint32_t room = small ? GYRE_SLOT_SMALL_PAYLOAD : payload;
     return (room + GYRE_SLOT_HEADER_SIZE + unit - 1) / unit * unit;
 }
+
+/** What a queue's region takes, in bytes. */
+struct gyre_queue_cost {
+    uint64_t capacity;
+    uint32_t request_size, reply_size;     /* of the largest messages */
+    uint32_t request_stride, reply_stride; /* from slot to slot */
+    uint64_t slots, headers;               /* of both directions; of requests */
+    uint64_t bridged;                      /* rings of bytes; 0: every message lies in its slot */
+    uint64_t memory;                       /* all of it, with what else there is */
+};
 
 #endif

@@ -13,9 +13,6 @@
 #include "core/runtime/durable.h"
 #include "core/runtime/queue_plan.h"
 
-enum { LAYOUT_AUTO, LAYOUT_SLOTS, LAYOUT_BRIDGED }; /* the setting's words */
-enum { LARGE_SLOT = 1024 };                         /* bytes; messages beyond are stored back to back */
-
 static int64_t setting(const gyre_kernel *kernel, const char *name, const char *key)
 {
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
@@ -157,38 +154,6 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
         gyre_queue_show(queue, old);
 }
 
-static bool tail_is_large(uint32_t least, uint32_t size)
-{
-    return least != 0 && size > LARGE_SLOT;
-}
-
-/* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
-static gyre_status choose_layout(const gyre_kernel *kernel, const char *section,
-                                 struct gyre_queue_options *options)
-{
-    const uint32_t bridging = gyre_dispatch_device_info(kernel->dispatch)->bridging;
-    const int64_t layout = setting(kernel, section, "layout");
-    const bool logged =
-        gyre_kernel_setting(kernel, "checkpoints") != 0 || setting(kernel, section, "durability") != 0;
-    if (layout == LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's to say */
-        return GYRE_OK;
-    if (layout == LAYOUT_BRIDGED && (logged || bridging == GYRE_BRIDGING_NONE))
-        return gyre_error_set(
-            logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
-            "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
-            kernel->name,
-            logged ? "for kernels with checkpoints and queues with a journal" : "on this backend");
-    if (layout == LAYOUT_AUTO && (logged || bridging == GYRE_BRIDGING_NONE ||
-                                  (!tail_is_large(options->request_least, options->request_size) &&
-                                   !tail_is_large(options->reply_least, options->reply_size))))
-        return GYRE_OK;
-    options->bridged_requests = options->request_least && options->request_size > GYRE_SLOT_SMALL_PAYLOAD;
-    options->bridged_replies = options->reply_least && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD;
-    options->bytes = (uint64_t)setting(kernel, section, "bytes");
-    options->tracks = bridging == GYRE_BRIDGING_BLOCK ? kernel->blocks : 1;
-    return GYRE_OK;
-}
-
 /* Sealed messages lie in their slots. */
 static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
 {
@@ -197,7 +162,7 @@ static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
                               "queue '%s' of kernel '%s': this backend checks no checksums; "
                               "set seal = none, or use the backend cpu",
                               section, kernel->name);
-    if (setting(kernel, section, "layout") == LAYOUT_BRIDGED)
+    if (setting(kernel, section, "layout") == GYRE_LAYOUT_BRIDGED)
         return gyre_error_set(GYRE_INVALID,
                               "queue '%s' of kernel '%s': seal = crc32c and layout "
                               "= bridged do not go together; use auto or slots",
@@ -213,11 +178,15 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options = choose_options(kernel, desc, section);
     options.lent = lent != NULL;
+    const struct gyre_queue_site site = {.kernel = kernel->name,
+                                         .bridging = gyre_dispatch_device_info(kernel->dispatch)->bridging,
+                                         .blocks = kernel->blocks};
     gyre_status status = check_queue(kernel, desc, &options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, &options);
     if (status == GYRE_OK)
-        status = options.sealed ? check_seal(kernel, section) : choose_layout(kernel, section, &options);
+        status = options.sealed ? check_seal(kernel, section)
+                                : gyre_queue_plan_layout(kernel->runtime->config, &site, section, &options);
     if (status == GYRE_OK)
         status = gyre_queue_create(&options, out);
     if (status != GYRE_OK) {

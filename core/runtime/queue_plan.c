@@ -5,6 +5,8 @@
 #include "core/runtime/queue_plan.h"
 
 #include "core/base/error.h"
+#include "core/runtime/tools.h"
+#include "gyre/backend.h"
 
 static uint64_t number(const struct gyre_config *config, const char *name, const char *key)
 {
@@ -79,4 +81,83 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     options->window = number(config, section, "window");
     options->any_order = number(config, section, "order") != 0;
     return status == GYRE_OK ? check(options) : status;
+}
+
+/* ---- where messages lie ---- */
+
+enum { LARGE_SLOT = 1024 }; /* bytes; messages beyond are stored back to back */
+
+static bool tail_is_large(uint32_t least, uint32_t size)
+{
+    return least != 0 && size > LARGE_SLOT;
+}
+
+/* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
+gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
+                                   const char *section, struct gyre_queue_options *options)
+{
+    const uint64_t layout = number(config, section, "layout");
+    const bool none = site->bridging == GYRE_BRIDGING_NONE;
+    const bool logged = gyre_config_int(config, GYRE_SECTION_KERNEL, site->kernel, "checkpoints") != 0 ||
+                        number(config, section, "durability") != 0;
+    if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */
+        return GYRE_OK;
+    if (layout == GYRE_LAYOUT_BRIDGED && (logged || none))
+        return gyre_error_set(
+            logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
+            "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
+            site->kernel,
+            logged ? "for kernels with checkpoints and queues with a journal" : "on this backend");
+    if (layout == GYRE_LAYOUT_AUTO && (logged || none ||
+                                       (!tail_is_large(options->request_least, options->request_size) &&
+                                        !tail_is_large(options->reply_least, options->reply_size))))
+        return GYRE_OK;
+    options->bridged_requests = options->request_least && options->request_size > GYRE_SLOT_SMALL_PAYLOAD;
+    options->bridged_replies = options->reply_least && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD;
+    options->bytes = number(config, section, "bytes");
+    options->tracks = site->bridging == GYRE_BRIDGING_BLOCK ? site->blocks : 1;
+    return GYRE_OK;
+}
+
+static gyre_status measure_type(const gyre_type *type, uint32_t *size, uint32_t *least)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK) {
+        *size = (uint32_t)layout->size;
+        *least = layout->tail ? (uint32_t)layout->least : 0;
+    }
+    gyre_layout_destroy(layout);
+    return status;
+}
+
+/* As a launch with nothing of its own chooses. */
+static uint32_t blocks_of(const struct gyre_config *config, const gyre_device_info *device,
+                          const gyre_kernel_record *record)
+{
+    const int64_t blocks = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "blocks");
+    if (blocks > 0)
+        return (uint32_t)blocks;
+    return record->form == GYRE_FORM_ACTOR ? 1 : device->blocks_default;
+}
+
+gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
+                                const gyre_kernel_record *record, const char *section,
+                                struct gyre_queue_cost *cost)
+{
+    const gyre_device_info *info = gyre_dispatch_device_info(device);
+    const struct gyre_queue_site site = {
+        .kernel = record->name, .bridging = info->bridging, .blocks = blocks_of(config, info, record)};
+    struct gyre_queue_options options = {.name = section, .capacity = number(config, section, "capacity")};
+    options.timed = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "timing") != 0;
+    gyre_status status = measure_type(record->request, &options.request_size, &options.request_least);
+    if (status == GYRE_OK)
+        status = measure_type(record->reply, &options.reply_size, &options.reply_least);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_choose(config, section, &options);
+    if (status == GYRE_OK && !options.sealed)
+        status = gyre_queue_plan_layout(config, &site, section, &options);
+    if (status == GYRE_OK)
+        gyre_queue_measure(&options, cost);
+    return status;
 }

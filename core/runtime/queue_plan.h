@@ -21,4 +21,20 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
                                    struct gyre_queue_options *options);
 
+/* What the setting `layout` says, in the order of its words. */
+enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
+
+/** Where a queue is: of which kernel, with so many blocks, on a device with that kind of bridging. */
+struct gyre_queue_site {
+    const char *kernel;
+    uint32_t bridging, blocks;
+};
+
+/**
+ * Whether messages of the queue's types, which the options have, lie in slots or back to back. INVALID or
+ * UNIMPLEMENTED when the section asks for what is not there.
+ */
+gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
+                                   const char *section, struct gyre_queue_options *options);
+
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
+#include "core/ring/slot.h"
 #include "gyre/gyre.h"
 
 /** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
@@ -24,5 +25,13 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
 /** The last call of it found no such backend or device, or one that cannot start:
  * what a launch failed for. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
+
+/**
+ * What a queue of a kernel takes that goes by the section [queue.SECTION], on that device. Nothing is made.
+ * INVALID or UNIMPLEMENTED for a section that no queue of the kernel can go by.
+ */
+gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
+                                const gyre_kernel_record *record, const char *section,
+                                struct gyre_queue_cost *cost);
 
 #endif

@@ -62,12 +62,15 @@ static void *serve(void *argument)
 
 void ring_device_start(struct ring_device *device, struct gyre_queue_options options, uint32_t words)
 {
+    struct gyre_queue_cost cost; /* what it said beforehand, of every queue of these tests */
     memset(device, 0, sizeof *device);
     device->control = aligned_alloc(GYRE_LINE_SIZE, sizeof *device->control);
     memset(device->control, 0, sizeof *device->control);
     options.control = device->control;
     options.request_size = options.reply_size = words * 8;
     ck_assert_int_eq(gyre_queue_create(&options, &device->queue), GYRE_OK);
+    gyre_queue_measure(&options, &cost);
+    ck_assert_uint_eq((cost.memory + 4095) / 4096 * 4096, device->queue->region.size); /* whole pages */
     device->next = options.first_sequence;
     ck_assert_int_eq(pthread_create(&device->thread, NULL, serve, device), 0);
 }

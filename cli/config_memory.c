@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What queues cost: the types come from a compiled file, the rest from the configuration. One thread. */
+#include "cli/config_memory.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "core/dispatch/dispatch.h"
+#include "core/pipeline/pipeline.h"
+#include "core/runtime/tools.h"
+
+struct memory_list {
+    const struct gyre_config *config;
+    struct gyre_dispatch *device;
+    const struct gyre_build *build;
+    cli_table *table;
+    json_t *json;
+};
+
+static void add_json(const struct memory_list *list, const char *queue, const char *kernel, uint64_t rings,
+                     const struct gyre_queue_cost *cost)
+{
+    json_array_append_new(
+        list->json,
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queue", queue, "kernel",
+                  kernel, "capacity", (json_int_t)cost->capacity, "request_size",
+                  (json_int_t)cost->request_size, "request_stride", (json_int_t)cost->request_stride,
+                  "reply_size", (json_int_t)cost->reply_size, "reply_stride", (json_int_t)cost->reply_stride,
+                  "slots", (json_int_t)cost->slots, "headers", (json_int_t)cost->headers, "bridged",
+                  (json_int_t)cost->bridged, "rings", (json_int_t)rings, "memory",
+                  (json_int_t)(cost->memory * rings)));
+}
+
+static void add_row(const struct memory_list *list, const char *queue, const char *kernel, uint64_t rings,
+                    const struct gyre_queue_cost *cost)
+{
+    const uint64_t numbers[] = {cost->capacity, cost->request_stride, cost->reply_stride,
+                                cost->slots,    cost->headers,        cost->bridged,
+                                rings,          cost->memory * rings};
+    char texts[sizeof numbers / sizeof numbers[0]][24];
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        snprintf(texts[i], sizeof texts[i], "%" PRIu64, numbers[i]);
+    const char *const cells[] = {queue,    kernel,   texts[0], texts[1], texts[2],
+                                 texts[3], texts[4], texts[5], texts[6], texts[7]};
+    cli_table_add(list->table, cells);
+}
+
+static gyre_status add_queue(const struct memory_list *list, const gyre_kernel_record *record,
+                             const char *section)
+{
+    const uint64_t rings = (uint64_t)gyre_config_int(list->config, GYRE_SECTION_QUEUE, section, "rings");
+    struct gyre_queue_cost cost;
+    gyre_status status = gyre_queue_cost_get(list->config, list->device, record, section, &cost);
+    if (status == GYRE_OK)
+        (list->json ? add_json : add_row)(list, section, record->name, rings, &cost);
+    return status;
+}
+
+static bool is_kernel(const struct memory_list *list, const char *name)
+{
+    for (size_t i = 0; i < gyre_build_count(list->build); i++)
+        if (!strcmp(gyre_build_at(list->build, i)->name, name))
+            return true;
+    return false;
+}
+
+/* Its own queue, then those that no kernel of the file has by its name. */
+static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_record *record)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(list->config, GYRE_SECTION_QUEUE, &count);
+    gyre_status status = add_queue(list, record, record->name);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        if (strcmp(names[i], "default") != 0 && !is_kernel(list, names[i]))
+            status = add_queue(list, record, names[i]);
+    return status;
+}
+
+static int print_rows(const cli_context *cli, struct memory_list *list)
+{
+    static const char *const headers[] = {"QUEUE",    "KERNEL",   ">CAPACITY", ">REQUEST", ">REPLY", ">SLOTS",
+                                          ">HEADERS", ">BRIDGED", ">RINGS",    ">MEMORY",  NULL};
+    gyre_status status = GYRE_OK;
+    if (cli->json)
+        list->json = json_array();
+    else
+        list->table = cli_table_create(headers);
+    for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(list->build); i++)
+        status = add_kernel(list, gyre_build_at(list->build, i));
+    const int code =
+        cli->json ? cli_print_json(json_pack("{s:o}", "queues", list->json)) : cli_table_print(list->table);
+    return status == GYRE_OK ? code : cli_fail(status);
+}
+
+int config_memory_print(const cli_context *cli, const char *file)
+{
+    gyre_runtime *runtime = NULL;
+    struct gyre_build *build = NULL;
+    struct memory_list list = {.config = NULL};
+    int code = cli_fail_unless_ok(cli_open(cli, &runtime));
+    if (code == CLI_OK)
+        code = cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, 0, &list.device));
+    if (code == CLI_OK) {
+        list.config = gyre_runtime_config(runtime);
+        const struct gyre_pipeline_desc desc = {.config = list.config, .device = list.device, .source = file};
+        code = cli_fail_unless_ok(gyre_pipeline_run(&desc, &build));
+    }
+    list.build = build;
+    if (code == CLI_OK)
+        code = print_rows(cli, &list);
+    gyre_build_release(build);
+    gyre_close(runtime);
+    return code;
+}
