@@ -14,9 +14,10 @@
  *   span            array of any length; of u8 also a string, as above
  *   optional        null, or the value; a field that is left out is null
  *   gyre_handle     an object with id, offset and size; where buffers have names also "NAME", all of that
- * buffer, or {"buffer":"NAME","offset":BYTES,"size":BYTES}, the last two as wanted one of several  the
- * message with a member "type" that names it; or {"NAME": message}, which is how one is written that has a
- * field of the name "type" packet          a string of hexadecimal digits, also without quotes
+ *                   buffer, or {"buffer":"NAME","offset":BYTES,"size":BYTES}, the last two as wanted
+ *   one of several  the message with a member "type" that names it; or {"NAME": message}, which is how one is
+ *                   written that has a field of the name "type"
+ *   packet          a string of hexadecimal digits, also without quotes
  *
  * A number that no value of its field equals (out of range) is refused; one between two floats is rounded.
  * NaN's sign and payload are not kept. Padding is zero. Threads: any. Nothing blocks.
@@ -49,7 +50,8 @@ gyre_status message_json_read_named(const gyre_layout *layout, const char *text,
 /**
  * Writes one message on one line, without a newline. One with a tail was checked (gyre_layout_check_message).
  * Text that is no UTF-8 is written with U+FFFD in its place. The stream keeps its error for whoever closes
- * it. */
+ * it.
+ */
 void message_json_write(const gyre_layout *layout, const void *message, FILE *out);
 
 /** Writes bytes as a string of hexadecimal digits. */

@@ -1,211 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON to message bytes. Walks the layout and the parsed document side by side and keeps the path to where it
- * is for the one sentence of a refusal. Recursion is bounded by the layout, not by the text.
+ * is for the one sentence of a refusal (message_json_scalars.c). Recursion is bounded by the layout, not by the text.
  */
-#include "cli/message_json.h"
+#include "cli/message_json_reader.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
 
-enum { PATH_SIZE = 200, FOUND_SIZE = 120, NAMES_MAX = 256 };
-
-typedef struct json_reader {
-    char path[PATH_SIZE]; /* "corners[1][2].x", cut; "" for the message itself */
-    size_t path_length;   /* never cut, so that leaving a part always works */
-    unsigned char *message;
-    uint64_t message_size;
-    const message_json_names *names; /* NULL: there are no buffers */
-} json_reader;
-
-/* ---- sentences ---- */
-
-static size_t path_enter(json_reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Appends a part and returns the length to leave it with. */
-static size_t path_enter(json_reader *reader, const char *format, ...)
-{
-    size_t before = reader->path_length, used = before < PATH_SIZE ? before : PATH_SIZE - 1;
-    va_list args;
-    va_start(args, format);
-    int added = vsnprintf(reader->path + used, PATH_SIZE - used, format, args);
-    va_end(args);
-    reader->path_length = before + (added > 0 ? (size_t)added : 0);
-    return before;
-}
-
-static void path_leave(json_reader *reader, size_t before)
-{
-    reader->path_length = before;
-    if (before < PATH_SIZE)
-        reader->path[before] = '\0';
-}
-
-static bool is_marked_number(const json_t *value)
-{
-    return json_is_string(value) &&
-           strncmp(json_string_value(value), MESSAGE_JSON_NUMBER, MESSAGE_JSON_NUMBER_SIZE) == 0;
-}
-
-/* What a value is, for "found ...". */
-static const char *describe(const json_t *value, char *text)
-{
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        snprintf(text, FOUND_SIZE, "an array of %zu", json_array_size(value));
-        return text;
-    case JSON_STRING:
-        if (is_marked_number(value))
-            snprintf(text, FOUND_SIZE, "%.60s", json_string_value(value) + MESSAGE_JSON_NUMBER_SIZE);
-        else
-            snprintf(text, FOUND_SIZE, "the text \"%.60s\"", json_string_value(value));
-        return text;
-    case JSON_INTEGER:
-        snprintf(text, FOUND_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
-        return text;
-    case JSON_REAL:
-        snprintf(text, FOUND_SIZE, "%#.17g", json_real_value(value));
-        return text;
-    case JSON_TRUE:
-        return "true";
-    case JSON_FALSE:
-        return "false";
-    default:
-        return "null";
-    }
-}
-
-static gyre_status refuse(const json_reader *reader, const char *expected, const json_t *value)
-{
-    char found[FOUND_SIZE];
-    if (!reader->path_length)
-        return gyre_error_set(GYRE_INVALID, "expected %s, found %s", expected, describe(value, found));
-    return gyre_error_set(GYRE_INVALID, "field '%s': expected %s, found %s", reader->path, expected,
-                          describe(value, found));
-}
-
-/* ---- numbers ---- */
-
-static const struct integer_range {
-    const char *words;
-    int64_t min;
-    uint64_t max;
-    size_t size;
-} RANGES[] = {
-    [GYRE_SCALAR_I8] = {"an integer from -128 to 127 (i8)", INT8_MIN, INT8_MAX, 1},
-    [GYRE_SCALAR_I16] = {"an integer from -32768 to 32767 (i16)", INT16_MIN, INT16_MAX, 2},
-    [GYRE_SCALAR_I32] = {"an integer from -2147483648 to 2147483647 (i32)", INT32_MIN, INT32_MAX, 4},
-    [GYRE_SCALAR_I64] = {"an integer from -9223372036854775808 to 9223372036854775807 (i64)", INT64_MIN,
-                         INT64_MAX, 8},
-    [GYRE_SCALAR_U8] = {"an integer from 0 to 255 (u8)", 0, UINT8_MAX, 1},
-    [GYRE_SCALAR_U16] = {"an integer from 0 to 65535 (u16)", 0, UINT16_MAX, 2},
-    [GYRE_SCALAR_U32] = {"an integer from 0 to 4294967295 (u32)", 0, UINT32_MAX, 4},
-    [GYRE_SCALAR_U64] = {"an integer from 0 to 18446744073709551615 (u64)", 0, UINT64_MAX, 8},
-};
-
-/* An integer of either sign: `magnitude` holds the two's complement of a negative one. */
-typedef struct integer {
-    bool negative;
-    uint64_t bits;
-} integer;
-
-static bool parse_digits(const char *text, integer *out)
-{
-    size_t sign = text[0] == '-';
-    char *end;
-    if (!text[sign] || strspn(text + sign, "0123456789") != strlen(text + sign))
-        return false;
-    errno = 0;
-    *out = (integer){sign && strcmp(text, "-0") != 0, 0};
-    out->bits = sign ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
-    return errno == 0;
-}
-
-static bool to_integer(const json_t *value, gyre_scalar scalar, integer *out)
-{
-    if (json_is_integer(value)) {
-        json_int_t number = json_integer_value(value);
-        *out = (integer){number < 0, (uint64_t)number};
-        return true;
-    }
-    if (is_marked_number(value))
-        return parse_digits(json_string_value(value) + MESSAGE_JSON_NUMBER_SIZE, out);
-    bool wide = scalar == GYRE_SCALAR_I64 || scalar == GYRE_SCALAR_U64;
-    return wide && json_is_string(value) && parse_digits(json_string_value(value), out);
-}
-
-static gyre_status read_integer(const json_reader *reader, gyre_scalar scalar, const json_t *value,
-                                void *target)
-{
-    const struct integer_range *range = &RANGES[scalar];
-    integer number;
-    if (!to_integer(value, scalar, &number) ||
-        (number.negative ? (int64_t)number.bits < range->min : number.bits > range->max))
-        return refuse(reader, range->words, value);
-    uint8_t byte = (uint8_t)number.bits;
-    uint16_t half = (uint16_t)number.bits;
-    uint32_t word = (uint32_t)number.bits;
-    const void *source = range->size == 1   ? (const void *)&byte
-                         : range->size == 2 ? (const void *)&half
-                         : range->size == 4 ? (const void *)&word
-                                            : (const void *)&number.bits;
-    memcpy(target, source, range->size);
-    return GYRE_OK;
-}
-
-/* NaN and infinities only by their names. */
-static bool to_real(const json_t *value, double *out)
-{
-    if (json_is_number(value)) {
-        *out = json_number_value(value);
-        return true;
-    }
-    if (!json_is_string(value))
-        return false;
-    const char *text = json_string_value(value);
-    if (is_marked_number(value)) {
-        *out = strtod(text + MESSAGE_JSON_NUMBER_SIZE, NULL);
-        return isfinite(*out);
-    }
-    if (strcmp(text, "NaN") == 0)
-        *out = (double)NAN;
-    else if (strcmp(text, "Infinity") == 0)
-        *out = HUGE_VAL;
-    else if (strcmp(text, "-Infinity") == 0)
-        *out = -HUGE_VAL;
-    else
-        return false;
-    return true;
-}
-
-static gyre_status read_real(const json_reader *reader, gyre_scalar scalar, const json_t *value, void *target)
-{
-    double wide;
-    bool is_number = to_real(value, &wide);
-    if (is_number && scalar == GYRE_SCALAR_F64) {
-        memcpy(target, &wide, sizeof wide);
-        return GYRE_OK;
-    }
-    float narrow = is_number ? (float)wide : 0;
-    if (!is_number || (isinf(narrow) && isfinite(wide)))
-        return refuse(reader,
-                      scalar == GYRE_SCALAR_F64
-                          ? "a number up to 1.8e308, \"NaN\", \"Infinity\" or \"-Infinity\" (f64)"
-                          : "a number up to 3.4e38, \"NaN\", \"Infinity\" or \"-Infinity\" (f32)",
-                      value);
-    memcpy(target, &narrow, sizeof narrow);
-    return GYRE_OK;
-}
+enum { NAMES_MAX = 256 };
 
 static gyre_status read_value(json_reader *reader, const gyre_layout *layout, const json_t *value,
                               void *target);
@@ -236,18 +43,6 @@ static gyre_status check_keys(const json_reader *reader, const gyre_layout *layo
     return GYRE_OK;
 }
 
-/* The bytes of a string into an array of u8; what is left of the array stays zero. */
-static gyre_status read_bytes(const json_reader *reader, const json_t *value, uint64_t size, void *target)
-{
-    if (json_string_length(value) > size) {
-        char expected[80];
-        snprintf(expected, sizeof expected, "a text of at most %" PRIu64 " bytes", size);
-        return refuse(reader, expected, value);
-    }
-    memcpy(target, json_string_value(value), json_string_length(value));
-    return GYRE_OK;
-}
-
 /* ---- buffers ---- */
 
 /* A number of bytes that may be left out. */
@@ -258,10 +53,10 @@ static gyre_status read_optional_size(json_reader *reader, const json_t *object,
     *out = 0;
     if (!value)
         return GYRE_OK;
-    size_t before = path_enter(reader, "%s%s", reader->path_length ? "." : "", key);
-    gyre_status status = read_integer(reader, GYRE_SCALAR_U64, value, out);
+    size_t before = reader_enter(reader, "%s%s", reader->path_length ? "." : "", key);
+    gyre_status status = reader_integer(reader, GYRE_SCALAR_U64, value, out);
     if (status == GYRE_OK)
-        path_leave(reader, before);
+        reader_leave(reader, before);
     return status;
 }
 
@@ -281,7 +76,7 @@ static gyre_status read_named_part(json_reader *reader, const json_t *object, vo
                                   reader->path, key);
     }
     if (!json_is_string(name))
-        return refuse(reader, "the name of a buffer behind \"buffer\"", name);
+        return reader_refuse(reader, "the name of a buffer behind \"buffer\"", name);
     gyre_status status = read_optional_size(reader, object, "offset", &offset);
     if (status == GYRE_OK)
         status = read_optional_size(reader, object, "size", &size);
@@ -307,7 +102,7 @@ static bool read_buffer_name(json_reader *reader, const json_t *value, void *tar
         *status = read_named_part(reader, value, target);
         return true;
     }
-    if (!json_is_string(value) || is_marked_number(value))
+    if (!json_is_string(value) || reader_is_number(value))
         return false;
     *status = reader->names->resolve(reader->names->context, json_string_value(value), 0, 0, &handle);
     if (*status == GYRE_OK)
@@ -341,15 +136,15 @@ static gyre_status read_items(json_reader *reader, const gyre_layout *layout, co
     if (!json_is_array(value)) {
         char expected[120];
         snprintf(expected, sizeof expected, "an array of any length (%.80s)", layout->element->name);
-        return refuse(reader, expected, value);
+        return reader_refuse(reader, expected, value);
     }
     gyre_status status = take_items(reader, layout, json_array_size(value), target, &items);
     for (size_t i = 0; status == GYRE_OK && i < json_array_size(value); i++) {
-        size_t before = path_enter(reader, "[%zu]", i);
+        size_t before = reader_enter(reader, "[%zu]", i);
         status =
             read_value(reader, layout->element, json_array_get(value, i), items + i * layout->element->size);
         if (status == GYRE_OK)
-            path_leave(reader, before);
+            reader_leave(reader, before);
     }
     return status;
 }
@@ -359,7 +154,7 @@ static gyre_status read_part(json_reader *reader, const gyre_layout *layout, con
 {
     unsigned char *items;
     gyre_status status = GYRE_OK;
-    bool is_text = json_is_string(value) && !is_marked_number(value);
+    bool is_text = json_is_string(value) && !reader_is_number(value);
     if (layout->shape == GYRE_SHAPE_OPTIONAL) {
         if (!value || json_is_null(value))
             return GYRE_OK;
@@ -367,37 +162,13 @@ static gyre_status read_part(json_reader *reader, const gyre_layout *layout, con
         return status == GYRE_OK ? read_value(reader, layout->element, value, items) : status;
     }
     if (layout->shape == GYRE_SHAPE_UTF8 && !is_text)
-        return refuse(reader, "a text (utf8)", value);
+        return reader_refuse(reader, "a text (utf8)", value);
     if (!is_text || layout->element->scalar != GYRE_SCALAR_U8)
         return read_items(reader, layout, value, target);
     status = take_items(reader, layout, json_string_length(value), target, &items);
     if (status == GYRE_OK)
         memcpy(items, json_string_value(value), json_string_length(value));
     return status;
-}
-
-static int hex_digit(char character)
-{
-    const char *digits = "0123456789abcdef", *found = strchr(digits, character | 0x20);
-    return character && found ? (int)(found - digits) : -1;
-}
-
-static gyre_status read_id128(const json_reader *reader, const json_t *value, unsigned char *target)
-{
-    static const char FORM[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-    const char *text = json_is_string(value) ? json_string_value(value) : "";
-    bool fits = strlen(text) == sizeof FORM - 1;
-    size_t digits = 0;
-    for (size_t i = 0; fits && i < sizeof FORM - 1; i++) {
-        int digit = hex_digit(text[i]);
-        fits = FORM[i] == '-' ? text[i] == '-' : digit >= 0;
-        if (fits && digit >= 0) {
-            target[digits / 2] = (unsigned char)(target[digits / 2] << 4 | digit);
-            digits++;
-        }
-    }
-    return fits ? GYRE_OK
-                : refuse(reader, "an id like \"00112233-4455-6677-8899-aabbccddeeff\" (id128)", value);
 }
 
 static bool may_be_missing(const gyre_field *field)
@@ -416,20 +187,20 @@ static gyre_status read_array(json_reader *reader, const gyre_field *field, uint
     for (uint32_t d = dimension + 1; d < field->dimension_count; d++)
         stride *= field->dimensions[d];
     if (field->type->scalar == GYRE_SCALAR_U8 && stride == 1 && json_is_string(value) &&
-        !is_marked_number(value))
-        return read_bytes(reader, value, length, target);
+        !reader_is_number(value))
+        return reader_bytes(reader, value, length, target);
     if (!json_is_array(value) || json_array_size(value) != length) {
         char expected[120];
         snprintf(expected, sizeof expected, "an array of %" PRIu64 " (%s)", length, field->type->name);
-        return refuse(reader, expected, value);
+        return reader_refuse(reader, expected, value);
     }
     for (uint64_t i = 0; i < length; i++) {
-        size_t before = path_enter(reader, "[%" PRIu64 "]", i);
+        size_t before = reader_enter(reader, "[%" PRIu64 "]", i);
         gyre_status status =
             read_array(reader, field, dimension + 1, json_array_get(value, i), target + i * stride);
         if (status != GYRE_OK)
             return status;
-        path_leave(reader, before);
+        reader_leave(reader, before);
     }
     return GYRE_OK;
 }
@@ -440,13 +211,13 @@ static gyre_status read_struct(json_reader *reader, const gyre_layout *layout, c
     if (!json_is_object(value)) {
         char expected[160];
         snprintf(expected, sizeof expected, "an object with the fields of '%.100s'", layout->name);
-        return refuse(reader, expected, value);
+        return reader_refuse(reader, expected, value);
     }
     gyre_status status = check_keys(reader, layout, value);
     for (uint32_t i = 0; status == GYRE_OK && i < layout->field_count; i++) {
         const gyre_field *field = &layout->fields[i];
         const json_t *member = json_object_get(value, field->name);
-        size_t before = path_enter(reader, "%s%s", reader->path_length ? "." : "", field->name);
+        size_t before = reader_enter(reader, "%s%s", reader->path_length ? "." : "", field->name);
         if (!member && !may_be_missing(field)) {
             char type[120];
             return gyre_error_set(GYRE_INVALID, "missing field '%s' (%s)", reader->path,
@@ -454,7 +225,7 @@ static gyre_status read_struct(json_reader *reader, const gyre_layout *layout, c
         }
         status = read_array(reader, field, 0, member, (unsigned char *)target + field->offset);
         if (status == GYRE_OK)
-            path_leave(reader, before);
+            reader_leave(reader, before);
     }
     return status;
 }
@@ -465,7 +236,7 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
     if (layout->element)
         return read_part(reader, layout, value, target);
     if (layout->shape == GYRE_SHAPE_ID128)
-        return read_id128(reader, value, target);
+        return reader_id128(reader, value, target);
     gyre_status status;
     switch (layout->scalar) {
     case GYRE_SCALAR_NO:
@@ -474,13 +245,13 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
         return read_struct(reader, layout, value, target);
     case GYRE_SCALAR_F32:
     case GYRE_SCALAR_F64:
-        return read_real(reader, layout->scalar, value, target);
+        return reader_real(reader, layout->scalar, value, target);
     case GYRE_SCALAR_NOTHING:
         if (json_is_null(value) || (json_is_object(value) && json_object_size(value) == 0))
             return GYRE_OK;
-        return refuse(reader, "null or {} (gyre_none)", value);
+        return reader_refuse(reader, "null or {} (gyre_none)", value);
     default:
-        return read_integer(reader, layout->scalar, value, target);
+        return reader_integer(reader, layout->scalar, value, target);
     }
 }
 
@@ -552,7 +323,7 @@ static gyre_status read_packet(const gyre_layout *layout, const char *text, size
     for (size_t i = 0; i < length; i++) {
         if (strchr(" \t\r\n\"", text[i]))
             continue;
-        int high = hex_digit(text[i]), low = i + 1 < length ? hex_digit(text[i + 1]) : -1;
+        int high = reader_hex_digit(text[i]), low = i + 1 < length ? reader_hex_digit(text[i + 1]) : -1;
         if (high < 0 || low < 0)
             return gyre_error_set(GYRE_INVALID, "byte %zu: expected the two hexadecimal digits of a byte", i);
         if (used == layout->size)

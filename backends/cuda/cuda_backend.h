@@ -92,11 +92,12 @@ gyre_status cuda_enter(gyre_device *device);
 
 /**
  * GYRE_OK for CUDA_SUCCESS. Else a sentence with call, code, name and the driver's text, and
- *   EXHAUSTED  memory or another resource lacks, or the device is busy: later it may work
- *   INVALID    the values passed cannot work (a kernel that needs too much, a wrong image)
- *   LOST       the device does not work any more in this process; from then on cuda_lost tells the first
- * cause UNAVAILABLE the device or what was asked for is not there INTERNAL   the call was wrong: a defect of
- * this backend
+ *   EXHAUSTED    memory or another resource lacks, or the device is busy: later it may work
+ *   INVALID      the values passed cannot work (a kernel that needs too much, a wrong image)
+ *   LOST         the device does not work any more in this process; from then on cuda_lost tells the first
+ *                cause
+ *   UNAVAILABLE  the device or what was asked for is not there
+ *   INTERNAL     the call was wrong: a defect of this backend
  */
 gyre_status cuda_check(gyre_device *device, CUresult result, const char *call);
 /**

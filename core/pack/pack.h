@@ -10,9 +10,10 @@
  *   array in C      its elements, without a count
  *   span            an i32 count (-1: none, read as empty), then the elements
  *   utf8            utf8: ~bytes and the count of UTF-16 units, both i32, then UTF-8; utf16: the count of
- * units, then these; both: 0 for no characters, -1 for null, read as none optional T      of utf8 and
- * objects: null is -1 and 255. Of others, padded: a flag, zeros up to the value's alignment, the value;
- * packed: a flag and the value; bare: the value alone, where zero is null
+ *                   units, then these; both: 0 for no characters, -1 for null, read as none
+ *   optional T      of utf8 and objects: null is -1 and 255. Of others, padded: a flag, zeros up to the value's
+ *                   alignment, the value; packed: a flag and the value; bare: the value alone, where zero is
+ *                   null
  *
  * Decoding reads nothing beyond its input and takes time in proportion to it. Threads: any. Nothing blocks.
  */

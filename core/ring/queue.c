@@ -17,8 +17,8 @@
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
 
-enum { LABEL_SIZE = 96 };
 enum {
+    LABEL_SIZE = 96,
     CHUNK_SIZE = 16384, /* bytes of a batch that a worker waits for; a part of a first-level cache */
 };
 
@@ -216,58 +216,74 @@ static gyre_status create_behaviours(gyre_queue *queue, const struct gyre_queue_
     return status;
 }
 
-/* `descriptor`: of a region that is there already; -1: a new one. */
-static gyre_status create(const struct gyre_queue_options *options, int descriptor, gyre_queue **out)
+/* The memory that both sides have. `descriptor`: of a region that is there already; -1: a new one. */
+static gyre_status create_region(gyre_queue *queue, const struct gyre_queue_options *options, int descriptor,
+                                 gyre_bridge *bridge)
 {
     gyre_queue_shape shape = {0};
+    char label[LABEL_SIZE];
+    label_of(options->name, label, sizeof label);
+    if (options->capacity > SIZE_MAX / (2 * (GYRE_PAYLOAD_MAX + (uint64_t)GYRE_LINE_SIZE)))
+        return gyre_error_set(GYRE_EXHAUSTED, "%s: a capacity of %llu slots is more than any machine holds",
+                              label, (unsigned long long)options->capacity);
+    write_shape(&shape, options);
+    gyre_bridge_plan(options, &shape, bridge);
+    gyre_status status = descriptor < 0
+                             ? gyre_region_create(label, shape.region_size, &queue->region)
+                             : gyre_region_open(label, descriptor, shape.region_size, &queue->region);
+    if (status != GYRE_OK)
+        return status;
+    if (descriptor < 0)
+        write_region(queue->region.address, queue, &shape);
+    adopt_region(queue, &shape, options);
+    return GYRE_OK;
+}
+
+/* What this side alone has. */
+static gyre_status create_own(gyre_queue *queue, const struct gyre_queue_options *options,
+                              const gyre_bridge *bridge)
+{
+    gyre_status status = GYRE_OK;
+    char label[LABEL_SIZE];
+    queue->marks = gyre_lines_alloc(options->capacity);
+    if (!queue->marks)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %s",
+                              label_of(options->name, label, sizeof label));
+    if (options->timed)
+        status = gyre_queue_timing_create(queue);
+    if (status == GYRE_OK && bridge->words_offset)
+        status = gyre_bridge_create(queue, bridge);
+    if (status != GYRE_OK)
+        return status;
+    return options->lent ? gyre_lent_create(queue) : create_behaviours(queue, options); /* the client's */
+}
+
+static gyre_status create(const struct gyre_queue_options *options, int descriptor, gyre_queue **out)
+{
     gyre_bridge bridge;
+    char label[LABEL_SIZE];
     *out = NULL;
     gyre_status status = check_options(options);
     if (status != GYRE_OK)
         return status;
-    char label[LABEL_SIZE];
-    label_of(options->name, label, sizeof label);
     gyre_queue *queue = aligned_alloc(GYRE_LINE_SIZE, sizeof *queue);
     if (!queue)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %s",
+                              label_of(options->name, label, sizeof label));
     memset(queue, 0, sizeof *queue);
     queue->region = GYRE_REGION_NONE;
     adopt_options(queue, options);
-    if (options->capacity > SIZE_MAX / (2 * (GYRE_PAYLOAD_MAX + (uint64_t)GYRE_LINE_SIZE))) {
-        status = gyre_error_set(GYRE_EXHAUSTED, "%s: a capacity of %llu slots is more than any machine holds",
-                                label, (unsigned long long)options->capacity);
-        goto done;
-    }
-    write_shape(&shape, options);
-    gyre_bridge_plan(options, &shape, &bridge);
-    status = descriptor < 0 ? gyre_region_create(label, shape.region_size, &queue->region)
-                            : gyre_region_open(label, descriptor, shape.region_size, &queue->region);
-    if (status != GYRE_OK)
-        goto done;
-    if (descriptor < 0)
-        write_region(queue->region.address, queue, &shape);
-    adopt_region(queue, &shape, options);
-    queue->marks = gyre_lines_alloc(options->capacity);
-    if (!queue->marks) {
-        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %s", label);
-        goto done;
-    }
-    if (options->timed)
-        status = gyre_queue_timing_create(queue);
-    if (status == GYRE_OK && bridge.words_offset)
-        status = gyre_bridge_create(queue, &bridge);
+    status = create_region(queue, options, descriptor, &bridge);
     if (status == GYRE_OK)
-        status =
-            options->lent ? gyre_lent_create(queue) : create_behaviours(queue, options); /* the client's */
-    if (status != GYRE_OK)
-        goto done;
+        status = create_own(queue, options, &bridge);
+    if (status != GYRE_OK) {
+        gyre_queue_destroy(queue);
+        return status;
+    }
     queue->request_growth = options->request_growth; /* now, so that a failure leaves them to the caller */
     queue->reply_growth = options->reply_growth;
     *out = queue;
-    queue = NULL;
-done:
-    gyre_queue_destroy(queue);
-    return status;
+    return GYRE_OK;
 }
 
 gyre_status gyre_queue_create(const struct gyre_queue_options *options, gyre_queue **out)
