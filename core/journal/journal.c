@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 
 enum { GROUP_MAX = 4 << 20 };

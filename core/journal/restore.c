@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 
 static struct gyre_logged_request request_of(const struct gyre_journal_content *content, uint64_t index)
 {

@@ -16,7 +16,7 @@
 #ifndef GYRE_CORE_RING_BEHAVIOURS_H
 #define GYRE_CORE_RING_BEHAVIOURS_H
 
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 /* ---- queue_letters.c ---- */
 

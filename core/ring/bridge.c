@@ -13,7 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 enum {
     TYPICAL_SIZE = 256, /* bytes that a message is taken to have where nothing is said */

@@ -9,7 +9,7 @@
 
 #include "core/ring/bridge.h"
 #include "core/ring/copy.h"
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 enum { /* of a batch that a worker waits for; as in queue.c */
        CHUNK_SIZE = 16384,

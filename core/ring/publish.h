@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/ring/bridge.h"
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 #define GYRE_INLINE __attribute__((always_inline)) static inline
 

@@ -3,7 +3,7 @@
  * Queues: creation, end, and what the runtime asks of them. The paths of messages are in queue_send.c,
  * queue_receive.c and queue_call.c.
  */
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 #include <sched.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
 #include "core/base/error.h"
 #include "core/ring/log.h"
+#include "core/ring/queue_inside.h"
 
 static int wait_covered(const gyre_queue *queue, uint64_t argument)
 {

@@ -7,7 +7,7 @@
  * mark keeps receivers off the slot; when it took the reply, or gave up, whoever holds the consumer lock
  * steps over the slot in its turn (gyre_consumer_give).
  */
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 #include <stdlib.h>
 

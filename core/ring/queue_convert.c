@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 void gyre_queue_growth_finish(struct gyre_queue_growth *growth)
 {

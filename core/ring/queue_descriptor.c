@@ -6,7 +6,7 @@
  * State: watch->signalled is set by the watcher and cleared under the consumer lock
  * (gyre_queue_watch_settle).
  */
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 #include <errno.h>
 #include <pthread.h>

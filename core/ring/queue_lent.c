@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 
 gyre_status gyre_lent_create(gyre_queue *queue)
 {

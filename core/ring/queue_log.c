@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "gyre/waiting.h"
 

@@ -4,7 +4,7 @@
  *
  * Locks: consumer.lock while slots are read; never across a wait. The cursor `received` moves only under it.
  */
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 #include <stdio.h>
 #include <string.h>

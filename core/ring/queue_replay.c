@@ -5,6 +5,7 @@
  */
 #include "core/ring/replay.h"
 #include "core/ring/lent.h"
+#include "core/ring/queue_inside.h"
 
 #include <limits.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 
 #define WINDOW_NS     UINT64_C(20000000) /* after that bounds are made anew: clocks drift by some 10 ppm */

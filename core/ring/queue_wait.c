@@ -5,7 +5,7 @@
  * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
  * path of the other side needs no fence: see waiting.h.
  */
-#include "core/ring/queue.h"
+#include "core/ring/queue_inside.h"
 
 #include <sched.h>
 #include <string.h>

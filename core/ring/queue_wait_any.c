@@ -10,6 +10,7 @@
 #include <sched.h>
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 
 enum { YIELDS = 16, TURNS_PER_CLOCK = 64, TURNS_PER_YIELD = 128 };

@@ -11,6 +11,7 @@
 #include "core/runtime/recovery.h"
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 
 #define LOOK_NS UINT64_C(50000)

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/ring/log.h"
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "core/runtime/runtime.h"
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "core/ring/queue_inside.h"
+
 uint64_t sim_number(uint64_t index)
 {
     uint64_t number = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);

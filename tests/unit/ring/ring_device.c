@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ring/queue_inside.h"
 #include "unit/unit.h"
 
 struct gyre_queue_options ring_options(void)
