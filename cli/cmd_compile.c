@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/pipeline/pipeline.h"
 #include "core/runtime/tools.h"
 #include "core/types/types.h"
@@ -19,6 +20,9 @@ static const char HELP[] =
     "Checks and compiles a kernel file and prints every stage "
     "with its time, whether the result came from the cache,\n"
     "the kernels, and the layout of their messages. Nothing is launched. FILE may also be a file that -o wrote.\n"
+    "\n"
+    "It is compiled as a launch would, with the settings of [kernel.NAME] and of the queues. Kernels that need different\n"
+    "ones share no compiled file: name the one it is for.\n"
     "\n"
     "Options:\n"
     "  -o, --output OUT  also write the result to OUT: a file that runs on machines without a compiler, wherever a\n"
@@ -215,6 +219,74 @@ static void print_json(struct gyre_dispatch *device, const struct gyre_pipeline_
                              kernels));
 }
 
+/* ---- the settings of the kernels ---- */
+
+/* One run of the pipeline as a launch of the kernel `name` would make it. */
+static gyre_status build_for(const struct gyre_pipeline_desc *desc, const char *name, struct gyre_build **out)
+{
+    char options[GYRE_KERNEL_OPTIONS_SIZE];
+    struct gyre_pipeline_desc own = *desc;
+    gyre_kernel_options(desc->config, name, options, sizeof options);
+    own.options = options;
+    return gyre_pipeline_run(&own, out);
+}
+
+/* The kernels that a compiled file is for: the one that was named, or all. */
+static bool is_meant(const struct gyre_build *build, const gyre_kernel_record *record)
+{
+    const gyre_kernel_record *named;
+    bool one = gyre_build_kernel(build, NULL, &named) == GYRE_OK;
+    gyre_error_clear();
+    return !one || named == record;
+}
+
+/* The kernel whose settings the file is compiled with; CONFIG when its kernels need different ones. */
+static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const struct gyre_build *build,
+                                 char name[GYRE_KERNEL_NAME_MAX])
+{
+    char first[GYRE_KERNEL_OPTIONS_SIZE], other[GYRE_KERNEL_OPTIONS_SIZE];
+    name[0] = '\0';
+    for (size_t i = 0; i < gyre_build_count(build); i++) {
+        const gyre_kernel_record *record = gyre_build_at(build, i);
+        if (!is_meant(build, record))
+            continue;
+        gyre_kernel_options(desc->config, record->name, name[0] ? other : first, sizeof first);
+        if (!name[0])
+            snprintf(name, GYRE_KERNEL_NAME_MAX, "%s", record->name);
+        else if (strcmp(first, other) != 0)
+            return gyre_error_set(
+                GYRE_CONFIG,
+                "the kernels '%s' and '%s' of '%s' are configured with different compiler "
+                "options ('%s' and '%s'), and one compiled file has one set: name the one it "
+                "is for, as in %s:%s",
+                name, record->name, desc->source, first, other, desc->source, name);
+    }
+    return GYRE_OK;
+}
+
+/*
+ * What the kernels are called is known when the file was built once: as the file's name says, as in a launch.
+ * When no section names a kernel or a queue, all are built alike and that was it.
+ */
+static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
+{
+    size_t kernels, queues;
+    char name[GYRE_KERNEL_NAME_MAX];
+    struct gyre_pipeline_desc look = *desc;
+    gyre_config_names(desc->config, GYRE_SECTION_KERNEL, &kernels);
+    gyre_config_names(desc->config, GYRE_SECTION_QUEUE, &queues);
+    gyre_kernel_guess_name(desc->source, name, sizeof name);
+    if (kernels + queues == 0)
+        return build_for(desc, name, out);
+    look.output = NULL;
+    gyre_status status = build_for(&look, name, out);
+    if (status == GYRE_OK)
+        status = choose_kernel(desc, *out, name);
+    gyre_build_release(*out);
+    *out = NULL;
+    return status == GYRE_OK ? build_for(desc, name, out) : status;
+}
+
 /* ---- the command ---- */
 
 static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_dispatch *device,
@@ -229,8 +301,7 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
                                             .source = cli->operands.items[0],
                                             .output = output,
                                             .report = report};
-    gyre_status status = gyre_pipeline_run(&desc, &build);
-    int code = cli_fail_unless_ok(status);
+    int code = cli_fail_unless_ok(build_as_launched(&desc, &build));
     if (report->warning[0])
         cli_error(CLI_OK, "warning: %s", report->warning);
     fputs(report->messages, stderr);

@@ -37,6 +37,7 @@ gyre_status gyre_build_create(struct gyre_dispatch *device, const struct gyre_so
     build->device = gyre_dispatch_retain(device);
     memcpy(build->kernel, source->kernel, sizeof build->kernel);
     memcpy(build->file, source->path, sizeof build->file);
+    build->compiled_before = source->is_artifact;
     return GYRE_OK;
 }
 
@@ -85,6 +86,8 @@ gyre_status gyre_build_load(struct gyre_build *build, const char *path, const st
                              .artifact_path = path,
                              .artifact = artifact->map,
                              .artifact_size = artifact->image_size};
+    if (build->compiled_before)
+        gyre_artifact_note(artifact, "options", build->options, sizeof build->options);
     gyre_status status = gyre_dispatch_module_load(build->device, &desc, &build->module);
     if (status == GYRE_OK)
         status = read_records(build);
@@ -170,6 +173,34 @@ gyre_module *gyre_build_module(const struct gyre_build *build)
 const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build)
 {
     return &build->report;
+}
+
+/* Whether `words` has the word, between blanks. */
+static bool has_word(const char *words, const char *word, size_t length)
+{
+    for (words += strspn(words, " \t"); *words; words += strspn(words, " \t")) {
+        size_t found = strcspn(words, " \t");
+        if (found == length && memcmp(words, word, length) == 0)
+            return true;
+        words += found;
+    }
+    return false;
+}
+
+bool gyre_build_lacks(const struct gyre_build *build, const char *options, char *lacking, size_t size)
+{
+    size_t used = 0;
+    lacking[0] = '\0';
+    if (!build->compiled_before)
+        return false;
+    for (options += strspn(options, " \t"); *options; options += strspn(options, " \t")) {
+        size_t length = strcspn(options, " \t");
+        if (!has_word(build->options, options, length) && used + length + 2 < size)
+            used += (size_t)snprintf(lacking + used, size - used, "%s%.*s", used ? " " : "", (int)length,
+                                     options);
+        options += length;
+    }
+    return used > 0;
 }
 
 size_t gyre_build_count(const struct gyre_build *build)

@@ -9,7 +9,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
 
-enum { GYRE_SOURCE_SIZE_MAX = 4 * 1024 * 1024, GYRE_KERNEL_NAME_SIZE = 64 };
+enum { GYRE_SOURCE_SIZE_MAX = 4 * 1024 * 1024, GYRE_KERNEL_NAME_SIZE = 64, GYRE_OPTIONS_SIZE = 2048 };
 
 /* ---- settings.c ---- */
 
@@ -111,6 +111,8 @@ struct gyre_build {
     size_t count;
     char kernel[GYRE_KERNEL_NAME_SIZE];
     char file[PATH_MAX];
+    bool compiled_before;            /* the file is an artifact, with `options` for good */
+    char options[GYRE_OPTIONS_SIZE]; /* of the kernel, as the artifact notes them */
     struct gyre_pipeline_report report;
 };
 

@@ -41,8 +41,17 @@ static void make_key(struct gyre_run *run)
     gyre_cache_key(parts, sizeof parts / sizeof parts[0], run->key);
 }
 
+/* Of the kernel. A compiled file that is written out once more keeps those that it was compiled with. */
+static const char *options_noted(struct gyre_run *run)
+{
+    if (!run->source.is_artifact)
+        return run->desc->options ? run->desc->options : "";
+    gyre_artifact_note(&run->artifact, "options", run->options, sizeof run->options);
+    return run->options;
+}
+
 /* Names end at a newline there, so one that holds a newline is cut; it is for people only. */
-static char *make_note(const struct gyre_run *run)
+static char *make_note(struct gyre_run *run)
 {
     const gyre_device_info *info = gyre_dispatch_device_info(run->desc->device);
     char *text = NULL;
@@ -50,9 +59,11 @@ static char *make_note(const struct gyre_run *run)
     FILE *note = open_memstream(&text, &size);
     if (!note)
         return NULL;
-    fprintf(note, "backend %s\narchitecture %s\ncompiler %s\nabi %d\ngyre %s\nsource %s\nchecked %s\n",
+    fprintf(note,
+            "backend %s\narchitecture %s\ncompiler %s\nabi %d\ngyre %s\nsource %s\nchecked %s\n"
+            "options %s\n",
             gyre_dispatch_backend(run->desc->device), info->architecture, info->compiler, GYRE_ABI_MAJOR,
-            producer, run->source.path, run->checked ? "yes" : "no");
+            producer, run->source.path, run->checked ? "yes" : "no", options_noted(run));
     if (fclose(note) == 0)
         return text;
     free(text);

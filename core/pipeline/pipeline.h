@@ -88,6 +88,12 @@ void gyre_build_release(struct gyre_build *build);
 gyre_module *gyre_build_module(const struct gyre_build *build);
 const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *build);
 
+/**
+ * Whether the build is a file compiled before, without some word of `options` (of a kernel, as in the
+ * description); these words are then in `lacking`. A source has what it was compiled with, and lacks nothing.
+ */
+bool gyre_build_lacks(const struct gyre_build *build, const char *options, char *lacking, size_t size);
+
 /** Kernels of the file, in its order. Records live as long as the build. NULL past the last. */
 size_t gyre_build_count(const struct gyre_build *build);
 const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index);

@@ -7,8 +7,6 @@
 #include "core/cache/cache.h"
 #include "core/pipeline/internal.h"
 
-enum { GYRE_OPTIONS_SIZE = 2048 };
-
 struct gyre_run {
     const struct gyre_pipeline_desc *desc;
     struct gyre_pipeline_settings settings;

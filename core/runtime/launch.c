@@ -12,25 +12,9 @@
 #include "core/base/text.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/queue_plan.h"
+#include "core/runtime/tools.h"
 
 /* ---- names and sources ---- */
-
-/* The name under which a kernel is configured before its file was read: given, or as the source says. */
-static void guess_name(const gyre_launch_desc *desc, char *name, size_t size)
-{
-    const char *source = desc->source ? desc->source : "";
-    const char *base = strrchr(source, '/');
-    const char *colon = strrchr(source, ':');
-    base = base ? base + 1 : source;
-    if (desc->name)
-        snprintf(name, size, "%s", desc->name);
-    else if (desc->kernel)
-        snprintf(name, size, "%s", desc->kernel);
-    else if (colon && colon > base)
-        snprintf(name, size, "%s", colon + 1);
-    else
-        snprintf(name, size, "%.*s", (int)strcspn(base, "."), base);
-}
 
 static const char *kernel_text(const gyre_kernel *kernel, const char *key)
 {
@@ -57,25 +41,9 @@ static gyre_status no_source(const gyre_kernel *kernel)
 
 /* ---- building ---- */
 
-/* The form of a queue's messages: the number of its word. */
-static int64_t wire_of(const struct gyre_config *config, const char *name)
-{
-    return gyre_config_int(config, GYRE_SECTION_QUEUE, name, "wire");
-}
-
-/* The kernel's own compiler options, and what its settings and those of queues add. */
-static void choose_compiler_options(const gyre_kernel *kernel, char *text, size_t size)
-{
-    const struct gyre_header_plan plan = gyre_queue_plan_all(kernel->runtime->config);
-    static const char *const wires[] = {"", " -DGYRE_WIRED=1", " -DGYRE_WIRED=2"};
-    snprintf(text, size, "%s%s%s%s%s", kernel_text(kernel, "options"),
-             gyre_kernel_setting(kernel, "timing") || plan.times ? " -DGYRE_TIMED=1" : "",
-             plan.size ? " -DGYRE_HEADED=1" : "", plan.sealed ? " -DGYRE_SEALED=1" : "", wires[kernel->wire]);
-}
-
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
-    char options[4096];
+    char options[GYRE_KERNEL_OPTIONS_SIZE];
     struct gyre_pipeline_report *report = calloc(1, sizeof *report);
     const char *source = desc->source ? desc->source : kernel_text(kernel, "source");
     if (!report)
@@ -84,8 +52,8 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         free(report);
         return no_source(kernel);
     }
-    kernel->wire = (uint32_t)wire_of(kernel->runtime->config, kernel->name);
-    choose_compiler_options(kernel, options, sizeof options);
+    kernel->wire = gyre_kernel_wire(kernel->runtime->config, kernel->name);
+    gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
     struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
                                           .device = kernel->dispatch,
                                           .source = source,
@@ -119,11 +87,10 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
     if (!desc->backend && strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
                                  gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) != 0)
         return false;
-    if (wire_of(config, one) != wire_of(config, other))
-        return false;
-    key = "options";
-    return strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
-                  gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) == 0;
+    char options[2][GYRE_KERNEL_OPTIONS_SIZE];
+    gyre_kernel_options(config, one, options[0], sizeof options[0]);
+    gyre_kernel_options(config, other, options[1], sizeof options[1]);
+    return strcmp(options[0], options[1]) == 0;
 }
 
 /* A file tells the name of its only kernel when it was built; where that name's section says so, it is built
@@ -131,7 +98,10 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
 static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char guessed[GYRE_NAME_MAX];
-    guess_name(desc, guessed, sizeof guessed);
+    if (desc->name || desc->kernel)
+        snprintf(guessed, sizeof guessed, "%s", desc->name ? desc->name : desc->kernel);
+    else
+        gyre_kernel_guess_name(desc->source, guessed, sizeof guessed);
     memcpy(kernel->name, guessed, sizeof guessed);
     gyre_status status = build_as_configured(kernel, desc);
     if (status != GYRE_OK || desc->name)
@@ -143,6 +113,30 @@ static gyre_status build_by_name(gyre_kernel *kernel, const gyre_launch_desc *de
     kernel->build = NULL;
     kernel->record = NULL;
     return build_as_configured(kernel, desc);
+}
+
+/*
+ * A file that was compiled before has its options for good. Without the kernel's own it would answer something
+ * else and is refused; without a switch of headers, seals, times or wires it only goes without these.
+ */
+static gyre_status check_compiled(const gyre_kernel *kernel)
+{
+    char options[GYRE_KERNEL_OPTIONS_SIZE], lacking[GYRE_KERNEL_OPTIONS_SIZE];
+    const char *file = gyre_build_report(kernel->build)->file;
+    if (gyre_build_lacks(kernel->build, kernel_text(kernel, "options"), lacking, sizeof lacking))
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "'%s' was compiled without %s, which the options of kernel '%s' ask for now: compile "
+            "it again with these settings",
+            file, lacking, kernel->name);
+    gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
+    if (gyre_build_lacks(kernel->build, options, lacking, sizeof lacking))
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "'%s' was compiled without %s, which the settings of kernel '%s' or of a queue need now: "
+            "what they ask for does not reach its handler; compile it again with these settings",
+            file, lacking, kernel->name);
+    return GYRE_OK;
 }
 
 /* ---- the shape ---- */
@@ -205,6 +199,8 @@ static gyre_status list_kernel(gyre_kernel *kernel)
 static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_status status = build_by_name(kernel, desc);
+    if (status == GYRE_OK)
+        status = check_compiled(kernel);
     if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel);
     if (status == GYRE_OK)

@@ -22,7 +22,7 @@
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 
-enum { GYRE_NAME_MAX = 64 };
+enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
 
 /** An opened device, kept until the runtime is closed. */
 struct gyre_open_device {

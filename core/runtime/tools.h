@@ -4,6 +4,7 @@
 #define GYRE_CORE_RUNTIME_TOOLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
@@ -33,5 +34,15 @@ bool gyre_runtime_device_failed(gyre_runtime *runtime);
 gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
                                 const gyre_kernel_record *record, const char *section,
                                 struct gyre_queue_cost *cost);
+
+enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
+
+/** The name under which a kernel is configured before its file was read: as the source says. */
+void gyre_kernel_guess_name(const char *source, char *name, size_t size);
+/** The form of the messages of a kernel's main queue: the number of its word. */
+uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name);
+/** What a launch of that kernel gives the compiler: its own options, and what its settings and those of queues
+ * add. */
+void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size);
 
 #endif

@@ -123,4 +123,45 @@ refuses 1 'the cache is off: the setting cache_dir is empty or cache_size is 0'
 run cache list --set "cache_dir=$folder/file"
 exits 1
 says 'cannot be made: Not a directory'
+
+# compiled as a launch would be, and a launch that needs more than the file has says so
+cat >"$folder/tune.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+
+#ifndef SCALE
+#define SCALE 1
+#endif
+#define NUMBER(FIELD) FIELD(u32, x)
+GYRE_MESSAGE(number, NUMBER)
+
+GYRE_KERNEL(scaled, number, number)
+{
+    reply->x = request->x * SCALE;
+    return GYRE_REPLY;
+}
+KERNEL
+run compile --backend cpu --set kernel.scaled.options=-DSCALE=10 -o "$folder/tune.gk" "$folder/tune.gyre.c"
+exits 0
+run call --backend cpu "$folder/tune.gk" '{"x":3}'
+exits 0
+prints '{"x":30}'
+run call --backend cpu --set kernel.scaled.options=-DSCALE=11 "$folder/tune.gk" '{"x":3}'
+refuses 1 "'$folder/tune.gk' was compiled without -DSCALE=11, which the options of kernel 'scaled' ask for now: compile it again with these settings"
+run call --backend cpu --set kernel.default.timing=true --set kernel.scaled.options= "$folder/tune.gk" '{"x":3}'
+exits 0
+prints '{"x":30}'
+says 'was compiled without -DGYRE_TIMED=1'
+run compile --backend cpu --set kernel.default.timing=true -o "$folder/timed.gk" "$folder/tune.gyre.c"
+exits 0
+run call --backend cpu --set kernel.default.timing=true "$folder/timed.gk" '{"x":3}'
+exits 0
+prints '{"x":3}'
+run compile --backend cpu --set kernel.first.options=-DSCALE=10 -o "$folder/both.gk" "$folder/pair.gyre.c"
+exits 4
+says "the kernels 'first' and 'second' of '$folder/pair.gyre.c' are configured with different compiler options"
+says "as in $folder/pair.gyre.c:first"
+[[ ! -e "$folder/both.gk" ]] || fail 'a file was written'
+run compile --backend cpu --set kernel.first.options=-DSCALE=10 -o "$folder/both.gk" "$folder/pair.gyre.c:first"
+exits 0
+
 finish
