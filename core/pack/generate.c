@@ -84,7 +84,7 @@ static void emit_span(generator *g, gyre_pack_options options, const gyre_layout
         gyre_pack_line(g, "const gyre_part part%d = gyre_wire_get_span_(in, %" PRIu64 "u);", g->depth,
                        layout->element->size);
     if (g->writes)
-        gyre_pack_line(g, "gyre_wire_put_i32_(out, (gyre_i32)part%d.count);", g->depth);
+        gyre_pack_line(g, "gyre_wire_put_count_(out, part%d);", g->depth);
     else
         gyre_pack_line(g, "*(%s) = part%d;", pointer, g->depth);
     emit_items(g, options, layout->element);

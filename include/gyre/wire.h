@@ -201,10 +201,26 @@ GYRE_HELPER void gyre_wire_put_utf16_(gyre_wire_out *out, const GYRE_GLOBAL gyre
     }
 }
 
+/* Items in a device buffer are not followed: they may be more than any message holds. */
+GYRE_HELPER int gyre_wire_is_near_(gyre_wire_out *out, gyre_part part)
+{
+    if (gyre_is_far(part) && !out->problem)
+        out->problem = "its items lie in a device buffer";
+    return !gyre_is_far(part);
+}
+
+GYRE_HELPER void gyre_wire_put_count_(gyre_wire_out *out, gyre_part part)
+{
+    if (gyre_wire_is_near_(out, part))
+        gyre_wire_put_i32_(out, (gyre_i32)part.count);
+}
+
 GYRE_HELPER void gyre_wire_put_text_(gyre_wire_out *out, gyre_part part, int utf16)
 {
     const GYRE_GLOBAL gyre_u8 *text = out->message + part.offset;
     gyre_u32 at;
+    if (!gyre_wire_is_near_(out, part))
+        return;
     const gyre_u32 units = gyre_wire_units_(text, part.count, &at);
     if (units == 0xffffffffu && !out->problem)
         out->problem = "the text is not UTF-8";

@@ -63,7 +63,7 @@ GYRE_HELPER void gyre_write_order_line(gyre_wire_out *out, const GYRE_GLOBAL ord
     }
     {
         const gyre_part part0 = *(&value->notes);
-        gyre_wire_put_i32_(out, (gyre_i32)part0.count);
+        gyre_wire_put_count_(out, part0);
         for (gyre_u32 i0 = 0; !out->problem && i0 < part0.count; i0++) {
             gyre_wire_put_text_(out, *((const GYRE_GLOBAL utf8 *)(const GYRE_GLOBAL void *)(out->message + part0.offset + i0 * 8u)), 1);
         }
@@ -99,7 +99,7 @@ GYRE_HELPER void gyre_write_order(gyre_wire_out *out, const GYRE_GLOBAL order *v
     gyre_wire_put_u8_(out, 4);
     {
         const gyre_part part0 = *(&value->lines);
-        gyre_wire_put_i32_(out, (gyre_i32)part0.count);
+        gyre_wire_put_count_(out, part0);
         for (gyre_u32 i0 = 0; !out->problem && i0 < part0.count; i0++) {
             gyre_write_order_line(out, (const GYRE_GLOBAL order_line *)(const GYRE_GLOBAL void *)(out->message + part0.offset + i0 * 32u));
         }

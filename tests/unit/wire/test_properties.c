@@ -175,6 +175,28 @@ START_TEST(too_little_room_is_refused_by_both)
 }
 END_TEST
 
+START_TEST(what_lies_in_a_buffer_is_refused_by_both)
+{
+    const wire_subject *subject = &subjects[_i];
+    const gyre_part far = {GYRE_PART_FAR, 1000};
+    uint64_t state = 0xe7037ed1a0b428dbu + (unsigned)_i;
+    for (uint32_t i = 0; i < subject->layout->field_count; i++) {
+        const gyre_field *field = &subject->layout->fields[i];
+        const gyre_shape shape = field->type->shape;
+        size_t used;
+        if ((shape != GYRE_SHAPE_SPAN && shape != GYRE_SHAPE_UTF8) || field->type->element->has_parts)
+            continue;
+        random_message(subject->layout, &state, first);
+        memcpy((unsigned char *)first + field->offset, &far, sizeof far);
+        gyre_wire_out out = {.bytes = bytes, .room = WIRE_MAX};
+        ck_assert_uint_eq(subject->row->encode(&out, first), 0);
+        ck_assert_str_eq(out.problem, "its items lie in a device buffer");
+        ck_assert_int_eq(gyre_pack_encode(&wire, subject->layout, first, bytes, WIRE_MAX, &used),
+                         GYRE_INVALID);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("wire properties");
@@ -184,6 +206,7 @@ int main(void)
     tcase_add_loop_test(tests, every_message_comes_back_and_both_serializers_agree, 0, GENERATED_COUNT);
     tcase_add_loop_test(tests, broken_input_is_refused_by_both_or_read_alike, 0, GENERATED_COUNT);
     tcase_add_loop_test(tests, too_little_room_is_refused_by_both, 0, GENERATED_COUNT);
+    tcase_add_loop_test(tests, what_lies_in_a_buffer_is_refused_by_both, 0, GENERATED_COUNT);
     suite_add_tcase(suite, tests);
     return unit_run(suite);
 }
