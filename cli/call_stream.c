@@ -90,11 +90,24 @@ static gyre_status receive_some(call_stream *stream, uint64_t deadline_ns)
     return received ? GYRE_OK : status;
 }
 
+/* What was printed is there for whoever reads it. */
+static gyre_status show(const call_stream *stream)
+{
+    if (fflush(stream->desc->out) == 0 && !ferror(stream->desc->out))
+        return GYRE_OK;
+    return gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
+}
+
 /* Progress of at least one completion, or TIMEOUT with the request that is overdue. */
 static gyre_status receive_or_time_out(call_stream *stream)
 {
     uint64_t timeout_ms = stream->desc->timeout_ms;
-    gyre_status status = receive_some(stream, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
+    gyre_status status = receive_some(stream, GYRE_NO_WAIT);
+    if (status != GYRE_AGAIN)
+        return status;
+    status = show(stream); /* before a wait, which a fault or a signal may end */
+    if (status == GYRE_OK)
+        status = receive_some(stream, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
     if (status != GYRE_TIMEOUT && status != GYRE_AGAIN)
         return status;
     return gyre_error_set(GYRE_TIMEOUT,
@@ -221,8 +234,8 @@ static gyre_status stream_all(call_stream *stream)
             status = drain(stream);
         if (status == GYRE_OK && stream->refusal[0])
             print_refusal(stream);
-        if (pause && (fflush(stream->desc->out) != 0 || ferror(stream->desc->out)) && status == GYRE_OK)
-            status = gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
+        if (pause && status == GYRE_OK)
+            status = show(stream);
     }
     return status;
 }

@@ -33,7 +33,7 @@ typedef struct call_counts {
 
 /**
  * Runs until the source ends and every completion was printed. Batches whatever waits, and flushes `out`
- * before it waits for a request. Failed requests are counted, not an error. TIMEOUT when no completion came
+ * before it waits for a request or a reply. Failed requests are counted, not an error. TIMEOUT when no completion came
  * in time, or what sending and receiving returned; *counts is set in every case.
  */
 gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts);

@@ -46,6 +46,17 @@ gyre_status gyre_queue_tell_refused(const gyre_queue *queue)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
+gyre_status gyre_queue_tell_lost(const gyre_queue *queue)
+{
+    char label[LABEL_SIZE];
+    gyre_queue_label(queue, label, sizeof label);
+    if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE))
+        return gyre_error_set(GYRE_LOST, "the program that served %s ended; attach again when it is back",
+                              label);
+    return gyre_error_set(
+        GYRE_LOST, "the device behind %s died, and its kernel with it; launch the kernel again", label);
+}
+
 static gyre_status check_options(const struct gyre_queue_options *options)
 {
     char label[LABEL_SIZE];

@@ -57,11 +57,8 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
             gyre_queue_ring_doorbell(queue, 1);
             return GYRE_OK;
         }
-        if (is_closed && gyre_queue_refused(queue))
-            return gyre_queue_tell_refused(queue);
         if (is_closed)
-            return gyre_error_set(GYRE_CLOSED,
-                                  "the kernel of this queue was terminated; relaunch it to call again");
+            return gyre_queue_tell_closed(queue);
         gyre_status status =
             gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request->bytes, size), deadline_ns);
         if (status != GYRE_OK)

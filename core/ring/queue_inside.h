@@ -69,6 +69,16 @@ static inline bool gyre_queue_lost(const gyre_queue *queue)
     return !queue->device_returns && __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
+/** Says so: LOST. */
+gyre_status gyre_queue_tell_lost(const gyre_queue *queue);
+
+/** Of a queue that is closed: it is because the device, its worker or the program that served it died. */
+static inline bool gyre_queue_gone(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE) ||
+           __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* A side without a lock. Seq_cst: of two that are inside at once, one sees the other. */
 static inline void gyre_side_enter(gyre_queue *queue, uint8_t *busy)
 {

@@ -138,6 +138,9 @@ static gyre_status outcome_error(const gyre_queue *queue, uint64_t index)
         return gyre_error_set(GYRE_FAILED, "the handler did not reply to request %llu",
                               (unsigned long long)index);
     default:
+        if (gyre_queue_gone(queue))
+            return gyre_error_add(gyre_queue_tell_lost(queue), "request %llu was not handled",
+                                  (unsigned long long)index);
         return gyre_error_set(GYRE_CLOSED,
                               "request %llu was not handled: its kernel was terminated or dropped it",
                               (unsigned long long)index);
@@ -167,7 +170,7 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
             return status;
         bytes = reply;
     }
-    if (length > size && size == queue->caller_reply_size)
+    if (length > size && size && size == queue->caller_reply_size)
         length = (uint32_t)size; /* what the caller does not know is left out */
     if (length > size)
         return gyre_error_set(GYRE_INVALID,

@@ -181,6 +181,8 @@ gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
     char label[96];
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
+    if (gyre_queue_gone(queue))
+        return gyre_queue_tell_lost(queue);
     return gyre_error_set(GYRE_CLOSED,
                           "%s is closed: its kernel was terminated; relaunch the kernel to send again",
                           gyre_queue_label(queue, label, sizeof label));

@@ -74,12 +74,10 @@ static gyre_status give_up(const gyre_queue *queue, gyre_status status)
     gyre_queue_label(queue, label, sizeof label);
     if (status == GYRE_TIMEOUT)
         return gyre_error_set(status, "the deadline passed while waiting for %s", label);
-    if (status == GYRE_LOST)
-        return gyre_error_set(
-            status, queue->state.orphaned ? "the program that served %s ended" : "the device behind %s died",
-            label);
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
+    if (status == GYRE_LOST || gyre_queue_gone(queue))
+        return gyre_queue_tell_lost(queue);
     return gyre_error_set(status, "%s is closed and nothing is under way", label);
 }
 

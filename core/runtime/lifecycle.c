@@ -54,7 +54,8 @@ static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_s
         gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
     if (now != GYRE_KERNEL_ACTIVE && now != GYRE_KERNEL_INACTIVE)
-        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it first", kernel->name,
+        return gyre_error_set(now == GYRE_KERNEL_LOST ? GYRE_LOST : GYRE_CLOSED,
+                              "kernel '%s' is %s; relaunch it first", kernel->name,
                               gyre_kernel_state_word(now));
     if (gyre_control_verb(kernel) != verb)
         gyre_control_order(kernel, verb);

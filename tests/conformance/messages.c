@@ -117,6 +117,20 @@ static void a_failed_call_returns_the_handlers_words(struct conformance *test)
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
 }
 
+/* Without room, or with too little, a reply stays where it is. */
+static void a_reply_that_has_no_room_is_kept(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
+    behaviour request = {.what = BEHAVE_REPLY, .number = 8};
+    gyre_completion completion;
+    words_1 reply;
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    require(gyre_receive(queue, &reply, sizeof reply - 1, &completion, soon()) == GYRE_INVALID);
+    require(gyre_receive(queue, NULL, 0, &completion, soon()) == GYRE_INVALID);
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(reply.w[0] == 9 && completion.length == sizeof reply);
+}
+
 static void handlers_log_to_the_host(struct conformance *test)
 {
     gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
@@ -194,6 +208,7 @@ const struct conformance_case message_cases[] = {
     {"a_handler_without_a_result_has_failed", a_handler_without_a_result_has_failed},
     {"a_failure_code_below_0_is_refused", a_failure_code_below_0_is_refused},
     {"a_failed_call_returns_the_handlers_words", a_failed_call_returns_the_handlers_words},
+    {"a_reply_that_has_no_room_is_kept", a_reply_that_has_no_room_is_kept},
     {"handlers_log_to_the_host", handlers_log_to_the_host},
     {"a_call_that_is_too_late_says_so", a_call_that_is_too_late_says_so},
     {"a_batch_never_waits_to_fill", a_batch_never_waits_to_fill},

@@ -60,6 +60,18 @@ if [[ "$backend" == cpu ]]; then
     prints '{"dead":{"index":0,"code":-10,"reason":"'
     prints '"request":{"fault":1,"always":1,"number":5}}}'
     says "gyre: 1 dead letters"
+
+    # replies are printed as they come: a handler that never ends takes none of those before it along
+    : >"$folder/out"
+    "$GYRE" call --backend cpu tests/system/crash/crash.gyre.c:fragile --set gyre.check=off \
+        '{"fault":0,"always":0,"number":7}' '{"fault":4,"always":1,"number":8}' <"$nothing" >"$folder/out" 2>"$folder/err" &
+    for ((i = 0; i < 500; i++)); do
+        [[ -s "$folder/out" ]] && break
+        sleep 0.02
+    done
+    { kill -KILL $! && wait $!; } 2>"$nothing"
+    called="a reply before a handler that never ends" out="$(<"$folder/out")"
+    prints '{"number":7,'
 fi
 
 # somebody who types is told what to type

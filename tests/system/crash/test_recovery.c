@@ -245,7 +245,10 @@ static void a_handler_with_state_is_lost_and_can_be_launched_again(void)
         usleep(1000);
     require(info_of(kernel).state == GYRE_KERNEL_LOST);
     crash_request request = {.number = 5};
-    require(gyre_send(queue, &request, sizeof request, NULL, soon()) == GYRE_CLOSED);
+    require(gyre_send(queue, &request, sizeof request, NULL, soon()) == GYRE_LOST);
+    require(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()) == GYRE_LOST);
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, soon()) == GYRE_LOST);
+    require(gyre_kernel_activate(kernel, soon()) == GYRE_LOST);
     must(gyre_kernel_relaunch(kernel));
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
     require(reply.number == 1);
