@@ -68,7 +68,10 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
         return workers * least(threads / workers, limit / workers / dense) * dense;
     if (scratch + each > limit)
         return scratch;
-    const uint64_t wanted = block ? 1 : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW : threads;
+    const uint64_t some = least(GYRE_BLOCK_WINDOW, GYRE_BLOCK_STAGE_SIZE / each);
+    const uint64_t wanted = block                                    ? some ? some : 1
+                            : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW
+                                                                     : threads;
     return scratch + least(wanted, (limit - scratch) / each) * each;
 }
 

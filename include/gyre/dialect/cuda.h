@@ -14,6 +14,8 @@
 #define GYRE_RESTRICT_ __restrict__
 #define GYRE_CONSTANT  static __device__ __constant__ const
 #define GYRE_HELPER    static __device__ inline
+/* A template of nothing, so that the compiler looks at it closely only where somebody calls it. */
+#define GYRE_LATE_ template <int = 0> GYRE_HELPER
 
 GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 {
@@ -30,6 +32,16 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 #else
 #define GYRE_PART_ GYRE_HELPER
 #endif
+
+/* In a part, what only one warp does: who calls a part saves registers for it in all threads, so it has few
+ * of its own. */
+#ifdef GYRE_CUDA_PARTS
+#define GYRE_APART_ static __device__ __noinline__
+#else
+#define GYRE_APART_ GYRE_HELPER
+#endif
+/* At the start of a part: accesses through that pointer need not find out where it points. */
+#define GYRE_IN_SHARED_(pointer) __builtin_assume(__isShared(pointer))
 
 /* Headers lie in the host's memory, where they change: they are read past the caches. */
 GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)

@@ -198,6 +198,7 @@ GYRE_HELPER void gyre_acknowledge_(const gyre_resident_arguments &arguments, gyr
 
 GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view)
 {
+    GYRE_IN_SHARED_(view);
     const gyre_control_block *line = (const gyre_control_block *)(arguments.control + 1) + blockIdx.x;
     if (threadIdx.x > 0)
         return;
@@ -216,6 +217,7 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
 
 GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view)
 {
+    GYRE_IN_SHARED_(view);
     for (;;) {
         const gyre_u32 verb = gyre_obey_(arguments, view);
         if (verb == 0)

@@ -216,29 +216,20 @@ GYRE_HELPER T gyre_broadcast_(gyre_context *gyre, T value, gyre_u32 from_lane, g
 #define GYRE_PLACE_        ((gyre_u32)__LINE__)
 #define gyre_barrier(gyre) ((void)gyre_meet_((gyre), GYRE_PLACE_))
 
+#define GYRE_FOLD_(name_, type_, combine_)                                                                   \
+    GYRE_LATE_ gyre_##type_ gyre_block_##name_##_##type_##_(gyre_context *gyre, gyre_##type_ value,          \
+                                                            gyre_u32 place)                                  \
+    {                                                                                                        \
+        return gyre_fold_(                                                                                   \
+            gyre, value, place,                                                                              \
+            [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return combine_(a, b); });                  \
+    }
 #define GYRE_FOLDS_(type_, sum_, lesser_, greater_)                                                          \
-    GYRE_HELPER gyre_##type_ gyre_block_sum_##type_##_(gyre_context *gyre, gyre_##type_ value,               \
-                                                       gyre_u32 place)                                       \
-    {                                                                                                        \
-        return gyre_fold_(                                                                                   \
-            gyre, value, place, [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return sum_(a, b); });  \
-    }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_block_min_##type_##_(gyre_context *gyre, gyre_##type_ value,               \
-                                                       gyre_u32 place)                                       \
-    {                                                                                                        \
-        return gyre_fold_(                                                                                   \
-            gyre, value, place,                                                                              \
-            [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return lesser_(a, b); });                   \
-    }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_block_max_##type_##_(gyre_context *gyre, gyre_##type_ value,               \
-                                                       gyre_u32 place)                                       \
-    {                                                                                                        \
-        return gyre_fold_(                                                                                   \
-            gyre, value, place,                                                                              \
-            [](gyre_##type_ a, gyre_##type_ b) -> gyre_##type_ { return greater_(a, b); });                  \
-    }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_block_broadcast_##type_##_(gyre_context *gyre, gyre_##type_ value,         \
-                                                             gyre_u32 from_lane, gyre_u32 place)             \
+    GYRE_FOLD_(sum, type_, sum_)                                                                             \
+    GYRE_FOLD_(min, type_, lesser_)                                                                          \
+    GYRE_FOLD_(max, type_, greater_)                                                                         \
+    GYRE_LATE_ gyre_##type_ gyre_block_broadcast_##type_##_(gyre_context *gyre, gyre_##type_ value,          \
+                                                            gyre_u32 from_lane, gyre_u32 place)              \
     {                                                                                                        \
         return gyre_broadcast_(gyre, value, from_lane, place);                                               \
     }
@@ -255,49 +246,49 @@ GYRE_FOLDS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 
 /* `same_` is the unsigned type of the same size, in which signed numbers wrap alike. */
 #define GYRE_ATOMICS_(type_, same_)                                                                          \
-    GYRE_HELPER gyre_##type_ gyre_atomic_add(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_add(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \
         return (gyre_##type_)atomicAdd((gyre_##same_ *)pointer, (gyre_##same_)value);                        \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_sub(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_sub(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \
         return (gyre_##type_)atomicAdd((gyre_##same_ *)pointer, (gyre_##same_)0 - (gyre_##same_)value);      \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_min(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_min(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \
         return atomicMin(pointer, value);                                                                    \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_max(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_max(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \
         return atomicMax(pointer, value);                                                                    \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_and(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_and(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \
         return (gyre_##type_)atomicAnd((gyre_##same_ *)pointer, (gyre_##same_)value);                        \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_or(gyre_##type_ *pointer, gyre_##type_ value)                       \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_or(gyre_##type_ *pointer, gyre_##type_ value)                        \
     {                                                                                                        \
         return (gyre_##type_)atomicOr((gyre_##same_ *)pointer, (gyre_##same_)value);                         \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_xor(gyre_##type_ *pointer, gyre_##type_ value)                      \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_xor(gyre_##type_ *pointer, gyre_##type_ value)                       \
     {                                                                                                        \
         return (gyre_##type_)atomicXor((gyre_##same_ *)pointer, (gyre_##same_)value);                        \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_exchange(gyre_##type_ *pointer, gyre_##type_ value)                 \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_exchange(gyre_##type_ *pointer, gyre_##type_ value)                  \
     {                                                                                                        \
         return (gyre_##type_)atomicExch((gyre_##same_ *)pointer, (gyre_##same_)value);                       \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_compare_exchange(gyre_##type_ *pointer, gyre_##type_ expected,      \
-                                                          gyre_##type_ desired)                              \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_compare_exchange(gyre_##type_ *pointer, gyre_##type_ expected,       \
+                                                         gyre_##type_ desired)                               \
     {                                                                                                        \
         return (gyre_##type_)atomicCAS((gyre_##same_ *)pointer, (gyre_##same_)expected,                      \
                                        (gyre_##same_)desired);                                               \
     }                                                                                                        \
-    GYRE_HELPER gyre_##type_ gyre_atomic_load(const gyre_##type_ *pointer)                                   \
+    GYRE_LATE_ gyre_##type_ gyre_atomic_load(const gyre_##type_ *pointer)                                    \
     {                                                                                                        \
         return *(const volatile gyre_##type_ *)pointer;                                                      \
     }                                                                                                        \
-    GYRE_HELPER void gyre_atomic_store(gyre_##type_ *pointer, gyre_##type_ value)                            \
+    GYRE_LATE_ void gyre_atomic_store(gyre_##type_ *pointer, gyre_##type_ value)                             \
     {                                                                                                        \
         *(volatile gyre_##type_ *)pointer = value;                                                           \
     }

@@ -20,6 +20,11 @@
 #define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
 #define GYRE_ACTOR_WINDOW   32  /* messages of an actor that are fetched together */
 
+/* Messages of a block kernel that are fetched together, and bytes of shared memory that it may take for more
+ * than one: blocks of small messages only, so that as many of them fit a multiprocessor as before. */
+#define GYRE_BLOCK_WINDOW     16
+#define GYRE_BLOCK_STAGE_SIZE 8192
+
 /*
  * Lane kernels whose messages are larger than a line share a block out among workers of so many threads each,
  * which never wait for each other. Each has a hardware barrier, of which there are 16; one is the block's.

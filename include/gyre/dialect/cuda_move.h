@@ -18,13 +18,25 @@
 #define GYRE_STAGE_LOADS_ 4 /* 16-byte loads in flight of each thread */
 #endif
 
+/* Of workers of `threads` threads: which one this thread belongs to, and which of its threads this is. A
+ * worker is the block, or a power of two. */
+GYRE_HELPER gyre_u32 gyre_worker_of_(gyre_u32 threads)
+{
+    return threads == blockDim.x ? 0 : threadIdx.x >> (__ffs((int)threads) - 1);
+}
+
+GYRE_HELPER gyre_u32 gyre_thread_of_(gyre_u32 threads)
+{
+    return threads == blockDim.x ? threadIdx.x : threadIdx.x & (threads - 1);
+}
+
 /* The threads of a worker, of which each has `threads`; afterwards each of its warps is together. */
 GYRE_HELPER void gyre_worker_meets_(gyre_u32 threads)
 {
     if (threads == blockDim.x)
         __syncthreads();
     else /* barrier 0 is the block's */
-        asm volatile("bar.sync %0,%1;" ::"r"(1 + threadIdx.x / threads), "r"(threads) : "memory");
+        asm volatile("bar.sync %0,%1;" ::"r"(1 + gyre_worker_of_(threads)), "r"(threads) : "memory");
 }
 
 /*
@@ -140,6 +152,22 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *wor
                         gyre_request_at_(&view->served[worker->which], worker->first + slot), size);
 }
 
+/* From one piece into cells. */
+GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_chunk *place = gyre_dense_place_(view, worker);
+    const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
+    const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
+    gyre_chunk *cells = worker->cells;
+    GYRE_IN_SHARED_(place);
+    GYRE_IN_SHARED_(cells);
+#pragma unroll 4
+    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads)
+        cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = place[chunk];
+}
+
 /* Until what was started is in the cells. All threads of the worker. */
 GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
@@ -153,13 +181,7 @@ GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker 
                      : "memory");
     if (!gyre_is_dense_(view, worker))
         return;
-    const gyre_chunk *place = gyre_dense_place_(view, worker);
-    const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
-    const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
-    gyre_chunk *cells = worker->cells;
-#pragma unroll 4
-    for (gyre_u32 chunk = threadIdx.x % threads; chunk < all; chunk += threads)
-        cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = place[chunk];
+    gyre_spread_(view, worker, threads);
     gyre_worker_meets_(threads);
 }
 #else
@@ -177,15 +199,17 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *, gyre_worker *)
 /* ---- copies by threads ---- */
 
 /* Requests into the stage, a few loads in flight in each thread. */
-GYRE_HELPER void gyre_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
+GYRE_APART_ void gyre_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
                                    gyre_u32 threads)
 {
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
     const gyre_served *queue = &view->served[worker->which];
     const gyre_u32 each = view->stage.request_chunks, cell = view->stage.cell, all = worker->count * each;
     const gyre_u32 reciprocal = gyre_reciprocal_(each);
     const gyre_u64 first = worker->first;
 #pragma unroll 1
-    for (gyre_u32 start = threadIdx.x % threads; start < all; start += threads * GYRE_STAGE_LOADS_) {
+    for (gyre_u32 start = gyre_thread_of_(threads); start < all; start += threads * GYRE_STAGE_LOADS_) {
         gyre_chunk mine[GYRE_STAGE_LOADS_];
 #pragma unroll
         for (int j = 0; j < GYRE_STAGE_LOADS_; j++) {
@@ -217,20 +241,22 @@ GYRE_HELPER void gyre_fetch_(const gyre_block_view *view, const gyre_worker *wor
     gyre_worker_meets_(threads);
 }
 
-/* All of the replies but their headers. */
+/* All of the replies but their headers. The queue's words are read once: after each store the compiler would
+ * have to read them anew. */
 GYRE_HELPER void gyre_deliver_payloads_(const gyre_block_view *view, const gyre_worker *worker,
                                         gyre_u32 threads)
 {
     const gyre_served *queue = &view->served[worker->which];
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
     const gyre_u32 each = view->stage.reply_chunks, cell = view->stage.cell, all = worker->count * each;
-    const gyre_u32 reciprocal = gyre_reciprocal_(each);
-    const gyre_u64 first = worker->first;
-#pragma unroll 2
-    for (gyre_u32 chunk = threadIdx.x % threads; chunk < all; chunk += threads) {
+    const gyre_u32 reciprocal = gyre_reciprocal_(each), stride = queue->reply_stride;
+    const gyre_u64 first = worker->first, mask = queue->mask;
+    gyre_u8 *const slots = queue->replies;
+#pragma unroll 4
+    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads) {
         const gyre_u32 slot = gyre_message_of_(chunk, reciprocal), part = chunk - slot * each;
         if (part)
-            gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + slot) + part,
+            gyre_chunk_store_((gyre_chunk *)(slots + ((first + slot) & mask) * stride) + part,
                               replies[slot * cell + part]);
     }
 }
@@ -257,6 +283,7 @@ GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_
         return GYRE_POST_DONE_;
     if (atomicCAS(&view->posting, 0u, 1u) == 0) {
         const gyre_u32 batch = (*posted ? 0 : mine) | atomicExch(&view->posted, 0u);
+        gyre_fence_block_(); /* with the one before `posted`: what these workers did is seen */
         if (batch)
             return batch;
         atomicExch(&view->posting, 0u); /* another took them along, just before */
@@ -272,25 +299,35 @@ GYRE_HELPER gyre_u32 gyre_post_step_(gyre_block_view *view, gyre_u32 mine, gyre_
 GYRE_HELPER void gyre_deliver_batch_(const gyre_block_view *view, gyre_u32 batch)
 {
     gyre_u32 most = 0;
-    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
-        if (batch >> i & 1 && view->workers[i].count > most)
-            most = view->workers[i].count;
+    for (gyre_u32 rest = batch; rest; rest &= rest - 1) {
+        const gyre_u32 count = view->workers[__ffs((int)rest) - 1].count;
+        most = count > most ? count : most;
+    }
     if ((threadIdx.x & 31) < most)
         gyre_fence_system_(); /* the payloads of all these workers, before the sequences */
-    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
-        if (batch >> i & 1)
-            gyre_deliver_headers_(view, &view->workers[i]);
+#pragma unroll 1
+    for (gyre_u32 rest = batch; rest; rest &= rest - 1)
+        gyre_deliver_headers_(view, &view->workers[__ffs((int)rest) - 1]);
 }
 
 /*
  * Delivers the headers of this worker's replies, after a fence. A multiprocessor makes one such fence at a
  * time, of a microsecond or two, so whoever makes one delivers the headers of all workers whose payloads are
- * out by then. By the worker's first warp, once all its threads met.
+ * out by then. By the worker's first warp, once all its threads met. With GYRE_POST_ALONE each makes its own:
+ * for a race checker, which knows barriers, but not what is handed over by atomics (tests/models/post.pml).
  */
-GYRE_HELPER void gyre_post_(gyre_block_view *view, gyre_u32 worker)
+#ifndef GYRE_POST_ALONE
+#define GYRE_POST_ALONE 0
+#endif
+GYRE_APART_ void gyre_post_(gyre_block_view *view, gyre_u32 worker)
 {
+    GYRE_IN_SHARED_(view);
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, mine = 1u << worker;
     gyre_u32 step = GYRE_POST_WAIT_, posted = 0;
+    if (GYRE_POST_ALONE) {
+        gyre_deliver_batch_(view, mine);
+        return;
+    }
     do {
         if (lane == 0)
             step = gyre_post_step_(view, mine, &posted);
@@ -301,8 +338,8 @@ GYRE_HELPER void gyre_post_(gyre_block_view *view, gyre_u32 worker)
         gyre_deliver_batch_(view, step);
         __syncwarp(mask);
         if (lane == 0) {
+            gyre_fence_block_(); /* their cells were read, before they go on */
             atomicOr(&view->finished, posted ? step : step & ~mine);
-            gyre_fence_block_();
             atomicExch(&view->posting, 0u);
             if (!posted)
                 step = GYRE_POST_DONE_;
@@ -318,12 +355,12 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, const gyre_worker *worker,
     if (view->stage.reply_chunks != 4 || threads < 4) {
         gyre_deliver_payloads_(view, worker, threads);
         gyre_worker_meets_(threads);
-        if (threadIdx.x % threads < 32)
-            gyre_post_(view, threadIdx.x / threads);
+        if (gyre_thread_of_(threads) < 32)
+            gyre_post_(view, gyre_worker_of_(threads));
         return;
     }
-    gyre_settle_(threadIdx.x % threads < 4 * worker->count);
-    for (gyre_u32 chunk = threadIdx.x % threads; chunk < 4 * worker->count; chunk += threads)
+    gyre_settle_(gyre_thread_of_(threads) < 4 * worker->count);
+    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < 4 * worker->count; chunk += threads)
         gyre_chunk_store_(/* four neighbours store a line together */
                           (gyre_chunk *)gyre_reply_at_(&view->served[worker->which],
                                                        worker->first + chunk / 4) +
@@ -335,56 +372,89 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, const gyre_worker *worker,
 
 /* One thread lays out; the others see it once they met. */
 GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 room, gyre_u32 wanted,
-                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 in_shared,
-                                 gyre_u32 dense)
+                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 is)
 {
+    GYRE_IN_SHARED_(view);
     const gyre_u32 cell = (request_chunks + reply_chunks) | 1;
-    const gyre_u32 fits = room / 16 / (cell + (dense ? request_chunks : 0));
+    const gyre_u32 fits = room / 16 / (cell + (is & GYRE_STAGE_DENSE_ ? request_chunks : 0));
+    const gyre_u32 most = wanted < fits ? wanted : fits;
     if (threadIdx.x > 0)
         return;
     view->stage.threads = threads;
     view->stage.request_chunks = request_chunks;
     view->stage.reply_chunks = reply_chunks;
     view->stage.cell = cell;
-    view->stage.window = wanted < fits ? wanted : fits;
-    view->stage.in_shared = in_shared;
-    view->stage.dense = dense;
+    view->stage.window = is & GYRE_STAGE_BLOCK_ ? 1 : most;
+    view->stage.most = is & GYRE_STAGE_BLOCK_ ? most : 0;
+    view->stage.in_shared = is & GYRE_STAGE_SHARED_;
+    view->stage.dense = is & GYRE_STAGE_DENSE_;
     view->go = 0;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
         view->workers[i].which = view->workers[i].wide = 0;
 }
 
+#define GYRE_BLOCK_CLOCKS_ 40000 /* what a block's run is to take at most */
+
+/*
+ * Of a block kernel, whose messages are handled one after the other: so many at once that neither the first
+ * reply nor another order waits for long. By one thread, when `count` messages were handled.
+ */
+GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
+{
+    const gyre_u64 clocks = (gyre_u64)clock64() - view->stage.started;
+    const gyre_u32 window = view->stage.window, twice = 2 * window;
+    if (clocks > GYRE_BLOCK_CLOCKS_)
+        view->stage.window = count > 1 ? count / 2 : 1;
+    else if (count == window && clocks < GYRE_BLOCK_CLOCKS_ / 2)
+        view->stage.window = twice < view->stage.most ? twice : view->stage.most;
+}
+
 /* ---- a worker's turn ---- */
+
+/* By the worker's first warp. A function of its own: the worker's other warps need none of its registers. */
+GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                            gyre_worker *worker, gyre_chunk *cells)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    if ((threadIdx.x & 31) == 0)
+        worker->cells = cells;
+    gyre_seek_(arguments, view, worker);
+    gyre_fetch_start_(view, worker);
+    if (worker->count)
+        gyre_look_ahead_(view, worker);
+}
 
 GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                               gyre_chunk *cells, gyre_u32 threads)
 {
-    gyre_worker *worker = &view->workers[threadIdx.x / threads];
+    GYRE_IN_SHARED_(view);
+    gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
     gyre_worker_meets_(threads); /* all have left the last run */
-    worker->cells = cells;
-    if (threadIdx.x % threads < 32) {
-        gyre_seek_(arguments, view, worker);
-        gyre_fetch_start_(view, worker);
-        if (worker->count)
-            gyre_look_ahead_(view, worker);
-    }
+    if (gyre_thread_of_(threads) < 32)
+        gyre_find_(arguments, view, worker, cells);
     gyre_worker_meets_(threads);
     if (worker->count == 0)
         return 0;
     gyre_fetch_(view, worker, cells, threads);
+    if (view->stage.most && threadIdx.x == 0)
+        view->stage.started = (gyre_u64)clock64();
     return 1;
 }
 
 GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                               gyre_u32 threads, gyre_u32 failed)
 {
-    const gyre_worker *worker = &view->workers[threadIdx.x / threads];
+    GYRE_IN_SHARED_(view);
+    const gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
     if (failed)
         atomicAdd(&view->failed, (gyre_u64)failed);
     gyre_worker_meets_(threads); /* all have handled theirs */
+    if (view->stage.most && threadIdx.x == 0)
+        gyre_adapt_window_(view, worker->count);
     gyre_deliver_(view, worker, threads);
-    if (threadIdx.x % threads > 0)
+    if (gyre_thread_of_(threads) > 0)
         return;
     atomicAdd(&view->handled, (gyre_u64)worker->count);
     gyre_tell_counts_(arguments, view);

@@ -136,10 +136,16 @@ struct gyre_stage_place {
     gyre_u32 threads;                      /* of each worker */
     gyre_u32 request_chunks, reply_chunks; /* of each message, its header included */
     gyre_u32 cell;                         /* from message to message; the reply follows the request */
-    gyre_u32 window;                       /* messages that fit, for each worker */
+    gyre_u32 window;                       /* messages that a worker takes at once */
     gyre_u32 dense;                        /* there is room to fetch a run as it lies in the ring */
     gyre_u32 in_shared;                    /* cells are in shared memory */
+    gyre_u32 most;    /* a block kernel's window goes from 1 up to this; 0: it is fixed */
+    gyre_u64 started; /* the clock when the block's run was there */
 };
+/* What a kernel says of its stage. */
+#define GYRE_STAGE_SHARED_ 1u
+#define GYRE_STAGE_DENSE_  2u
+#define GYRE_STAGE_BLOCK_  4u
 
 /** What a worker, a group of warps or the block, has to do: `count` requests from index `first` on. */
 struct gyre_worker {
@@ -262,11 +268,10 @@ GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_bl
 
 /*
  * Lays out the stage (view->stage) for workers of `threads` threads, each with `room` bytes of it, that take
- * `wanted` messages at once or as many as fit. All threads; ready once they met.
+ * `wanted` messages at once or as many as fit. `is`: GYRE_STAGE_ bits. All threads; ready once they met.
  */
 GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 room, gyre_u32 wanted,
-                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 in_shared,
-                                 gyre_u32 dense);
+                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 is);
 
 /*
  * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0:
@@ -303,8 +308,8 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
 
 #define GYRE_RESIDENT_BIND_(buffers_, bound_to_)                                                             \
     buffers_ bound_to_;                                                                                      \
-    gyre_bound bound[GYRE_BINDINGS_MAX];                                                                     \
-    for (int binding = 0; binding < GYRE_BINDINGS_MAX; binding++) {                                          \
+    gyre_bound bound[sizeof(buffers_) / sizeof(gyre_bound) + 1]; /* gyre_none is smaller */                  \
+    for (int binding = 0; binding < (int)(sizeof(buffers_) / sizeof(gyre_bound)); binding++) {               \
         bound[binding].data = (void *)arguments.bindings[binding].address;                                   \
         bound[binding].count = arguments.bindings[binding].count;                                            \
     }                                                                                                        \

@@ -58,7 +58,7 @@ GYRE_HELPER void gyre_tell_counts_(const gyre_resident_arguments &arguments, gyr
         return;
     const gyre_u64 handled = atomicAdd(&view->handled, 0ull);
     gyre_count_served_(arguments, view);
-    *(volatile gyre_u64 *)&view->told = handled; /* what is counted meanwhile is told the next time */
+    atomicExch(&view->told, handled); /* what is counted meanwhile is told the next time */
     gyre_fence_block_();
     atomicExch(&view->telling, 0u);
 }
@@ -84,7 +84,8 @@ GYRE_HELPER void gyre_look_up_now_(gyre_block_view *view, gyre_served *queue)
     if (now - before < GYRE_CUDA_LOOK_CLOCKS * (1 + gridDim.x / 8) ||
         atomicCAS(&queue->looked, before, now) != before)
         return;
-    *(volatile gyre_u64 *)&queue->dropping = gyre_word_load_(queue->drop_before);
+    atomicExch(&queue->dropping,
+               gyre_word_load_(queue->drop_before)); /* other workers read it as they come */
 }
 
 /* A place among the pollers, when one is free. The second place starts out of phase, because polls of one
@@ -113,13 +114,13 @@ GYRE_HELPER void gyre_stop_polling_(gyre_seeker_ *seeker, gyre_cuda_claims *clai
 }
 
 /* Takes up to a window of the `there` requests from seeker->first on. A team's member leaves something for
- * the others, once each lane of a warp has one. */
+ * the others, once each lane of a warp has one; a block kernel's lanes work on one. */
 GYRE_HELPER gyre_u32 gyre_take_(const gyre_block_view *view, gyre_seeker_ *seeker, gyre_cuda_claims *claims,
                                 gyre_u64 there)
 {
     const gyre_u32 all = there < 0xffffu ? (gyre_u32)there : 0xffffu, team = view->team_size;
-    const gyre_u32 even = team > 1 ? (all + team - 1) / team : all, least = all < 32 ? all : 32;
-    const gyre_u32 share = even > least ? even : least;
+    const gyre_u32 even = team > 1 ? (all + team - 1) / team : all, lanes = view->stage.most ? 1 : 32;
+    const gyre_u32 least = all < lanes ? all : lanes, share = even > least ? even : least;
     const gyre_u32 taken = share < view->stage.window ? share : view->stage.window;
     seeker->count =
         atomicCAS(&claims->next, seeker->first, seeker->first + taken) == seeker->first ? taken : 0;
@@ -233,10 +234,13 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
                             gyre_worker *worker)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
-    gyre_seeker_ seeker = {0, 0, worker->which, 0, 0, worker->wide};
+    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0};
     gyre_u32 step = GYRE_SEEK_REST_;
-    if (lane == 0)
+    if (lane == 0) { /* which writes these words at the end, so no other lane reads them */
+        seeker.which = worker->which;
+        seeker.wide = worker->wide;
         gyre_look_up_now_(view, &view->served[seeker.which]);
+    }
     do {
         if (lane == 0)
             step = gyre_seek_step_(view, &seeker);

@@ -80,28 +80,43 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
     return failed;
 }
 
-/* One message by all threads. Returns, in thread 0, whether it failed. */
+/* One message by all threads. Returns, in thread 0, whether it failed. What the handler leaves few registers
+ * for is read anew behind it. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cell, const gyre_worker *worker, void *state,
-                                        void *scratch, const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const gyre_worker *worker,
+                                        void *state, void *scratch, const void *buffers, gyre_context *gyre)
 {
+    gyre_chunk *cell = cells + slot * gyre_stage_<K>::cell;
     const gyre_slot *in = (const gyre_slot *)cell;
     gyre_slot *out = (gyre_slot *)(cell + gyre_stage_<K>::request_chunks);
     gyre_u32 failed = 0;
-    if (!gyre_settle_<K>(in, out, worker->first, worker->drop_before, gyre->lane == 0)) {
+    if (!gyre_settle_<K>(in, out, worker->first + slot, worker->drop_before, gyre->lane == 0)) {
         gyre_block_begin_(gyre);
         __syncthreads();
-        GYRE_HEADER_AT_(gyre, worker->first);
+        GYRE_HEADER_AT_(gyre, worker->first + slot);
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre);
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0)
-            GYRE_STAMP_END_(gyre, worker->first, started);
+            GYRE_STAMP_END_(gyre, worker->first + slot, started);
     }
     if (gyre->lane != 0)
         return 0;
-    out->sequence = worker->first + 1;
+    out->sequence = worker->first + slot + 1;
     return failed;
+}
+
+/* The block's run, one message after the other; how many failed is counted by thread 0. */
+template <class K>
+GYRE_HELPER void gyre_handle_in_turn_(gyre_block_view *view, gyre_chunk *cells, const gyre_worker *worker,
+                                      void *state, void *scratch, const void *buffers, gyre_context *gyre)
+{
+    gyre_u32 slot = 0;
+    do {
+        if (gyre_handle_block_<K>(cells, slot, worker, state, scratch, buffers, gyre))
+            atomicAdd(&view->failed, 1ull);
+        gyre_together_(); /* nobody looks any more at what the lanes shared of this message */
+    } while (++slot < worker->count);
 }
 
 /*
@@ -136,8 +151,10 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, 
     gyre_worker *worker = &view->workers[threadIdx.x / threads];
     const gyre_u32 thread = threadIdx.x % threads;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
-    if (K::form == 2)
-        return gyre_handle_block_<K>(cells, worker, arguments.state, memory, buffers, gyre);
+    if (K::form == 2) {
+        gyre_handle_in_turn_<K>(view, cells, worker, arguments.state, memory, buffers, gyre);
+        return 0;
+    }
     if (K::form == 3) {
         if (thread == 0)
             gyre_handle_actor_<K>(arguments, view, cells, buffers, gyre);
@@ -154,12 +171,15 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
 {
     typedef gyre_stage_<K> stage;
     const gyre_u32 threads = stage::by_workers ? GYRE_CUDA_WORKER(blockDim.x) : blockDim.x;
-    const gyre_u32 wanted = K::form == 2 ? 1 : K::form == 3 ? GYRE_ACTOR_WINDOW : threads;
+    const gyre_u32 wanted = K::form == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
+                            : K::form == 3 ? GYRE_ACTOR_WINDOW
+                                           : threads;
     const gyre_u32 room = stage::in_shared
                               ? (gyre_dynamic_size_() - 16 * stage::scratch_chunks) / (blockDim.x / threads)
                               : GYRE_CUDA_STAGE_SIZE;
     gyre_stage_make_(view, threads, room, wanted, stage::request_chunks, stage::reply_chunks,
-                     stage::in_shared, stage::dense > 0);
+                     (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) |
+                         (stage::dense > 0 ? GYRE_STAGE_DENSE_ : 0) | (K::form == 2 ? GYRE_STAGE_BLOCK_ : 0));
     __syncthreads();
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
     gyre_chunk *cells = stage::in_shared

@@ -35,6 +35,9 @@
 #ifndef GYRE_LITERAL_
 #define GYRE_LITERAL_
 #endif
+#ifndef GYRE_LATE_
+#define GYRE_LATE_ GYRE_HELPER /* a function that costs a compiler little where nobody calls it */
+#endif
 
 /* ---- checking ---- */
 
@@ -46,7 +49,7 @@ typedef struct gyre_bounds_ {
 } gyre_bounds_;
 
 #ifndef GYRE_DIALECT_C
-GYRE_HELPER gyre_u32 gyre_item_alignment_(gyre_u32 size)
+GYRE_LATE_ gyre_u32 gyre_item_alignment_(gyre_u32 size)
 {
     const gyre_u32 power = size & (0u - size);
     return power > 8 || power == 0 ? 8 : power;
@@ -57,8 +60,8 @@ GYRE_HELPER gyre_u32 gyre_item_alignment_(gyre_u32 size)
 #define GYRE_OVERLAP_ "v"
 
 /* Of a far part. Nothing is written: who made the message knew the address, or the message fails. */
-GYRE_HELPER GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
-                                                      gyre_u32 size, gyre_bounds_ *bounds)
+GYRE_LATE_ GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
+                                                     gyre_u32 size, gyre_bounds_ *bounds)
 {
     const gyre_u32 at = part.offset & ~GYRE_PART_FAR;
     gyre_u64 address = 0;
@@ -82,9 +85,9 @@ GYRE_HELPER GYRE_LITERAL_ const char *gyre_far_wrong_(const GYRE_GLOBAL gyre_u8 
  * What is wrong with a part; 0 when nothing is. Its field's name is added on the way back. That parts do not
  * overlap also bounds the time that checking takes.
  */
-GYRE_HELPER GYRE_LITERAL_ const char *gyre_part_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
-                                                       gyre_u32 size, gyre_u32 most, int may_be_far,
-                                                       gyre_bounds_ *bounds)
+GYRE_LATE_ GYRE_LITERAL_ const char *gyre_part_wrong_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part,
+                                                      gyre_u32 size, gyre_u32 most, int may_be_far,
+                                                      gyre_bounds_ *bounds)
 {
     if (part.count == 0)
         return 0;
@@ -97,9 +100,9 @@ GYRE_HELPER GYRE_LITERAL_ const char *gyre_part_wrong_(const GYRE_GLOBAL gyre_u8
     return 0;
 }
 
-GYRE_HELPER GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wrong,
-                                                     GYRE_LITERAL_ const char *outside,
-                                                     GYRE_LITERAL_ const char *overlap)
+GYRE_LATE_ GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wrong,
+                                                    GYRE_LITERAL_ const char *outside,
+                                                    GYRE_LITERAL_ const char *overlap)
 {
     if (wrong[0] && !wrong[1])
         return wrong[0] == 'o' ? outside : overlap;
@@ -122,8 +125,8 @@ GYRE_HELPER GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *w
 
 #undef GYRE_PART_FUNCTIONS_
 #define GYRE_PART_FUNCTIONS_(name_, element_, most_)                                                         \
-    GYRE_HELPER GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message,             \
-                                                             gyre_u32 at, gyre_bounds_ *bounds)              \
+    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message, gyre_u32 at, \
+                                                            gyre_bounds_ *bounds)                            \
     {                                                                                                        \
         const gyre_part part = *(const GYRE_GLOBAL gyre_part *)(const GYRE_GLOBAL void *)(message + at);     \
         GYRE_LITERAL_ const char *wrong = gyre_part_wrong_(message, part, gyre_size_##element_, most_,       \
@@ -159,8 +162,8 @@ GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
     }
 
 #define GYRE_RECORD_CHECK_(name_, LIST_, first_)                                                             \
-    GYRE_HELPER GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message,             \
-                                                             gyre_u32 at, gyre_bounds_ *bounds)              \
+    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message, gyre_u32 at, \
+                                                            gyre_bounds_ *bounds)                            \
     {                                                                                                        \
         GYRE_LITERAL_ const char *wrong = 0;                                                                 \
         gyre_u32 offset = at + (first_);                                                                     \
@@ -182,13 +185,13 @@ GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
     GYRE_RECORD_CHECK_(name_, LIST_, 0)                                                                      \
     GYRE_PLAIN_(name_)
 #define GYRE_PLAIN_(name_)                                                                                   \
-    GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
+    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                  \
     {                                                                                                        \
         (void)gyre;                                                                                          \
         (void)request;                                                                                       \
         return 1;                                                                                            \
     }                                                                                                        \
-    GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
+    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                             \
     {                                                                                                        \
         (void)reply;                                                                                         \
     }
@@ -210,13 +213,13 @@ GYRE_PLAIN_(gyre_handle)
 
 #undef GYRE_CHOICE_FUNCTIONS_
 #define GYRE_CHOICE_FUNCTIONS_(name_, least_)                                                                \
-    GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
+    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                  \
     {                                                                                                        \
         (void)gyre;                                                                                          \
         (void)request; /* which one it is, is looked at where it goes to its handler */                      \
         return 1;                                                                                            \
     }                                                                                                        \
-    GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
+    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                             \
     {                                                                                                        \
         for (gyre_u32 i = 0; i < (least_); i++)                                                              \
             ((GYRE_GLOBAL gyre_u8 *)reply)[i] = 0;                                                           \
@@ -226,7 +229,7 @@ GYRE_PLAIN_(gyre_handle)
 #undef GYRE_TAIL_FUNCTIONS_
 #define GYRE_TAIL_FUNCTIONS_(name_, LIST_)                                                                   \
     GYRE_RECORD_CHECK_(name_, LIST_, sizeof(gyre_u32))                                                       \
-    GYRE_HELPER int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                 \
+    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                  \
     {                                                                                                        \
         const gyre_u32 least = gyre_least_##name_, used = request->gyre_used;                                \
         gyre_bounds_ bounds = {least, used, used - least, GYRE_FAILURE_PART, gyre->handles};                 \
@@ -236,7 +239,7 @@ GYRE_PLAIN_(gyre_handle)
             gyre_fail_(gyre, bounds.code, wrong);                                                            \
         return !wrong;                                                                                       \
     }                                                                                                        \
-    GYRE_HELPER void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                            \
+    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                             \
     {                                                                                                        \
         for (gyre_u32 i = 0; i < gyre_least_##name_; i++)                                                    \
             ((GYRE_GLOBAL gyre_u8 *)reply)[i] = 0;                                                           \
@@ -249,7 +252,7 @@ GYRE_PLAIN_(gyre_handle)
 #define gyre_items(type_, message_, part_)                                                                   \
     ((const GYRE_GLOBAL type_ *)gyre_items_at_((const GYRE_GLOBAL gyre_u8 *)(message_), (part_)))
 
-GYRE_HELPER const GYRE_GLOBAL void *gyre_items_at_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part)
+GYRE_LATE_ const GYRE_GLOBAL void *gyre_items_at_(const GYRE_GLOBAL gyre_u8 *message, gyre_part part)
 {
     const GYRE_GLOBAL gyre_u8 *at = message + (part.offset & ~GYRE_PART_FAR);
     if (gyre_is_far(part))
@@ -260,7 +263,7 @@ GYRE_HELPER const GYRE_GLOBAL void *gyre_items_at_(const GYRE_GLOBAL gyre_u8 *me
 #define gyre_writable(type_, reply_, part_)                                                                  \
     ((GYRE_GLOBAL type_ *)(GYRE_GLOBAL void *)((GYRE_GLOBAL gyre_u8 *)(reply_) + (part_).offset))
 
-GYRE_HELPER int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
+GYRE_LATE_ int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
 {
     if (index >= part.count)
         gyre_fail_(gyre, GYRE_FAILURE_PART, "no item of that index");
@@ -268,8 +271,8 @@ GYRE_HELPER int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
 }
 
 /* Where to read item `index`. Without one, the message's own start: it is at least as large as an item. */
-GYRE_HELPER const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE_GLOBAL gyre_u8 *message,
-                                                  gyre_part part, gyre_u32 index, gyre_u32 size)
+GYRE_LATE_ const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE_GLOBAL gyre_u8 *message,
+                                                 gyre_part part, gyre_u32 index, gyre_u32 size)
 {
     if (!gyre_index_(gyre, part, index))
         return message;
@@ -294,8 +297,8 @@ GYRE_HELPER const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE
     gyre_new_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (count_), sizeof(type_))
 
 /* The gap before the first item becomes zero, so that no bytes of other messages travel. */
-GYRE_HELPER gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size, gyre_u32 count,
-                                gyre_u32 item_size)
+GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size, gyre_u32 count,
+                               gyre_u32 item_size)
 {
     GYRE_GLOBAL gyre_u32 *used = (GYRE_GLOBAL gyre_u32 *)(GYRE_GLOBAL void *)reply;
     const gyre_u32 alignment = gyre_item_alignment_(item_size);
@@ -329,7 +332,7 @@ GYRE_HELPER gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, 
     gyre_begin_((GYRE_GLOBAL gyre_u8 *)(message_), (gyre_u32)((GYRE_GLOBAL gyre_u8 *)(message_)->gyre_tail - \
                                                               (GYRE_GLOBAL gyre_u8 *)(message_)))
 
-GYRE_HELPER void gyre_begin_(GYRE_GLOBAL gyre_u8 *message, gyre_u32 least)
+GYRE_LATE_ void gyre_begin_(GYRE_GLOBAL gyre_u8 *message, gyre_u32 least)
 {
     for (gyre_u32 i = 0; i < least; i++)
         message[i] = 0;
@@ -340,8 +343,8 @@ GYRE_HELPER void gyre_begin_(GYRE_GLOBAL gyre_u8 *message, gyre_u32 least)
     gyre_copy_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)),                                  \
                (const GYRE_GLOBAL gyre_u8 *)(message_), (part_), sizeof(type_))
 
-GYRE_HELPER gyre_part gyre_copy_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
-                                 const GYRE_GLOBAL gyre_u8 *message, gyre_part from, gyre_u32 item_size)
+GYRE_LATE_ gyre_part gyre_copy_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
+                                const GYRE_GLOBAL gyre_u8 *message, gyre_part from, gyre_u32 item_size)
 {
     const gyre_part part = gyre_new_(gyre, reply, size, from.count, item_size);
     const gyre_u32 bytes = part.count * item_size;
@@ -359,8 +362,8 @@ GYRE_HELPER gyre_part gyre_copy_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply,
 #define gyre_new_text(gyre_, reply_, text_)                                                                  \
     gyre_new_text_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (text_), sizeof(text_) - 1)
 
-GYRE_HELPER gyre_part gyre_new_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
-                                     GYRE_LITERAL_ const char *text, gyre_u32 length)
+GYRE_LATE_ gyre_part gyre_new_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
+                                    GYRE_LITERAL_ const char *text, gyre_u32 length)
 {
     const gyre_part part = gyre_new_(gyre, reply, size, length, 1);
     for (gyre_u32 i = 0; i < part.count; i++)
