@@ -40,7 +40,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
 #else
 #define GYRE_APART_ GYRE_HELPER
 #endif
-/* At the start of a part: accesses through that pointer need not find out where it points. */
+/* At the start of a part, of its parameters: accesses through that pointer need not find out where it points.
+ * (Of a pointer that was loaded NVRTC 13.0 concludes too much: it takes away the accesses.) */
 #define GYRE_IN_SHARED_(pointer) __builtin_assume(__isShared(pointer))
 
 /* Headers lie in the host's memory, where they change: they are read past the caches. */

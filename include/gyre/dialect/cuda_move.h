@@ -161,8 +161,6 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
     const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
     const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
     gyre_chunk *cells = worker->cells;
-    GYRE_IN_SHARED_(place);
-    GYRE_IN_SHARED_(cells);
 #pragma unroll 4
     for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads)
         cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = place[chunk];

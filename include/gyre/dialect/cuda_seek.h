@@ -236,9 +236,9 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
     gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0};
     gyre_u32 step = GYRE_SEEK_REST_;
-    if (lane == 0) { /* which writes these words at the end, so no other lane reads them */
-        seeker.which = worker->which;
-        seeker.wide = worker->wide;
+    if (lane == 0) { /* which writes these words at the end; volatile, so that no other lane reads ahead */
+        seeker.which = *(volatile gyre_u32 *)&worker->which;
+        seeker.wide = *(volatile gyre_u32 *)&worker->wide;
         gyre_look_up_now_(view, &view->served[seeker.which]);
     }
     do {
