@@ -11,7 +11,7 @@
 static const struct conformance_case *const groups[] = {
     lifecycle_cases,  message_cases,   kernel_cases, queue_cases, refusal_cases,
     overtaking_cases, handle_cases,    timing_cases, shard_cases, header_cases,
-    bridged_cases,    behaviour_cases, typed_cases,  span_cases};
+    bridged_cases,    behaviour_cases, typed_cases,  span_cases,  device_cases};
 enum { GROUPS = sizeof groups / sizeof groups[0], NOT_HERE = 77 };
 
 void require_(bool holds, const char *what, const char *file, int line)
@@ -28,6 +28,12 @@ void require_sentence_(const char *part, const char *file, int line)
         return;
     fprintf(stderr, "%s:%d: the sentence lacks '%s'\n  it says: %s\n", file, line, part, gyre_error_text());
     exit(EXIT_FAILURE);
+}
+
+void not_on_this_machine(const char *what)
+{
+    printf("not on this machine: %s\n", what);
+    exit(NOT_HERE);
 }
 
 const char *kernel_path(const char *file)

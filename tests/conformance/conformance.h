@@ -30,7 +30,7 @@ struct conformance_case {
 /** Ends with NULL. */
 extern const struct conformance_case lifecycle_cases[], message_cases[], kernel_cases[], refusal_cases[],
     queue_cases[], overtaking_cases[], handle_cases[], timing_cases[], shard_cases[], header_cases[],
-    bridged_cases[], behaviour_cases[], typed_cases[], span_cases[];
+    bridged_cases[], behaviour_cases[], typed_cases[], span_cases[], device_cases[];
 
 void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)
@@ -40,6 +40,8 @@ void require_(bool holds, const char *what, const char *file, int line);
 void require_sentence_(const char *part, const char *file, int line);
 #define require_sentence(part) require_sentence_((part), __FILE__, __LINE__)
 
+/** Ends the case: this machine has not `what` it is about. */
+void not_on_this_machine(const char *what);
 /** The path of a kernel file of the suite; a static string. */
 const char *kernel_path(const char *file);
 /** Launches FILE:KERNEL of the suite with defaults; must succeed. */
