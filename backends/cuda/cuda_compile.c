@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, ARCHITECTURES_MAX = 64, MINIMAL_SINCE = 1204 };
+enum { ARGUMENTS_MAX = 64, HEADERS_MAX = 128, ARCHITECTURES_MAX = 64, MINIMAL_SINCE = 1204 };
 
 /*
  * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
@@ -46,6 +46,7 @@ struct job {
     const gyre_device *device;
     const gyre_compile_desc *desc;
     const struct cuda_nvrtc *nvrtc;
+    struct cuda_files *files; /* read so far */
     char *unit;
     int number;   /* of the architecture that the cubin is for */
     char sm[32];  /* ... and its name */
@@ -224,6 +225,14 @@ static gyre_status take_results(struct job *job, nvrtcProgram program, enum form
     return take(job, program, "cubin", nvrtc->nvrtcGetCUBINSize, nvrtc->nvrtcGetCUBIN, &job->cubin);
 }
 
+/* What was read of Gyre's headers goes along, so that NVRTC does not look for them in all folders. */
+static nvrtcResult create_program(const struct job *job, nvrtcProgram *program)
+{
+    const char *names[HEADERS_MAX], *texts[HEADERS_MAX];
+    size_t count = cuda_files_headers(job->files, names, texts, HEADERS_MAX);
+    return job->nvrtc->nvrtcCreateProgram(program, job->unit, job->desc->unit_path, (int)count, texts, names);
+}
+
 /* One run of NVRTC. */
 static gyre_status run_once(struct job *job, enum form form)
 {
@@ -238,7 +247,7 @@ static gyre_status run_once(struct job *job, enum form form)
     if (options->overflow)
         status = host->error(GYRE_INVALID, "the compiler's options are too many or too long");
     else
-        result = job->nvrtc->nvrtcCreateProgram(&program, job->unit, job->desc->unit_path, 0, NULL, NULL);
+        result = create_program(job, &program);
     if (result != NVRTC_SUCCESS)
         status = host->error(GYRE_FAILED, "nvrtcCreateProgram failed with %d (%s)", (int)result,
                              job->nvrtc->nvrtcGetErrorString(result));
@@ -259,7 +268,7 @@ static bool parts_fit(struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
     return !job->forward && !(desc->options && strstr(desc->options, "GYRE_")) &&
-           cuda_parts_read(job->device, job->sm, desc->include_directories, &job->parts);
+           cuda_parts_read(job->device, job->files, job->sm, desc->include_directories, &job->parts);
 }
 
 /* A kernel that cannot be linked, because the toolkit has no linker or another one, is compiled whole. */
@@ -320,8 +329,9 @@ static gyre_status write_artifact(const struct job *job)
 static gyre_status publish(const struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
-    if (desc->dependency_path && !cuda_dependencies_write(job->unit, desc->unit_path, CUDA_ENTRY_HEADER,
-                                                          desc->include_directories, desc->dependency_path))
+    if (desc->dependency_path &&
+        !cuda_dependencies_write(job->files, job->unit, desc->unit_path, CUDA_ENTRY_HEADER,
+                                 desc->include_directories, desc->dependency_path))
         return job->device->host->error(GYRE_FAILED, "the list of files read cannot be written to '%s': %s",
                                         desc->dependency_path, strerror(errno));
     return write_artifact(job);
@@ -345,6 +355,7 @@ static gyre_status run_job(struct job *job)
 
 static void forget(struct job *job)
 {
+    cuda_files_destroy(job->files);
     free(job->unit);
     free(job->cubin.bytes);
     free(job->ptx.bytes);
@@ -353,9 +364,12 @@ static void forget(struct job *job)
 
 gyre_status cuda_compile(gyre_device *device, const gyre_compile_desc *desc)
 {
-    struct job job = {.device = device, .desc = desc};
+    struct job job = {.device = device, .desc = desc, .files = cuda_files_create()};
     cuda_range_begin(device->host, "gyre: compile");
-    gyre_status status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
+    gyre_status status =
+        job.files ? GYRE_OK : device->host->error(GYRE_EXHAUSTED, "no memory for what a compile reads");
+    if (status == GYRE_OK)
+        status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
     if (status == GYRE_OK)
         status = run_job(&job);
     forget(&job);
@@ -372,8 +386,11 @@ gyre_status cuda_parts_make(gyre_device *device, const char *include_folder, con
                                     .include_directories = folders,
                                     .artifact_path = path,
                                     .deadline_ns = UINT64_MAX};
-    struct job job = {.device = device, .desc = &desc};
-    gyre_status status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
+    struct job job = {.device = device, .desc = &desc, .files = cuda_files_create()};
+    gyre_status status =
+        job.files ? GYRE_OK : device->host->error(GYRE_EXHAUSTED, "no memory for what a compile reads");
+    if (status == GYRE_OK)
+        status = cuda_nvrtc_open(device->host, device->settings.nvrtc, &job.nvrtc);
     if (status == GYRE_OK)
         status = choose_architecture(&job);
     if (status == GYRE_OK && (!cuda_parts_name(job.sm, folders, name, sizeof name) ||

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where parts are and whether they fit. No state: headers may change between two compiles. */
 #include "cuda_parts.h"
-#include "cuda_source.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool cuda_parts_name(const char *sm, const char *const *folders, char *name, size_t size)
+static bool name_parts(struct cuda_files *files, const char *sm, const char *const *folders, char *name,
+                       size_t size)
 {
     uint64_t digest;
-    if (!cuda_includes_digest(CUDA_PARTS_UNIT, CUDA_ENTRY_HEADER, folders, &digest))
+    if (!files || !cuda_includes_digest(files, CUDA_PARTS_UNIT, CUDA_ENTRY_HEADER, folders, &digest))
         return false;
     int length = snprintf(name, size, "%s-%016llx.cubin", sm, (unsigned long long)digest);
     return length > 0 && (size_t)length < size;
+}
+
+bool cuda_parts_name(const char *sm, const char *const *folders, char *name, size_t size)
+{
+    struct cuda_files *files = cuda_files_create();
+    bool named = name_parts(files, sm, folders, name, size);
+    cuda_files_destroy(files);
+    return named;
 }
 
 /* The setting, or `cuda` beside the folder of this plugin. */
@@ -45,11 +53,11 @@ static bool read_file(const char *path, struct cuda_image *image)
     return true;
 }
 
-bool cuda_parts_read(const gyre_device *device, const char *sm, const char *const *folders,
-                     struct cuda_image *parts)
+bool cuda_parts_read(const gyre_device *device, struct cuda_files *files, const char *sm,
+                     const char *const *folders, struct cuda_image *parts)
 {
     char folder[PATH_MAX], name[96], path[PATH_MAX + sizeof name];
-    if (!find_folder(device, folder, sizeof folder) || !cuda_parts_name(sm, folders, name, sizeof name))
+    if (!find_folder(device, folder, sizeof folder) || !name_parts(files, sm, folders, name, sizeof name))
         return false;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return read_file(path, parts);

@@ -11,6 +11,7 @@
 #define GYRE_CUDA_PARTS_H
 
 #include "cuda_backend.h"
+#include "cuda_source.h"
 
 /** What is compiled to make parts. */
 #define CUDA_PARTS_UNIT "#define GYRE_CUDA_PARTS 1\n#include <gyre/kernel.h>\n"
@@ -25,9 +26,10 @@ struct cuda_image {
  * headers in `folders`; false when these cannot be read. */
 bool cuda_parts_name(const char *sm, const char *const *folders, char *name, size_t size);
 
-/** Reads the parts for that architecture and those headers; false when there are none. Any thread. */
-bool cuda_parts_read(const gyre_device *device, const char *sm, const char *const *folders,
-                     struct cuda_image *parts);
+/** Reads the parts for that architecture and those headers, which are in `files` afterwards; false when there
+ * are none. Any thread. */
+bool cuda_parts_read(const gyre_device *device, struct cuda_files *files, const char *sm,
+                     const char *const *folders, struct cuda_image *parts);
 
 /**
  * Links a relocatable cubin with parts, by the vendor's nvJitLink of NVRTC's version. UNAVAILABLE when there

@@ -1,55 +1,150 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Includes of a unit, and the compiler's messages. No state; a search belongs to its call. Whatever the texts
- * hold, paths too long or unreadable files are left out of the list: the compiler then fails on them itself.
+ * Files that a compile reads, each once; includes of a unit; and the compiler's messages. A search belongs to
+ * its call, files to their compile. Whatever the texts hold, paths too long or unreadable files are left out
+ * of the list: the compiler then fails on them itself.
  */
 #include "cuda_source.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- files ---- */
+
+struct file {
+    char *path, *text; /* text NULL: it cannot be read */
+};
+
+struct folder {
+    char *name, *real; /* real NULL: there is none */
+};
+
+struct cuda_files {
+    struct file *files;
+    struct folder *folders;
+    size_t file_count, folder_count;
+    bool exhausted;
+};
+
+struct cuda_files *cuda_files_create(void)
+{
+    return calloc(1, sizeof(struct cuda_files));
+}
+
+void cuda_files_destroy(struct cuda_files *files)
+{
+    if (!files)
+        return;
+    for (size_t i = 0; i < files->file_count; i++) {
+        free(files->files[i].path);
+        free(files->files[i].text);
+    }
+    for (size_t i = 0; i < files->folder_count; i++) {
+        free(files->folders[i].name);
+        free(files->folders[i].real);
+    }
+    free(files->files);
+    free(files->folders);
+    free(files);
+}
+
+/* Reads what is left of an open file of `size` bytes; false when it is shorter or cannot be read. */
+static bool read_all(int descriptor, char *text, size_t size)
+{
+    size_t used = 0;
+    while (used < size) {
+        ssize_t count = read(descriptor, text + used, size - used);
+        if (count <= 0)
+            return false;
+        used += (size_t)count;
+    }
+    text[size] = '\0';
+    return true;
+}
 
 char *cuda_read_text(const char *path)
 {
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t size = 0, used = 0;
-    if (!file)
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0)
         return NULL;
-    for (;;) {
-        if (size - used < 2) {
-            char *grown = realloc(text, size = size ? 2 * size : 32 * 1024);
-            if (!grown)
-                break;
-            text = grown;
-        }
-        size_t count = fread(text + used, 1, size - used - 1, file);
-        used += count;
-        if (count == 0) {
-            text[used] = '\0';
-            if (ferror(file))
-                break;
-            fclose(file);
-            return text;
-        }
+    bool fine = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    char *text = fine ? malloc((size_t)status.st_size + 1) : NULL;
+    errno = fine ? errno : EIO;
+    if (text && !read_all(descriptor, text, (size_t)status.st_size)) {
+        free(text);
+        text = NULL;
+        errno = EIO;
     }
-    free(text);
-    fclose(file);
-    errno = EIO;
-    return NULL;
+    const int error = errno;
+    close(descriptor);
+    errno = error;
+    return text;
+}
+
+/* The elements that an array of `count` grows to: a power of two, from 64 on; 0: there is room. */
+static size_t grown(size_t count)
+{
+    return count == 0 ? 64 : count >= 64 && (count & (count - 1)) == 0 ? 2 * count : 0;
+}
+
+static bool add_file(struct cuda_files *files, const char *path)
+{
+    const size_t room = grown(files->file_count);
+    struct file *larger = room ? realloc(files->files, room * sizeof *larger) : files->files;
+    char *copy = larger ? strdup(path) : NULL;
+    if (larger)
+        files->files = larger;
+    files->exhausted = files->exhausted || !copy;
+    if (copy)
+        files->files[files->file_count++] = (struct file){copy, cuda_read_text(path)};
+    return copy != NULL;
+}
+
+/* The file's text, which is read once; NULL when it cannot be. */
+static const char *text_of(struct cuda_files *files, const char *path)
+{
+    for (size_t i = 0; i < files->file_count; i++)
+        if (strcmp(files->files[i].path, path) == 0)
+            return files->files[i].text;
+    return add_file(files, path) ? files->files[files->file_count - 1].text : NULL;
+}
+
+/* The canonical path of a folder, which is asked for once; NULL when there is none. */
+static const char *real_folder(struct cuda_files *files, const char *name)
+{
+    char real[PATH_MAX];
+    for (size_t i = 0; i < files->folder_count; i++)
+        if (strcmp(files->folders[i].name, name) == 0)
+            return files->folders[i].real;
+    const size_t room = grown(files->folder_count);
+    struct folder *larger = room ? realloc(files->folders, room * sizeof *larger) : files->folders;
+    char *copy = larger ? strdup(name) : NULL;
+    if (larger)
+        files->folders = larger;
+    files->exhausted = files->exhausted || !copy;
+    if (!copy)
+        return NULL;
+    char *found = realpath(name[0] ? name : "/", real) ? strdup(real) : NULL;
+    files->folders[files->folder_count++] = (struct folder){copy, found};
+    return found;
 }
 
 /* ---- includes ---- */
 
 struct search {
+    struct cuda_files *files;
     const char *const *folders;
-    char **paths; /* found so far; those from `next` on were not read yet */
+    char **paths; /* found so far; those from `next` on were not scanned yet */
     size_t count, room, next;
-    bool exhausted, unreadable;
+    bool exhausted;
 };
 
 static void add_path(struct search *search, const char *path)
@@ -59,11 +154,11 @@ static void add_path(struct search *search, const char *path)
             return;
     if (search->count == search->room) {
         size_t room = search->room ? 2 * search->room : 64;
-        char **grown = realloc(search->paths, room * sizeof *grown);
-        search->exhausted = search->exhausted || !grown;
-        if (!grown)
+        char **larger = realloc(search->paths, room * sizeof *larger);
+        search->exhausted = search->exhausted || !larger;
+        if (!larger)
             return;
-        search->paths = grown;
+        search->paths = larger;
         search->room = room;
     }
     char *copy = strdup(path);
@@ -72,27 +167,37 @@ static void add_path(struct search *search, const char *path)
         search->paths[search->count++] = copy;
 }
 
-/* Adds FOLDER/NAME when there is such a file;
- * paths are made canonical, so that each file stands there once. */
-static bool try_folder(struct search *search, const char *folder, int folder_length, const char *name)
+/*
+ * Adds FOLDER/NAME when there is such a file. Folders are made canonical, and names that go up, so that each
+ * file stands there once.
+ */
+static bool try_folder(struct search *search, const char *folder, const char *name)
 {
     char path[PATH_MAX], real[PATH_MAX];
-    int length = name[0] == '/' ? snprintf(path, sizeof path, "%s", name)
-                                : snprintf(path, sizeof path, "%.*s/%s", folder_length, folder, name);
-    if (length < 0 || (size_t)length >= sizeof path || access(path, R_OK) != 0 || !realpath(path, real))
+    const char *root = name[0] == '/' ? "" : real_folder(search->files, folder), *found = path;
+    if (!root ||
+        (size_t)snprintf(path, sizeof path, "%s%s%s", root, name[0] == '/' ? "" : "/", name) >= sizeof path)
         return false;
-    add_path(search, real);
+    if (name[0] == '/' || strstr(name, ".."))
+        found = realpath(path, real);
+    if (!found || !text_of(search->files, found))
+        return false;
+    add_path(search, found);
     return true;
 }
 
 /* Beside the including file first, as "NAME" asks for; <NAME> finds only more than it should. */
 static void find_file(struct search *search, const char *includer, const char *name)
 {
+    char beside[PATH_MAX];
     const char *slash = strrchr(includer, '/');
-    if (slash && try_folder(search, includer, (int)(slash - includer), name))
-        return;
+    if (slash) {
+        snprintf(beside, sizeof beside, "%.*s", (int)(slash - includer), includer);
+        if (try_folder(search, beside, name))
+            return;
+    }
     for (size_t i = 0; search->folders && search->folders[i]; i++)
-        if (try_folder(search, search->folders[i], (int)strlen(search->folders[i]), name))
+        if (try_folder(search, search->folders[i], name))
             return;
 }
 
@@ -139,7 +244,7 @@ static bool write_list(const struct search *search, const char *list_path)
     return fclose(list) == 0 && fine;
 }
 
-/* Reads every file once; `visit` gets each text. */
+/* `visit` gets each text. */
 static void search_includes(struct search *search, const char *unit, const char *unit_path,
                             const char *entry_header, void (*visit)(const char *text, uint64_t *digest),
                             uint64_t *digest)
@@ -147,15 +252,13 @@ static void search_includes(struct search *search, const char *unit, const char 
     scan(search, unit, unit_path);
     find_file(search, "", entry_header);
     while (search->next < search->count) {
-        const char *path = search->paths[search->next++];
-        char *text = cuda_read_text(path);
-        search->unreadable = search->unreadable || !text;
+        const char *path = search->paths[search->next++], *text = text_of(search->files, path);
         if (text)
             scan(search, text, path);
         if (text && visit)
             visit(text, digest);
-        free(text);
     }
+    search->exhausted = search->exhausted || search->files->exhausted;
 }
 
 static void forget_paths(struct search *search)
@@ -165,10 +268,10 @@ static void forget_paths(struct search *search)
     free(search->paths);
 }
 
-bool cuda_dependencies_write(const char *unit, const char *unit_path, const char *entry_header,
-                             const char *const *folders, const char *list_path)
+bool cuda_dependencies_write(struct cuda_files *files, const char *unit, const char *unit_path,
+                             const char *entry_header, const char *const *folders, const char *list_path)
 {
-    struct search search = {.folders = folders};
+    struct search search = {.files = files, .folders = folders};
     search_includes(&search, unit, unit_path, entry_header, NULL, NULL);
     bool fine = !search.exhausted && write_list(&search, list_path);
     const int error = search.exhausted ? ENOMEM : errno;
@@ -184,15 +287,41 @@ static void add_to_digest(const char *text, uint64_t *digest)
         *digest = (*digest ^ (unsigned char)*text) * 0x100000001b3u;
 }
 
-bool cuda_includes_digest(const char *unit, const char *entry_header, const char *const *folders,
-                          uint64_t *digest)
+bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char *entry_header,
+                          const char *const *folders, uint64_t *digest)
 {
-    struct search search = {.folders = folders};
+    struct search search = {.files = files, .folders = folders};
     *digest = 0xcbf29ce484222325u;
     search_includes(&search, unit, "", entry_header, add_to_digest, digest);
-    bool fine = !search.exhausted && !search.unreadable && search.count > 0;
+    bool fine = !search.exhausted && search.count > 0;
     forget_paths(&search);
     return fine;
+}
+
+/* How much of that path is the folder that Gyre's headers are below of; 0: it is not their first. */
+static size_t root_length(const char *path)
+{
+    static const char first[] = "/gyre/kernel.h";
+    const size_t length = strlen(path), end = sizeof first - 1;
+    return length > end && strcmp(path + length - end, first) == 0 ? length - end + 1 : 0;
+}
+
+size_t cuda_files_headers(const struct cuda_files *files, const char **names, const char **texts, size_t room)
+{
+    const char *root = NULL;
+    size_t length = 0, count = 0;
+    for (size_t i = 0; i < files->file_count && length == 0; i++) {
+        root = files->files[i].path;
+        length = files->files[i].text ? root_length(root) : 0;
+    }
+    for (size_t i = 0; length > 0 && i < files->file_count && count < room; i++) {
+        const struct file *file = &files->files[i];
+        if (!file->text || strncmp(file->path, root, length + strlen("gyre/")) != 0)
+            continue;
+        names[count] = file->path + length;
+        texts[count++] = file->text;
+    }
+    return count;
 }
 
 /* ---- messages ---- */

@@ -14,19 +14,34 @@
 char *cuda_read_text(const char *path);
 
 /**
+ * What one compile reads, each file once: a call into the file system may cost tens of microseconds. For one
+ * thread. NULL when there is no memory; NULL may be destroyed.
+ */
+struct cuda_files;
+struct cuda_files *cuda_files_create(void);
+void cuda_files_destroy(struct cuda_files *files);
+
+/**
+ * Gyre's own headers among the files read so far, by the names that are included ("gyre/kernel.h"), with their
+ * texts; both are borrowed. Returns how many, `room` at most.
+ */
+size_t cuda_files_headers(const struct cuda_files *files, const char **names, const char **texts,
+                          size_t room);
+
+/**
  * Writes the files that `unit` includes, directly or not, to `list_path`, one a line: NVRTC does not tell.
  * Goes by the #include lines alone, also by those that conditions leave out, so it may list more files than
  * were read, never fewer. `entry_header` is included by macro. False with errno set when it cannot.
  */
-bool cuda_dependencies_write(const char *unit, const char *unit_path, const char *entry_header,
-                             const char *const *folders, const char *list_path);
+bool cuda_dependencies_write(struct cuda_files *files, const char *unit, const char *unit_path,
+                             const char *entry_header, const char *const *folders, const char *list_path);
 
 /**
  * A digest of the text of all files that `unit` includes, found as above. False when one cannot be read or
  * none is found.
  */
-bool cuda_includes_digest(const char *unit, const char *entry_header, const char *const *folders,
-                          uint64_t *digest);
+bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char *entry_header,
+                          const char *const *folders, uint64_t *digest);
 
 /** The log's first error as "FILE:LINE: text", cut; "" when there is none. */
 void cuda_first_error(const char *log, char *sentence, size_t size);
