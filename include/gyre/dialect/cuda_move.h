@@ -135,6 +135,7 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *wor
     const gyre_u32 dense = gyre_is_dense_(view, worker);
     if (count == 0 || !view->stage.in_shared)
         return;
+    __syncwarp(gyre_first_warp_()); /* the words beside `count` come with it, and lane 0 writes one of them */
     if (lane == 0) {
         worker->parity ^= 1;
         asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(
