@@ -343,6 +343,13 @@ static gyre_status malformed(const char *text, size_t length, const json_error_t
     const char *near = strstr(error->text, " near ");
     int shown = near ? (int)(near - error->text) : (int)strlen(error->text);
     size_t offset = error->position > 0 ? (size_t)error->position : 0;
+    enum json_error_code code = json_error_code(error);
+    if (code == json_error_null_character || code == json_error_null_byte_in_key)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "malformed JSON at byte %zu: \\u0000 is a NUL byte, which no text can have here; "
+            "leave it out",
+            message_json_unquoted_offset(text, length, offset));
     return gyre_error_set(GYRE_INVALID, "malformed JSON at byte %zu: %.*s",
                           message_json_unquoted_offset(text, length, offset), shown, error->text);
 }

@@ -43,6 +43,8 @@ static int try_line(const char *line, char *sentence, size_t size)
 {
     static const char *const labels[] = {"fatal error: ", "error: ", "undefined reference to",
                                          "undefined symbol:"};
+    if (in_line(line, "ld returned ") || in_line(line, "linker command failed"))
+        return 0; /* a driver's summary; the linker said why */
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
         const char *label = in_line(line, labels[i]);
         if (!label)
@@ -69,10 +71,23 @@ static int try_translated_line(const char *line, char *sentence, size_t size)
     return 0;
 }
 
+/* What a linker says in its own name, as in "/usr/bin/ld: cannot find -lfoo". */
+static int try_linker_line(const char *line, char *sentence, size_t size)
+{
+    const char *name = in_line(line, "ld: ");
+    if (!name || name > line + strcspn(line, " \t") || in_line(line, "warning: "))
+        return 0;
+    snprintf(sentence, size, "%.*s", (int)strcspn(line, "\n"), line);
+    return 1;
+}
+
 void cpu_first_error(const char *messages, char *sentence, size_t size)
 {
     for (const char *line = messages; line; line = next_line(line))
         if (try_line(line, sentence, size))
+            return;
+    for (const char *line = messages; line; line = next_line(line))
+        if (try_linker_line(line, sentence, size))
             return;
     for (const char *line = messages; line; line = next_line(line))
         if (try_translated_line(line, sentence, size))

@@ -80,10 +80,35 @@ static gyre_status warn_section(struct gyre_settings *settings, const char *sect
 static size_t known_keys(const struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                          const char *names[NAMES_MAX]);
 
+/* An environment variable with single underscores between kind, name and key: how it is spelled. */
+static bool spell_variable(const char *key, const char *origin, char *text, size_t size)
+{
+    static const char *const kinds[] = {"backend_", "kernel_", "queue_"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        size_t length = strlen(kinds[i]);
+        const char *dash = strncmp(key, kinds[i], length) == 0 ? strchr(key + length, '_') : NULL;
+        if (!dash || dash == key + length || !dash[1] || strncmp(origin, "environment ", 12) != 0)
+            continue;
+        int used = snprintf(text, size, "GYRE_%s_%.*s__%s", kinds[i], (int)(dash - key - (long)length),
+                            key + length, dash + 1);
+        for (char *at = text; *at; at++)
+            *at = (char)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at);
+        return used > 0 && (size_t)used < size;
+    }
+    return false;
+}
+
 static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                             const char *key, const char *origin)
 {
+    char variable[256];
     const char *names[NAMES_MAX];
+    if (kind == GYRE_SECTION_GYRE && spell_variable(key, origin, variable, sizeof variable))
+        return gyre_settings_warn(
+            settings,
+            "%s: unknown key '%s' in [gyre], ignored; did you mean %s, with two underscores "
+            "between section, name and key?",
+            origin, key, variable);
     size_t count = known_keys(settings, kind, name, names);
     const char *near = gyre_text_nearest(key, names, count);
     return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s%s%s", origin, key,

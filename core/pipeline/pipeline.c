@@ -129,9 +129,19 @@ static void tell_check(struct gyre_run *run)
         gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_FAILED, "%.250s", check->sentence);
 }
 
+/* The parser stopped at a line of the kernel's file, and the compiler's sentence names none there: a brace that
+ * is missing shows only in what the generated unit has behind the file. */
+static bool check_says_where(const struct gyre_run *run)
+{
+    size_t length = strlen(run->source.path);
+    return strncmp(run->check.sentence, run->source.path, length) == 0 &&
+           run->check.sentence[length] == ':' &&
+           !strstr(run->report.stages[GYRE_STAGE_COMPILE].text, run->source.path);
+}
+
 /*
- * A refusal is told before the compiler's error, an error of the parser only when the compiler had none: both
- * read the same text, and the compiler's words fit its own options.
+ * A refusal is told before the compiler's error, an error of the parser only when the compiler had none or no
+ * line of the file: both read the same text, and the compiler's words fit its own options.
  */
 static bool check_wins(const struct gyre_run *run, gyre_status compiled)
 {
@@ -139,7 +149,7 @@ static bool check_wins(const struct gyre_run *run, gyre_status compiled)
     case GYRE_CHECK_REFUSED:
         return true;
     case GYRE_CHECK_UNPARSED:
-        return compiled == GYRE_OK;
+        return compiled == GYRE_OK || (compiled == GYRE_FAILED && check_says_where(run));
     case GYRE_CHECK_UNAVAILABLE:
         return run->settings.check == GYRE_CHECK_ON;
     case GYRE_CHECK_PASSED:

@@ -164,4 +164,13 @@ says "as in $folder/pair.gyre.c:first"
 run compile --backend cpu --set kernel.first.options=-DSCALE=10 -o "$folder/both.gk" "$folder/pair.gyre.c:first"
 exits 0
 
+
+# a brace that is missing is told with the line of the file, where there is a checker
+printf '#include <gyre/kernel.h>\nGYRE_KERNEL(open, u32, u32)\n{\n    return GYRE_REPLY;\n' >"$folder/brace.gyre.c"
+run compile --backend cpu "$folder/brace.gyre.c"
+exits 1
+[[ "$out" =~ check\ +skipped ]] || says "gyre: check: $folder/brace.gyre.c:4: expected '}'"
+run compile --backend cpu --set backend.cpu.options=-lno-such-library "$folder/tune.gyre.c"
+exits 1
+[[ "${err%%$'\n'*}" == *'no-such-library'* ]] || fail 'the first line does not say which library'
 finish

@@ -167,4 +167,9 @@ says "nowhere.gyre.c"
 run config --dropins --memory "$folder/nowhere.gyre.c"
 exits 2
 
+
+# a variable with single underscores: the spelling that is meant
+GYRE_BACKEND_CPU_COMPILER_OPTIONS=-O1 run config
+exits 0
+says 'did you mean GYRE_BACKEND__CPU__COMPILER_OPTIONS, with two underscores between section, name and key?'
 finish

@@ -16,6 +16,11 @@ static const struct {
     {"/usr/bin/ld: /tmp/x.o: in function `f':\na.c:4: "
      "undefined reference to `g'\ncollect2: error: ld returned 1\n",
      "a.c:4: undefined reference to `g'"},
+    {"/usr/bin/ld: warning: x\n/usr/bin/ld: cannot find -lfoo: No such file\ncollect2: error: ld returned 1 exit status\n",
+     "/usr/bin/ld: cannot find -lfoo: No such file"},
+    {"/usr/bin/ld: cannot find -lfoo\nclang: error: linker command failed with exit code 1\n",
+     "/usr/bin/ld: cannot find -lfoo"},
+    {"collect2: error: ld returned 1 exit status\n", "collect2: error: ld returned 1 exit status"},
     {"cc: error: unrecognized command-line option '-x'\n", "cc: unrecognized command-line option '-x'"},
     {"a.c: In Funktion f:\na.c:7:5: Fehler: nein\n", "a.c:7: Fehler: nein"},
     {"something else\nmore", "something else"},
