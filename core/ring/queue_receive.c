@@ -14,6 +14,13 @@
 #include "core/base/text.h"
 #include "core/ring/copy.h"
 
+/* what a slot says is what an application is told */
+_Static_assert((int)GYRE_REPLIED == (int)GYRE_OUTCOME_REPLY, "replied");
+_Static_assert((int)GYRE_NOT_REPLIED == (int)GYRE_OUTCOME_NO_REPLY, "not replied");
+_Static_assert((int)GYRE_HANDLER_FAILED == (int)GYRE_OUTCOME_FAILED, "failed");
+_Static_assert((int)GYRE_WAS_DROPPED == (int)GYRE_OUTCOME_DROPPED, "dropped");
+_Static_assert((int)GYRE_WAS_UNHANDLED == (int)GYRE_OUTCOME_UNHANDLED, "unhandled");
+
 /* What stands at the cursor. The sequence is read before the mark: a completion makes its request's mark
  * visible. */
 enum cursor_state {

@@ -73,10 +73,10 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_PART                                                                                    \
     (-8) /* a part of the request, or an index into one, is wrong; the text says which */
 #define GYRE_FAILURE_TAIL    (-9)  /* what the handler wrote does not fit its reply's tail */
-#define GYRE_FAILURE_TYPE    (-13) /* the kernel has no handler for a message of this number */
 #define GYRE_FAILURE_CRASH   (-10) /* its handler took the worker process down, each time it was tried */
 #define GYRE_FAILURE_EXPIRED (-11) /* no handler took it up by its deadline */
 #define GYRE_FAILURE_SEAL    (-12) /* its checksum, or that of its reply, is wrong */
+#define GYRE_FAILURE_TYPE    (-13) /* the kernel has no handler for a message of this number */
 
 /*
  * How long a message is. One without a tail is as long as its type. One with a tail says it in its first
