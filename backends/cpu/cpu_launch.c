@@ -51,7 +51,6 @@ static bool prepare_lanes(struct cpu_worker *worker)
         kernel->scratch_alignment > GYRE_LINE_SIZE ? kernel->scratch_alignment : GYRE_LINE_SIZE;
     if (kernel->form != GYRE_FORM_BLOCK)
         return true;
-    worker->signal_stack = malloc(CPU_SIGNAL_STACK_SIZE); /* nice to have: without it a fault has no words */
     worker->lanes = cpu_lanes_create(resident->lanes, resident->device->settings.lane_stack_size);
     /* whole lines: the worker writes it all the time */
     worker->scratch = aligned_alloc(alignment, (kernel->scratch_size + alignment) / alignment * alignment);
@@ -68,6 +67,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
         worker->resident = resident;
         worker->block = i;
         worker->line = &lines[i];
+        worker->signal_stack = malloc(CPU_SIGNAL_STACK_SIZE); /* without it a fault has no words */
         worker->context = (gyre_context){
             .lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
             .block = i,
@@ -114,7 +114,9 @@ static int start_worker(struct cpu_worker *worker)
     int error = pthread_attr_init(&attributes);
     if (error)
         return error;
-    pthread_attr_setstacksize(&attributes, WORKER_STACK_SIZE);
+    /* lane and actor handlers run on it */
+    pthread_attr_setstacksize(&attributes,
+                              WORKER_STACK_SIZE + worker->resident->device->settings.lane_stack_size);
     pin(&worker->resident->device->settings, &attributes, worker->block);
     error = pthread_create(&worker->thread, &attributes, cpu_worker_main, worker);
     pthread_attr_destroy(&attributes);

@@ -72,6 +72,14 @@ if [[ "$backend" == cpu ]]; then
     { kill -KILL $! && wait $!; } 2>"$nothing"
     called="a reply before a handler that never ends" out="$(<"$folder/out")"
     prints '{"number":7,'
+
+    # locals that do not fit are told, and fit into a larger stack
+    call tests/system/cli/kernels/deep.gyre.c '{"index":3}' <"$nothing" 2>"$nothing"
+    exits 139
+    says 'or locals beyond backend.cpu lane_stack'
+    call tests/system/cli/kernels/deep.gyre.c --set backend.cpu.lane_stack=8388608 '{"index":259}' <"$nothing"
+    exits 0
+    prints '{"index":3}'
 fi
 
 # somebody who types is told what to type
