@@ -22,11 +22,14 @@
 #include "core/attach/meeting.h"
 #include "core/base/error.h"
 #include "core/base/places.h"
+#include "core/base/process.h"
 #include "core/cache/cache.h"
 #include "core/isolation/keeper.h"
 #include "core/runtime/tools.h"
+#include "gyre/waiting.h"
 
-enum { DESCRIPTORS_WANTED = 256 };
+/* of gyre-check: how long it may take to start, and its code for a wrong call */
+enum { DESCRIPTORS_WANTED = 256, CHECK_WAIT_NS = 2000000000, USAGE_CODE = 2 };
 
 void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
 {
@@ -53,17 +56,66 @@ static void look_for_helper(doctor_report *report, const char *name, const char 
         doctor_find(report, DOCTOR_NOTE, name, "%s: %s; %s", path, strerror(errno), without);
 }
 
+/* The helper loads libclang when it starts: without arguments it then tells its usage. */
+static void look_for_check(doctor_report *report)
+{
+    char path[4096], errors[512] = "";
+    snprintf(path, sizeof path, "%s/gyre-check", gyre_place_helpers());
+    const char *const arguments[] = {path, NULL};
+    const struct gyre_process_desc desc = {.arguments = arguments,
+                                           .deadline_ns = gyre_clock_ns() + CHECK_WAIT_NS,
+                                           .errors = errors,
+                                           .errors_size = sizeof errors};
+    struct gyre_process_end end;
+    if (access(path, X_OK) != 0 || (gyre_process_run(&desc, &end) == GYRE_OK && end.exit_code == USAGE_CODE))
+        look_for_helper(report, "gyre-check",
+                        "handlers are compiled without the check of the dialect: "
+                        "install libclang and build again");
+    else
+        doctor_find(report, DOCTOR_NOTE, "gyre-check",
+                    "%s does not start, and handlers are compiled without the check of the dialect: %.*s; "
+                    "install the libclang that it was built with",
+                    path, (int)strcspn(errors, "\n"), errors);
+}
+
+/* What a backend's device 0 would compile with. One that cannot start has its line in gyre backends. */
+static void look_for_compiler(doctor_report *report, gyre_runtime *runtime, const char *backend,
+                              const char *chosen, const char *without)
+{
+    char what[32];
+    struct gyre_dispatch *device;
+    if (gyre_runtime_device(runtime, backend, 0, &device) != GYRE_OK) {
+        gyre_error_clear();
+        return;
+    }
+    const char *compiler = gyre_dispatch_device_info(device)->compiler;
+    snprintf(what, sizeof what, "%s compiler", backend);
+    if (compiler[0])
+        doctor_find(report, DOCTOR_OK, what, "%s", compiler);
+    else
+        doctor_find(
+            report, strcmp(backend, chosen) == 0 ? DOCTOR_PROBLEM : DOCTOR_NOTE, what,
+            "none: sources cannot be compiled for it, only files that `gyre compile -o` wrote run; %s",
+            without);
+}
+
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime)
 {
+    char without[512];
     gyre_backend_choice choice = {.size = sizeof choice};
     if (gyre_backend_choose(runtime, NULL, &choice) == GYRE_OK)
         doctor_find(report, DOCTOR_OK, "backend", "%s would be used; gyre backends tells of the others",
                     choice.name);
     else
         doctor_find(report, DOCTOR_PROBLEM, "backend", "%s", gyre_error_text());
-    look_for_helper(report, "gyre-check",
-                    "handlers are compiled without the check of the dialect: "
-                    "install libclang and build again");
+    snprintf(
+        without, sizeof without,
+        "'%s' (backend.cpu.compiler) is not here: install one (Debian, Ubuntu: apt install gcc libc6-dev)",
+        gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_BACKEND, "cpu", "compiler"));
+    look_for_compiler(report, runtime, "cpu", choice.name, without);
+    look_for_compiler(report, runtime, "cuda", choice.name,
+                      "install NVRTC (libnvrtc, of the CUDA toolkit), or name it in backend.cuda.nvrtc");
+    look_for_check(report);
     look_for_helper(report, "gyre-worker",
                     "isolation = process cannot be used: install it beside the library");
 }

@@ -32,7 +32,8 @@ typedef struct doctor_report {
 void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/** The backend that would be chosen, the check of handlers' sources, the program that isolates backends. */
+/** The backend that would be chosen, the compilers of CPU and CUDA, the check of handlers' sources, the program
+ * that isolates backends. */
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime);
 /** Descriptors and locked memory that a process may have. */
 void doctor_look_at_limits(doctor_report *report);

@@ -83,6 +83,11 @@ prints "removed"
 run doctor --json
 exits 0
 prints '"state":"ok"'
+prints '"what":"cpu compiler"'
+prints '"what":"gyre-check"'
+run doctor --backend cpu --set backend.cpu.compiler=no-such-compiler
+exits 1
+prints "'no-such-compiler' (backend.cpu.compiler) is not here: install one"
 run serve --backend cpu
 exits 2
 says "expected at least one kernel"
