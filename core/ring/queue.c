@@ -277,7 +277,7 @@ static gyre_status create(const struct gyre_queue_options *options, int descript
     gyre_status status = check_options(options);
     if (status != GYRE_OK)
         return status;
-    gyre_queue *queue = aligned_alloc(GYRE_LINE_SIZE, sizeof *queue);
+    gyre_queue *queue = aligned_alloc(GYRE_PAIR_SIZE, sizeof *queue);
     if (!queue)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for %s",
                               label_of(options->name, label, sizeof label));

@@ -27,6 +27,9 @@
 
 enum { GYRE_QUEUE_NAME_MAX = 64 };
 
+/* Processors fetch lines in pairs: a side that shared a pair with the other one would take it away. */
+enum { GYRE_PAIR_SIZE = 2 * GYRE_LINE_SIZE };
+
 /** Both sides' types where one has fields appended and they have tails; else NULL. Owned. */
 struct gyre_queue_growth {
     gyre_layout *callers, *kernels;
@@ -149,7 +152,7 @@ struct gyre_queue {
     uint64_t gate; /* requests from this index on are kept from the device; UINT64_MAX: none, 0: all */
 
     struct {
-        _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
         uint8_t busy; /* GYRE_CHECKED: somebody is inside without a lock */
         bool reserving;
         uint64_t reserved;      /* slots granted by the open reservation */
@@ -161,7 +164,7 @@ struct gyre_queue {
     } producer;
 
     struct {
-        _Alignas(GYRE_LINE_SIZE) struct gyre_lock lock;
+        _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
         uint8_t busy; /* as the producer's */
         bool peeking;
         uint64_t peeked;   /* views of the open peek */
@@ -172,7 +175,7 @@ struct gyre_queue {
     } consumer;
 
     struct {
-        _Alignas(GYRE_LINE_SIZE) uint32_t closed;
+        _Alignas(GYRE_PAIR_SIZE) uint32_t closed;
         uint32_t abandoned; /* closed for good, and a device that does not leave may still write replies */
         uint32_t
             credit_bell; /* futex word: the cursor moved, a reservation or a peek ended, a caller gave up */
