@@ -131,6 +131,7 @@ void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
         return;
     uint64_t first = gyre_queue_first_unanswered(queue);
     gyre_queue_set_claim(queue, first);
+    gyre_bridge_resume(queue); /* it was left out: no device has it */
     mark_answered(kernel, queue);
     write_entry(kernel, queue, first, address_of(kernel, queue));
 }

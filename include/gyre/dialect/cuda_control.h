@@ -107,13 +107,14 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     if (view->team_leader && gyre_device_load_(&cursor->serial) != serial) {
         cursor->claims.next = first;
         cursor->claims.ready = first;
+        gyre_open_track_(row, (const gyre_u8 *)region, cursor);
         __threadfence();
         *(volatile gyre_u64 *)&cursor->serial = serial;
     }
     while (gyre_device_load_(&cursor->serial) != serial)
         ; /* the team's leader is about to set it */
     gyre_served *served = &view->served[view->queue_count++];
-    served->entry = entry;
+    served->entry = (gyre_u16)entry;
     served->own.next = served->own.ready = gyre_near_load_(&cursor->claims.next);
     served->own.pollers[0] = served->own.pollers[1] = 0;
     served->claims = view->team_size > 1 ? &cursor->claims : &served->own;
@@ -130,6 +131,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     const gyre_u64 headers = gyre_near_load_(&row->slots.headers_offset);
     served->headers = headers ? (const gyre_u8 *)region + headers : 0;
     served->header_size = gyre_near_half_load_(&row->slots.header_size);
+    served->bridged = gyre_bridged_(row);
 }
 
 /*
@@ -203,6 +205,8 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
     if (threadIdx.x > 0)
         return;
     view->order = 0;
+    view->cursors = arguments.cursors;
+    view->relay = arguments.relay;
     view->order_word = blockIdx.x == 0 ? &arguments.orders->order : &arguments.relay->order;
     view->asked = (gyre_u64)clock64();
     view->queue_count = 0;

@@ -88,7 +88,10 @@ typedef struct gyre_cuda_claims {
 typedef struct gyre_cuda_cursor {
     gyre_u64 serial; /* of the table entry that the rest belongs to */
     gyre_cuda_claims claims;
-    gyre_u64 reserved[4];
+    /* where replies are stored back to back: what is allotted, what is promised besides, what is free again
+     */
+    gyre_u64 head, promised, tail;
+    gyre_u64 reserved;
 } gyre_cuda_cursor;
 
 /** A row of the queue table, with a word of its queue's region. */

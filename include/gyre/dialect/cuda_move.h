@@ -195,6 +195,8 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *, gyre_worker *)
 }
 #endif
 
+#include "gyre/dialect/cuda_bridge.h"
+
 /* ---- copies by threads ---- */
 
 /* Requests into the stage, a few loads in flight in each thread. */
@@ -267,6 +269,10 @@ GYRE_HELPER void gyre_deliver_headers_(const gyre_block_view *view, const gyre_w
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
     const gyre_u32 lanes = blockDim.x < 32 ? blockDim.x : 32, cell = view->stage.cell, count = worker->count;
     const gyre_u64 first = worker->first;
+    if (queue->bridged & GYRE_BRIDGED_REPLIES_) {
+        gyre_bridge_lines_(view, worker);
+        return;
+    }
 #pragma unroll 1
     for (gyre_u32 slot = threadIdx.x & 31; slot < count; slot += lanes)
         gyre_chunk_store_(gyre_reply_at_(queue, first + slot), replies[slot * cell]);
@@ -348,9 +354,20 @@ GYRE_APART_ void gyre_post_(gyre_block_view *view, gyre_u32 worker)
 }
 
 /* Completions out of the stage. All threads, which met before, so that each warp is together. */
-GYRE_HELPER void gyre_deliver_(gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_u32 threads)
 {
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
+    if (view->served[worker->which].bridged & GYRE_BRIDGED_REPLIES_) {
+        gyre_bridge_payloads_(view, worker, threads);
+        gyre_worker_meets_(threads);
+        if (gyre_thread_of_(threads) >= 32)
+            return;
+        if (worker->long_replies)
+            gyre_post_(view, gyre_worker_of_(threads));
+        else
+            gyre_bridge_lines_(view, worker);
+        return;
+    }
     if (view->stage.reply_chunks != 4 || threads < 4) {
         gyre_deliver_payloads_(view, worker, threads);
         gyre_worker_meets_(threads);
@@ -420,7 +437,8 @@ GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block
     if ((threadIdx.x & 31) == 0)
         worker->cells = cells;
     gyre_seek_(arguments, view, worker);
-    gyre_fetch_start_(view, worker);
+    if (!(view->served[worker->which].bridged & GYRE_BRIDGED_REQUESTS_))
+        gyre_fetch_start_(view, worker);
     if (worker->count)
         gyre_look_ahead_(view, worker);
 }
@@ -436,7 +454,10 @@ GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_blo
     gyre_worker_meets_(threads);
     if (worker->count == 0)
         return 0;
-    gyre_fetch_(view, worker, cells, threads);
+    if (view->served[worker->which].bridged & GYRE_BRIDGED_REQUESTS_)
+        gyre_bridge_fetch_(view, worker, cells, threads);
+    else
+        gyre_fetch_(view, worker, cells, threads);
     if (view->stage.most && threadIdx.x == 0)
         view->stage.started = (gyre_u64)clock64();
     return 1;
@@ -446,7 +467,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_blo
                               gyre_u32 threads, gyre_u32 failed)
 {
     GYRE_IN_SHARED_(view);
-    const gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
+    gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
     if (failed)
         atomicAdd(&view->failed, (gyre_u64)failed);
     gyre_worker_meets_(threads); /* all have handled theirs */

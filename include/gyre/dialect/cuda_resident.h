@@ -128,8 +128,12 @@ struct gyre_served {
     gyre_u64 mask;
     gyre_u32 request_stride, reply_stride;
     gyre_u32 header_size;
-    gyre_u32 entry; /* of the table */
+    gyre_u16 entry;   /* of the table */
+    gyre_u16 bridged; /* GYRE_BRIDGED_ bits: which messages are stored back to back (cuda_bridge.h) */
 };
+
+#define GYRE_BRIDGED_REQUESTS_ 1u
+#define GYRE_BRIDGED_REPLIES_  2u
 
 /** How workers keep the messages that they work on: the stage. Sizes in chunks. */
 struct gyre_stage_place {
@@ -156,11 +160,18 @@ struct gyre_worker {
     gyre_u32 wide;    /* there may be a backlog: look far ahead */
     gyre_u32 parity;  /* of `barrier` */
     gyre_u64 barrier; /* counts bytes that arrive in the stage */
+    /* where replies are stored back to back: the position of the first one; whether some are longer than
+     * their slots; whether the one reply goes to the spare place; how many have room promised */
+    gyre_u64 position;
+    gyre_u16 long_replies, spare;
+    gyre_u32 promised;
 };
 
 /** What the threads of a block share; one a block, in shared memory. */
 struct gyre_block_view {
     gyre_u64 order, command, drop_before;
+    gyre_cuda_cursor *cursors;
+    const gyre_cuda_relay *relay;
     const gyre_u64 *order_word; /* where another order shows: the host's, or the relay's */
     gyre_u64 live;              /* block 0, while it reads the table: rows that hold queues */
     gyre_u64 asked;             /* the clock when it last looked for an order, busy or resting */

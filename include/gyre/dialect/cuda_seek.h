@@ -30,8 +30,9 @@ struct gyre_seeker_ {
     gyre_u32 count; /* what was taken, 0: nothing yet */
     gyre_u32 which; /* of the block's queues */
     gyre_u32 polls;
-    gyre_u32 phase; /* 1 + the pollers' place that it holds, 0: none */
-    gyre_u32 wide;  /* there may be a backlog: look far ahead */
+    gyre_u32 phase;   /* 1 + the pollers' place that it holds, 0: none */
+    gyre_u32 wide;    /* there may be a backlog: look far ahead */
+    gyre_u32 promise; /* GYRE_PROMISE_SPARE_, or 0 (cuda_promise.h) */
 };
 
 /* What lane 0 decides; more bits tell how. */
@@ -113,17 +114,29 @@ GYRE_HELPER void gyre_stop_polling_(gyre_seeker_ *seeker, gyre_cuda_claims *clai
     seeker->phase = 0;
 }
 
+#include "gyre/dialect/cuda_promise.h"
+
 /* Takes up to a window of the `there` requests from seeker->first on. A team's member leaves something for
  * the others, once each lane of a warp has one; a block kernel's lanes work on one. */
-GYRE_HELPER gyre_u32 gyre_take_(const gyre_block_view *view, gyre_seeker_ *seeker, gyre_cuda_claims *claims,
+GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyre_cuda_claims *claims,
                                 gyre_u64 there)
 {
     const gyre_u32 all = there < 0xffffu ? (gyre_u32)there : 0xffffu, team = view->team_size;
     const gyre_u32 even = team > 1 ? (all + team - 1) / team : all, lanes = view->stage.most ? 1 : 32;
     const gyre_u32 least = all < lanes ? all : lanes, share = even > least ? even : least;
-    const gyre_u32 taken = share < view->stage.window ? share : view->stage.window;
+    const gyre_u32 bridged = view->served[seeker->which].bridged & GYRE_BRIDGED_REPLIES_;
+    gyre_u32 taken = share < view->stage.window ? share : view->stage.window;
+    if (bridged) {
+        const gyre_u32 promise = gyre_bridge_promise_(view, seeker->which, seeker->first, taken);
+        if (promise == 0)
+            return GYRE_SEEK_REST_; /* until the host has received more */
+        seeker->promise = promise & GYRE_PROMISE_SPARE_;
+        taken = promise & ~GYRE_PROMISE_SPARE_;
+    }
     seeker->count =
         atomicCAS(&claims->next, seeker->first, seeker->first + taken) == seeker->first ? taken : 0;
+    if (bridged && seeker->count == 0)
+        gyre_bridge_withdraw_(view, seeker->which, seeker->promise ? 0 : taken);
     return seeker->count ? GYRE_SEEK_DONE_ : GYRE_SEEK_REST_;
 }
 
@@ -234,7 +247,7 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
                             gyre_worker *worker)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
-    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0};
+    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0};
     gyre_u32 step = GYRE_SEEK_REST_;
     if (lane == 0) { /* which writes these words at the end; volatile, so that no other lane reads ahead */
         seeker.which = *(volatile gyre_u32 *)&worker->which;
@@ -261,6 +274,8 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
         worker->count = seeker.count;
         worker->which = seeker.which;
         worker->wide = seeker.wide;
+        worker->spare = seeker.promise != 0;
+        worker->promised = seeker.promise ? 0 : seeker.count;
         worker->drop_before = *(volatile gyre_u64 *)&view->served[seeker.which].dropping;
     }
     __syncwarp(mask);

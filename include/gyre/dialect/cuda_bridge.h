@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues whose messages are stored back to back (gyre_bridge in ring_layout.h): how their messages get to a
+ * worker and back. A part (cuda_resident.h), so each function runs once a run of messages; each is apart, so
+ * that other queues pay for none of it. Included by cuda_move.h.
+ *
+ * Slots are lines: they come and go as lines. What a message has besides lies in the host's rings of bytes
+ * and is moved by its length, in chunks of 16 bytes that neighbouring threads move together.
+ */
+#ifndef GYRE_DIALECT_CUDA_BRIDGE_H
+#define GYRE_DIALECT_CUDA_BRIDGE_H
+
+#define GYRE_BRIDGE_LANES 16 /* that move one message together, at least */
+
+/* What a slot's header says: its length, and 0 when the message lies in the slot. `most` is the stage's room.
+ */
+GYRE_HELPER gyre_u32 gyre_bridge_size_(gyre_chunk header, gyre_u32 most)
+{
+    const gyre_u32 length = (gyre_u32)header.y;
+    return length > GYRE_SLOT_SMALL_PAYLOAD && length <= most ? (gyre_u32)GYRE_BRIDGE_UNITS(length) : 0;
+}
+
+GYRE_HELPER gyre_u32 gyre_bridge_reply_size_(const gyre_block_view *view, gyre_chunk header)
+{
+    const gyre_u32 outcome = (gyre_u32)(header.y >> 32);
+    return outcome == GYRE_OUTCOME_REPLY ? gyre_bridge_size_(header, (view->stage.reply_chunks - 1) * 16) : 0;
+}
+
+/* ---- requests ---- */
+
+GYRE_HELPER gyre_u32 gyre_bridge_request_size_(const gyre_block_view *view, const gyre_chunk *cell)
+{
+    return gyre_bridge_size_(cell[0], (view->stage.request_chunks - 1) * 16);
+}
+
+/** Where the bytes of requests lie; cells[1] of a request that is longer than its slot says where in them. */
+struct gyre_bridge_bytes_ {
+    const gyre_u8 *first;
+    gyre_u64 size;
+};
+
+GYRE_HELPER gyre_bridge_bytes_ gyre_bridge_requests_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    const gyre_control_queue *row = gyre_bridge_row_(view, &view->served[worker->which]);
+    gyre_bridge_bytes_ bytes;
+    bytes.first = gyre_bridge_place_(row, &row->bridge.request_offset);
+    bytes.size = gyre_near_half_load_(&row->bridge.request_bytes);
+    return bytes;
+}
+
+GYRE_HELPER const gyre_chunk *gyre_bridge_request_at_(gyre_bridge_bytes_ bytes, const gyre_chunk *cell)
+{
+    return (const gyre_chunk *)(bytes.first + GYRE_BRIDGE_AT(cell[1].x, bytes.size));
+}
+
+#if GYRE_MOVE_BULK_
+/* One copy a message, each by one thread; the worker's barrier counts their bytes. By its first warp. */
+GYRE_HELPER void gyre_bridge_fetch_bulk_(const gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x : 32;
+    const gyre_u32 cell = view->stage.cell, count = worker->count, mask = gyre_first_warp_();
+    const gyre_u32 barrier = gyre_shared_address_(&worker->barrier);
+    const gyre_bridge_bytes_ bytes = gyre_bridge_requests_(view, worker);
+    gyre_u32 all = 0;
+#pragma unroll 1
+    for (gyre_u32 slot = lane; slot < count; slot += lanes)
+        all += gyre_bridge_request_size_(view, cells + slot * cell);
+#pragma unroll
+    for (gyre_u32 step = 16; step > 0; step /= 2) {
+        const gyre_u32 other = __shfl_down_sync(mask, all, step);
+        all += lane + step < lanes ? other : 0;
+    }
+    if (lane == 0) {
+        worker->parity ^= 1;
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(barrier), "r"(all)
+                     : "memory");
+    }
+    __syncwarp(mask);
+#pragma unroll 1
+    for (gyre_u32 slot = lane; slot < count; slot += lanes) {
+        gyre_chunk *at = cells + slot * cell;
+        const gyre_u32 size = gyre_bridge_request_size_(view, at);
+        const gyre_chunk *from = gyre_bridge_request_at_(bytes, at);
+        if (size == 0)
+            continue;
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); /* `from` was read where the copy goes */
+        gyre_bulk_copy_(worker, at + 1, (const gyre_slot *)from, size);
+    }
+}
+#endif
+
+/* The threads that move one message: `lane` of `lanes`, for messages `group`, `group` + `groups`, ... */
+struct gyre_bridge_group_ {
+    gyre_u32 lane, lanes, group, groups;
+};
+
+/* Of a worker of `threads` threads with `count` messages: a few large ones get all of them. */
+GYRE_HELPER gyre_bridge_group_ gyre_bridge_group_of_(gyre_u32 threads, gyre_u32 count)
+{
+    const gyre_u32 thread = gyre_thread_of_(threads), share = threads / (count ? count : 1);
+    gyre_bridge_group_ mine;
+    mine.lanes = share > GYRE_BRIDGE_LANES     ? share
+                 : threads < GYRE_BRIDGE_LANES ? threads
+                                               : GYRE_BRIDGE_LANES;
+    mine.groups = threads / mine.lanes;
+    mine.group = thread / mine.lanes;
+    mine.lane = thread % mine.lanes;
+    return mine;
+}
+
+/* What a message is loaded from is in its cell, where its own bytes go: so the group meets in between. */
+GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker,
+                                          gyre_chunk *cells, gyre_u32 threads)
+{
+    const gyre_bridge_group_ mine = gyre_bridge_group_of_(threads, worker->count);
+    const gyre_u32 count = worker->count, rounds = (count + mine.groups - 1) / mine.groups;
+    const gyre_bridge_bytes_ bytes = gyre_bridge_requests_(view, worker);
+#pragma unroll 1
+    for (gyre_u32 round = 0; round < rounds; round++) {
+        const gyre_u32 slot = round * mine.groups + mine.group,
+                       there = slot < count && mine.group < mine.groups;
+        gyre_chunk *cell = cells + (there ? slot : 0) * view->stage.cell;
+        const gyre_u32 size = there ? gyre_bridge_request_size_(view, cell) : 0;
+        const gyre_chunk *from = gyre_bridge_request_at_(bytes, cell);
+        gyre_worker_meets_(threads);
+#pragma unroll 4
+        for (gyre_u32 chunk = mine.lane; chunk * 16 < size; chunk += mine.lanes)
+            cell[1 + chunk] = gyre_chunk_load_(from + chunk);
+    }
+}
+
+/* The run is in the stage afterwards, for all threads of the worker: first the slots, then what they name. */
+GYRE_APART_ void gyre_bridge_fetch_(const gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
+                                    gyre_u32 threads)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_served *queue = &view->served[worker->which];
+#pragma unroll 1
+    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < 4 * worker->count; chunk += threads)
+        cells[chunk / 4 * view->stage.cell + chunk % 4] = gyre_chunk_load_(
+            (const gyre_chunk *)gyre_request_at_(queue, worker->first + chunk / 4) + chunk % 4);
+    gyre_worker_meets_(threads);
+#if GYRE_MOVE_BULK_
+    if (view->stage.in_shared) {
+        if (gyre_thread_of_(threads) < 32)
+            gyre_bridge_fetch_bulk_(view, worker, cells);
+        gyre_worker_meets_(threads);
+        gyre_fetch_end_(view, worker, threads);
+        return;
+    }
+#endif
+    gyre_bridge_fetch_loads_(view, worker, cells, threads);
+    gyre_worker_meets_(threads);
+}
+
+/* ---- replies ---- */
+
+/*
+ * Allots the run's replies. Where each goes, from the first one on, is left in its request's header, which
+ * nobody needs any more. By the worker's first warp.
+ */
+GYRE_HELPER void gyre_bridge_allot_(const gyre_block_view *view, gyre_worker *worker)
+{
+    const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x : 32;
+    const gyre_u32 cell = view->stage.cell, mask = gyre_first_warp_();
+    gyre_cuda_cursor *cursor = &view->cursors[view->served[worker->which].entry];
+    gyre_chunk *cells = worker->cells;
+    gyre_u32 all = 0;
+#pragma unroll 1
+    for (gyre_u32 base = 0; base < worker->count; base += lanes) {
+        const gyre_u32 slot = base + lane;
+        const gyre_chunk *reply = cells + slot * cell + view->stage.request_chunks;
+        const gyre_u32 size = slot < worker->count ? gyre_bridge_reply_size_(view, *reply) : 0;
+        gyre_u32 end = size;
+#pragma unroll
+        for (gyre_u32 step = 1; step < 32; step *= 2) {
+            const gyre_u32 before = __shfl_up_sync(mask, end, step);
+            end += lane >= step ? before : 0;
+        }
+        if (slot < worker->count)
+            cells[slot * cell].x = all + end - size;
+        all += __shfl_sync(mask, end, lanes - 1);
+    }
+    if (lane > 0)
+        return;
+    worker->long_replies = all > 0;
+    worker->position = worker->spare || !all ? 0 : atomicAdd(&cursor->head, (gyre_u64)all);
+    __threadfence();
+    gyre_bridge_withdraw_(view, worker->which, worker->promised);
+}
+
+/* Allots the run's replies, and stores those that are longer than a slot. */
+GYRE_APART_ void gyre_bridge_payloads_(const gyre_block_view *view, gyre_worker *worker, gyre_u32 threads)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_control_queue *row = gyre_bridge_row_(view, &view->served[worker->which]);
+    const gyre_bridge_group_ mine = gyre_bridge_group_of_(threads, worker->count);
+    const gyre_u64 bytes = gyre_near_half_load_(&row->bridge.reply_bytes);
+    gyre_u8 *track =
+        gyre_bridge_place_(row, worker->spare ? &row->bridge.spare_offset : &row->bridge.reply_offset);
+    if (gyre_thread_of_(threads) < 32)
+        gyre_bridge_allot_(view, worker);
+    gyre_worker_meets_(threads);
+    if (mine.group >= mine.groups)
+        return;
+#pragma unroll 1
+    for (gyre_u32 slot = mine.group; slot < worker->count; slot += mine.groups) {
+        const gyre_chunk *cell = worker->cells + slot * view->stage.cell;
+        const gyre_chunk *reply = cell + view->stage.request_chunks;
+        const gyre_u32 size = gyre_bridge_reply_size_(view, reply[0]);
+        const gyre_u64 position = worker->position + cell[0].x;
+        gyre_chunk *to = (gyre_chunk *)(track + (worker->spare ? 0 : GYRE_BRIDGE_AT(position, bytes)));
+#pragma unroll 4
+        for (gyre_u32 chunk = mine.lane; chunk * 16 < size; chunk += mine.lanes)
+            gyre_chunk_store_(to + chunk, reply[1 + chunk]);
+    }
+}
+
+/* A quarter of a completion's line. Without branches, so that four neighbours stay together. */
+GYRE_HELPER gyre_chunk gyre_bridge_quarter_(const gyre_block_view *view, const gyre_worker *worker,
+                                            gyre_u32 slot, gyre_u32 part)
+{
+    const gyre_chunk *cell = worker->cells + slot * view->stage.cell;
+    const gyre_chunk *reply = cell + view->stage.request_chunks;
+    const gyre_chunk place = {worker->spare ? 0 : worker->position + cell[0].x,
+                              worker->spare ? GYRE_TRACK_SPARE : 0};
+    const gyre_u32 elsewhere = part == 1 && gyre_bridge_reply_size_(view, reply[0]) > 0;
+    gyre_chunk quarter = reply[part];
+    quarter.x = elsewhere ? place.x : quarter.x;
+    quarter.y = elsewhere ? place.y : quarter.y;
+    return quarter;
+}
+
+/* Blocks of fewer than four lanes: line by line. */
+GYRE_HELPER void gyre_bridge_lines_apart_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    const gyre_served *queue = &view->served[worker->which];
+#pragma unroll 1
+    for (gyre_u32 slot = threadIdx.x; slot < worker->count; slot += blockDim.x) {
+        gyre_chunk *to = (gyre_chunk *)gyre_reply_at_(queue, worker->first + slot);
+#pragma unroll 1
+        for (gyre_u32 part = 1; part < 4; part++)
+            gyre_chunk_store_(to + part, gyre_bridge_quarter_(view, worker, slot, part));
+        gyre_fence_system_();
+        gyre_chunk_store_(to, gyre_bridge_quarter_(view, worker, slot, 0));
+    }
+}
+
+/* The completions' lines, which say that the replies are there. Four neighbours store a line together, for
+ * only then it travels whole. By a warp. */
+GYRE_APART_ void gyre_bridge_lines_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_served *queue = &view->served[worker->which];
+    const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x / 4 * 4 : 32;
+    const gyre_u32 all = 4 * worker->count, mask = gyre_first_warp_();
+    gyre_settle_(lane < all);
+    if (lanes == 0) {
+        gyre_bridge_lines_apart_(view, worker);
+        return;
+    }
+#pragma unroll 1
+    for (gyre_u32 base = 0; base < all; base += lanes) {
+        const gyre_u32 chunk = base + lane, mine = lane < lanes && chunk < all;
+        const gyre_u32 slot = mine ? chunk / 4 : 0;
+        const gyre_chunk quarter = gyre_bridge_quarter_(view, worker, slot, chunk % 4);
+        __syncwarp(mask);
+        if (mine)
+            gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, worker->first + slot) + chunk % 4, quarter);
+    }
+}
+
+#endif
