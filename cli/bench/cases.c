@@ -92,13 +92,13 @@ static const char *const headed[] = {"queue.words_48.header=32", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
-/* Rings of bytes as deep as the slots; on a GPU one block a ring, or many for the large ones. */
+/* Rings of bytes as deep as the slots; with two threads a ring, as many blocks as a GPU needs for them. */
 static const char *const bridged[] = {"queue.default.layout=bridged", NULL};
 static const char *const bridged_one[] = {"queue.default.layout=bridged", "queue.default.bytes=33554432",
-                                          NULL};
+                                          "kernel.bridged_512.blocks=32", NULL};
 static const char *const bridged_six[] = {"queue.default.layout=bridged", "queue.default.bytes=33554432",
-                                          "kernel.bridged_512.blocks=6", NULL};
-static const char *const bridged_four[] = {"queue.default.layout=bridged", "kernel.bridged_65536.blocks=64",
+                                          "kernel.bridged_512.blocks=96", NULL};
+static const char *const bridged_four[] = {"queue.default.layout=bridged", "kernel.bridged_65536.blocks=128",
                                            NULL};
 
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};

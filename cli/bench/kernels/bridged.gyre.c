@@ -14,12 +14,14 @@ GYRE_KERNEL(bridged_512, bridged_512, bridged_512)
     return GYRE_REPLY;
 }
 
-GYRE_KERNEL(bridged_65536, bridged_65536, bridged_65536)
+GYRE_BLOCK_KERNEL(bridged_65536, bridged_65536, bridged_65536, gyre_none)
 {
     const GYRE_GLOBAL u64 *from = gyre_items(u64, request, request->words);
-    reply->words = gyre_new(gyre, u64, reply, request->words.count);
+    if (gyre_lane(gyre) == 0)
+        reply->words = gyre_new(gyre, u64, reply, request->words.count);
+    gyre_barrier(gyre);
     GYRE_GLOBAL u64 *to = gyre_writable(u64, reply, reply->words);
-    for (u32 i = 0; i < reply->words.count; i++)
+    for (u32 i = gyre_lane(gyre); i < reply->words.count; i += gyre_lane_count(gyre))
         to[i] = from[i] * 3 + i;
     return GYRE_REPLY;
 }
