@@ -130,8 +130,7 @@ typedef struct gyre_device_desc {
 typedef enum gyre_bridging {
     GYRE_BRIDGING_NONE = 0,
     GYRE_BRIDGING_QUEUE = 1, /* with one track of replies a queue */
-    GYRE_BRIDGING_BLOCK = 2, /* with one for each block */
-    GYRE_BRIDGING_ASKED = 16 /* added to one of these: not by itself, only where `layout = bridged` asks */
+    GYRE_BRIDGING_BLOCK = 2  /* with one for each block */
 } gyre_bridging;
 
 typedef struct gyre_device_info {

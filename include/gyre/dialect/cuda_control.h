@@ -131,7 +131,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     const gyre_u64 headers = gyre_near_load_(&row->slots.headers_offset);
     served->headers = headers ? (const gyre_u8 *)region + headers : 0;
     served->header_size = gyre_near_half_load_(&row->slots.header_size);
-    served->bridged = gyre_bridged_(row);
+    served->kind = gyre_bridged_(row);
 }
 
 /*

@@ -269,7 +269,7 @@ GYRE_HELPER void gyre_deliver_headers_(const gyre_block_view *view, const gyre_w
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
     const gyre_u32 lanes = blockDim.x < 32 ? blockDim.x : 32, cell = view->stage.cell, count = worker->count;
     const gyre_u64 first = worker->first;
-    if (queue->bridged & GYRE_BRIDGED_REPLIES_) {
+    if (queue->kind & GYRE_BRIDGED_REPLIES_) {
         gyre_bridge_lines_(view, worker);
         return;
     }
@@ -357,7 +357,7 @@ GYRE_APART_ void gyre_post_(gyre_block_view *view, gyre_u32 worker)
 GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_u32 threads)
 {
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
-    if (view->served[worker->which].bridged & GYRE_BRIDGED_REPLIES_) {
+    if (view->served[worker->which].kind & GYRE_BRIDGED_REPLIES_) {
         gyre_bridge_payloads_(view, worker, threads);
         gyre_worker_meets_(threads);
         if (gyre_thread_of_(threads) >= 32)
@@ -437,7 +437,7 @@ GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block
     if ((threadIdx.x & 31) == 0)
         worker->cells = cells;
     gyre_seek_(arguments, view, worker);
-    if (!(view->served[worker->which].bridged & GYRE_BRIDGED_REQUESTS_))
+    if (!(view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_))
         gyre_fetch_start_(view, worker);
     if (worker->count)
         gyre_look_ahead_(view, worker);
@@ -454,7 +454,7 @@ GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_blo
     gyre_worker_meets_(threads);
     if (worker->count == 0)
         return 0;
-    if (view->served[worker->which].bridged & GYRE_BRIDGED_REQUESTS_)
+    if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
         gyre_bridge_fetch_(view, worker, cells, threads);
     else
         gyre_fetch_(view, worker, cells, threads);

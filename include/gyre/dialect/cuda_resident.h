@@ -128,8 +128,8 @@ struct gyre_served {
     gyre_u64 mask;
     gyre_u32 request_stride, reply_stride;
     gyre_u32 header_size;
-    gyre_u16 entry;   /* of the table */
-    gyre_u16 bridged; /* GYRE_BRIDGED_ bits: which messages are stored back to back (cuda_bridge.h) */
+    gyre_u16 entry; /* of the table */
+    gyre_u16 kind;  /* GYRE_BRIDGED_ bits: which messages are stored back to back (cuda_bridge.h) */
 };
 
 #define GYRE_BRIDGED_REQUESTS_ 1u

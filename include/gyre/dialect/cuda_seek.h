@@ -124,7 +124,7 @@ GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyr
     const gyre_u32 all = there < 0xffffu ? (gyre_u32)there : 0xffffu, team = view->team_size;
     const gyre_u32 even = team > 1 ? (all + team - 1) / team : all, lanes = view->stage.most ? 1 : 32;
     const gyre_u32 least = all < lanes ? all : lanes, share = even > least ? even : least;
-    const gyre_u32 bridged = view->served[seeker->which].bridged & GYRE_BRIDGED_REPLIES_;
+    const gyre_u32 bridged = view->served[seeker->which].kind & GYRE_BRIDGED_REPLIES_;
     gyre_u32 taken = share < view->stage.window ? share : view->stage.window;
     if (bridged) {
         const gyre_u32 promise = gyre_bridge_promise_(view, seeker->which, seeker->first, taken);
