@@ -335,7 +335,17 @@ gyre_status bench_run_bridged(const bench_case *self, const bench_options *optio
     return run(self, options, row, bridged_round);
 }
 
+/* A processor gets the default number of blocks: its settings were taken away. */
+static gyre_status run_pair_here(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    static const char *const on_processor[] = {"queue.default.layout=bridged", NULL};
+    bench_case here = *self;
+    if (!here.settings)
+        here.settings = on_processor;
+    return run(&here, options, row, pair_round);
+}
+
 gyre_status bench_run_bridged_pair(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run(self, options, row, pair_round);
+    return bench_run_widely(self, options, row, run_pair_here);
 }
