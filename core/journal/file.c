@@ -22,7 +22,9 @@ enum { LOCK_TRIES = 100, LOCK_NAP_NS = 5000000 };
 
 static gyre_status failed(const struct gyre_journal_file *file, const char *call)
 {
-    return gyre_error_set(GYRE_FAILED, "the journal '%s': %s says: %s", file->path, call, strerror(errno));
+    bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+    return gyre_error_set(full ? GYRE_EXHAUSTED : GYRE_FAILED, "the journal '%s': %s says: %s", file->path,
+                          call, strerror(errno));
 }
 
 static void close_descriptor(int *descriptor)
@@ -66,7 +68,7 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
             return GYRE_OK;
         nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
     }
-    return gyre_error_set(GYRE_INVALID, "the journal '%s' is in use by another process or kernel", out->path);
+    return gyre_error_set(GYRE_AGAIN, "the journal '%s' is in use by another process or kernel", out->path);
 }
 
 gyre_status gyre_journal_file_open(const char *folder, const char *name, bool synced,

@@ -38,6 +38,18 @@ static gyre_status open_device(gyre_runtime *runtime, const struct gyre_candidat
     return GYRE_OK;
 }
 
+/* The CPU backend starts everywhere. Where `auto` had to pass it over, its plugin is missing or broken. */
+static void warn_of_cpu(const gyre_runtime *runtime, const struct gyre_candidate *chosen)
+{
+    for (size_t i = 0; i < gyre_registry_count(runtime->registry); i++) {
+        const struct gyre_candidate *candidate = gyre_registry_at(runtime->registry, i);
+        if (strcmp(candidate->name, "cpu") == 0 && candidate->enabled && candidate->origin[0] &&
+            candidate->status != GYRE_OK)
+            gyre_runtime_log(runtime, GYRE_LOG_WARNING, "backend 'cpu' cannot start, so auto chose '%s': %s",
+                             chosen->name, candidate->reason);
+    }
+}
+
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out)
 {
@@ -54,6 +66,8 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
             *out = device->dispatch;
     if (status == GYRE_OK && !*out) {
         gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", why);
+        if (strcmp(backend, "auto") == 0)
+            warn_of_cpu(runtime, candidate);
         status = open_device(runtime, candidate, ordinal, out);
     }
     runtime->device_failed = status != GYRE_OK;

@@ -15,6 +15,14 @@ fi
 exits 0
 prints '{"scaled":41.0}'
 
+# auto passes over the CPU only when its plugin is broken, and says so
+run call --set backend.cpu.library=/nonexistent.so "$scale" '{"value":20.5,"factor":2}'
+exits 0
+says "warning: backend 'cpu' cannot start, so auto chose '"
+says "plugin '/nonexistent.so' does not exist"
+run call --set backend.cpu.enabled=false "$scale" '{"value":20.5,"factor":2}'
+[[ "$err" != *"backend 'cpu' cannot start"* ]] || fail "a backend that is turned off is no trouble"
+
 # each device is listed; what the loader drops is told with the reason
 vendors="$folder/vendors"
 mkdir "$vendors"

@@ -408,7 +408,7 @@ static void refusals(void)
     require(gyre_await(queue, 0, GYRE_CHECKPOINTED, soon()) == GYRE_INVALID);
     gyre_runtime *second = open_durable(false, NULL);
     gyre_launch_desc again = {.size = sizeof again, .source = CRASH_KERNELS, .kernel = "fragile"};
-    require(gyre_launch(second, &again, &kernel) == GYRE_INVALID);
+    require(gyre_launch(second, &again, &kernel) == GYRE_AGAIN);
     require(strstr(gyre_error_text(), "in use by another process or kernel"));
     gyre_close(second);
     gyre_close(runtime);

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/journal/file.h"
 #include "unit/unit.h"
 
 static struct gyre_fault_board board;
@@ -116,6 +117,27 @@ static int three_in_ten_thousand(void)
     return fired > 100 ? 100 : fired;
 }
 
+static int opens_journal(void)
+{
+    struct gyre_journal_file file;
+    char folder[] = "/tmp/gyre-test-journal-XXXXXX", lock[64];
+    if (!mkdtemp(folder))
+        return -1;
+    int status = (int)gyre_journal_file_open(folder, "full", false, &file);
+    gyre_journal_file_close(&file);
+    snprintf(lock, sizeof lock, "%s/full.lock", folder);
+    unlink(lock);
+    rmdir(folder);
+    return status;
+}
+
+START_TEST(a_full_disk_exhausts_a_journal)
+{
+    ck_assert_int_eq(in_child("journal.open=fail:ENOSPC", NULL, opens_journal), GYRE_EXHAUSTED);
+    ck_assert_int_eq(in_child("journal.open=fail:EIO", NULL, opens_journal), GYRE_FAILED);
+}
+END_TEST
+
 START_TEST(a_point_does_what_the_environment_says)
 {
     ck_assert_int_eq(in_child("journal.write=fail:ENOSPC@3", NULL, fails_the_third_time), 0);
@@ -181,6 +203,7 @@ int main(void)
     tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, a_plan_says_what_happens_where_and_when);
     tcase_add_test(tcase, a_wrong_plan_gets_a_sentence);
+    tcase_add_test(tcase, a_full_disk_exhausts_a_journal);
     tcase_add_test(tcase, a_point_does_what_the_environment_says);
     tcase_add_test(tcase, a_probability_follows_the_seed);
     tcase_add_test(tcase, processes_that_share_a_board_count_together);
