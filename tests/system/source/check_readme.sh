@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The code blocks of README.md are the files that they claim to be, byte for byte, and the links of all pages lead somewhere.
+# The code blocks of README.md are the files that they claim to be, byte for byte, those of docs/applications.md are pieces of
+# the tour, and the links of all pages lead somewhere.
 # usage: check_readme.sh; with --update it writes the files' text into the blocks instead.
 set -euo pipefail
 
@@ -35,6 +36,24 @@ failed=0
 for file in $blocks; do
     diff <(block "$file") "$file" || { echo "README.md does not show $file as it is"; failed=1; }
 done
+
+# pieces_of_tour: whether each line of C that docs/applications.md shows is in the tour, next to the one before it.
+pieces_of_tour()
+{
+    awk '
+        FNR == NR { tour[FNR] = $0; lines = FNR; next }
+        /^```$/ && inside { inside = 0; next }
+        /^```c$/ { inside = 1; at = 0; next }
+        !inside { next }
+        at { at++ }
+        !at || tour[at] != $0 {
+            for (at = 1; at <= lines && tour[at] != $0; at++)
+                ;
+            if (at > lines || $0 != tour[at]) { print "docs/applications.md shows what is not in the tour: " $0; bad = 1; at = 0 }
+        }
+        END { exit bad }' <(cat examples/tour/tour.gyre.c examples/tour/main.c) docs/applications.md
+}
+pieces_of_tour || failed=1
 
 # dead_links FILE: prints the links of a page that lead to no file, seen from its folder.
 dead_links()
