@@ -132,6 +132,8 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     served->headers = headers ? (const gyre_u8 *)region + headers : 0;
     served->header_size = gyre_near_half_load_(&row->slots.header_size);
     served->kind = gyre_bridged_(row);
+    if (gyre_near_half_load_(&row->slots.sealed))
+        served->kind |= GYRE_KIND_SEALED_;
 }
 
 /*

@@ -55,7 +55,9 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
     gyre->failed = 0;
     GYRE_HEADER_AT_(gyre, index);
     GYRE_STAMP_BEGIN_(gyre, started);
-    const int result = K::handle_chunks(line + 1, state, buffers, gyre);
+    const int result = gyre_seal_holds_(gyre, index, line + 1, (gyre_u32)line[0].y)
+                           ? K::handle_chunks(line + 1, state, buffers, gyre)
+                           : GYRE_FAILED;
     GYRE_STAMP_END_(gyre, index, started);
     if (gyre->failed)
         gyre_line_fail_(line, index, gyre->fail_code, gyre->fail_text);
@@ -64,6 +66,7 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
                         GYRE_OUTCOME_REPLY);
     else
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_NO_REPLY);
+    gyre_seal_reply_(gyre, index, (gyre_u32)(line[0].y >> 32), line + 1, (gyre_u32)line[0].y);
     return gyre->failed;
 }
 

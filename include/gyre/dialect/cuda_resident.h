@@ -134,6 +134,7 @@ struct gyre_served {
 
 #define GYRE_BRIDGED_REQUESTS_ 1u
 #define GYRE_BRIDGED_REPLIES_  2u
+#define GYRE_KIND_SEALED_      4u /* messages have checksums */
 
 /** How workers keep the messages that they work on: the stage. Sizes in chunks. */
 struct gyre_stage_place {
@@ -261,9 +262,11 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 #define GYRE_STAMP_END_(gyre, index, started) ((void)0)
 #endif
 
+#include "gyre/dialect/cuda_seal.h"
+
 /* Before messages of a queue are handled. */
 #define GYRE_QUEUE_BEGIN_(gyre, queue)                                                                       \
-    (GYRE_STAMP_QUEUE_(gyre, queue),                                                                         \
+    (GYRE_STAMP_QUEUE_(gyre, queue), gyre_seal_queue_(gyre, queue),                                          \
      GYRE_HEADER_QUEUE_(gyre, (queue)->headers, (queue)->header_size, (queue)->mask))
 
 /* ---- parts ---- */

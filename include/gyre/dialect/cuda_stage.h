@@ -72,8 +72,11 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
         gyre->failed = 0;
         GYRE_HEADER_AT_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre);
+        const int result = gyre_seal_holds_(gyre, index, in + 1, in->length)
+                               ? K::handle(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
+                               : GYRE_FAILED;
         failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
+        gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
         GYRE_STAMP_END_(gyre, index, started);
     }
     out->sequence = index + 1;
@@ -95,10 +98,15 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
         __syncthreads();
         GYRE_HEADER_AT_(gyre, worker->first + slot);
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = K::handle(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre);
+        const int result =
+            gyre_seal_holds_(gyre, worker->first + slot, in + 1, in->length)
+                ? K::handle(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
+                : GYRE_FAILED;
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
-        if (gyre->lane == 0)
+        if (gyre->lane == 0) {
             GYRE_STAMP_END_(gyre, worker->first + slot, started);
+            gyre_seal_reply_(gyre, worker->first + slot, out->info, out + 1, out->length);
+        }
     }
     if (gyre->lane != 0)
         return 0;

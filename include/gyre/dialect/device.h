@@ -57,6 +57,10 @@ typedef struct gyre_context {
     GYRE_GLOBAL gyre_stamp *stamps; /* of the queue that is served; NULL: none */
     gyre_u64 stamp_mask;
 #endif
+#if GYRE_SEALED && defined(GYRE_DIALECT_CUDA)
+    gyre_u32 *seals; /* of the queue that is served: of requests, then of replies; NULL: none */
+    gyre_u64 seal_mask;
+#endif
 #if GYRE_HEADED
     const GYRE_GLOBAL gyre_u8 *header; /* of the message at hand; NULL: it has none */
     gyre_u32 header_size;
