@@ -132,7 +132,7 @@ static gyre_status take_items(json_reader *reader, const gyre_layout *layout, ui
 static gyre_status read_items(json_reader *reader, const gyre_layout *layout, const json_t *value,
                               unsigned char *target)
 {
-    unsigned char *items;
+    unsigned char *items = NULL;
     if (!json_is_array(value)) {
         char expected[120];
         snprintf(expected, sizeof expected, "an array of any length (%.80s)", layout->element->name);
@@ -152,7 +152,7 @@ static gyre_status read_items(json_reader *reader, const gyre_layout *layout, co
 static gyre_status read_part(json_reader *reader, const gyre_layout *layout, const json_t *value,
                              unsigned char *target)
 {
-    unsigned char *items;
+    unsigned char *items = NULL;
     gyre_status status = GYRE_OK;
     bool is_text = json_is_string(value) && !reader_is_number(value);
     if (layout->shape == GYRE_SHAPE_OPTIONAL) {

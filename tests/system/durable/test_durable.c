@@ -164,6 +164,7 @@ static void die_again_and_again(const char *const *settings, int lives)
     extra = settings;
     ledger->seed = gyre_now_ns() | 1;
     printf("seed %llu\n", (unsigned long long)ledger->seed);
+    live(last_life, 0); /* also compiles the handler, for which the others do not live long enough */
     for (int round = 0; round < lives; round++) {
         isolated = faults || round % 3 == 1;
         live(busy_life, 20000 + (unsigned)draw(60000));
