@@ -90,8 +90,8 @@ report()
         printf ' "floors": %s,\n' "$(report_floors "$probes")"
         printf ' "bench": %s,\n' "$(report_bench "$backend")"
         printf ' "peers": %s,\n' "$(report_peers "$backend")"
-        printf ' "conformance": %s,\n' "$(LIMIT=40 as_text 150 "$here/run" conformance "$backend")"
-        printf ' "kernels": %s,\n' "$(LIMIT=20 as_text 100 "$here/run" kernels "$backend")"
+        printf ' "conformance": %s,\n' "$(LIMIT=40 as_text 400 "$here/run" conformance "$backend")"
+        printf ' "kernels": %s,\n' "$(LIMIT=20 as_text 150 "$here/run" kernels "$backend")"
         if [[ "$backend" == cuda ]]; then
             printf ' "driver_only": %s,\n' "$(LIMIT=20 as_text 60 "$here/run" driver-only)"
             printf ' "sanitizer": %s,\n' "$(LIMIT=20 as_text "${SANITIZE_SECONDS:-80}" "$here/run" sanitize)"
