@@ -244,7 +244,7 @@ static bool is_meant(const struct gyre_build *build, const gyre_kernel_record *r
 static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const struct gyre_build *build,
                                  char name[GYRE_KERNEL_NAME_MAX])
 {
-    char first[GYRE_KERNEL_OPTIONS_SIZE], other[GYRE_KERNEL_OPTIONS_SIZE];
+    char first[GYRE_KERNEL_OPTIONS_SIZE] = "", other[GYRE_KERNEL_OPTIONS_SIZE] = "";
     name[0] = '\0';
     for (size_t i = 0; i < gyre_build_count(build); i++) {
         const gyre_kernel_record *record = gyre_build_at(build, i);

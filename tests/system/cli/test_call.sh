@@ -74,7 +74,7 @@ if [[ "$backend" == cpu ]]; then
     prints '{"number":7,'
 
     # locals that do not fit are told, and fit into a larger stack
-    call tests/system/cli/kernels/deep.gyre.c '{"index":3}' <"$nothing" 2>"$nothing"
+    call tests/system/cli/kernels/deep.gyre.c '{"index":3}' <"$nothing"
     exits 139
     says 'or locals beyond backend.cpu lane_stack'
     call tests/system/cli/kernels/deep.gyre.c --set backend.cpu.lane_stack=8388608 '{"index":259}' <"$nothing"

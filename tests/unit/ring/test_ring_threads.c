@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ring/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"
