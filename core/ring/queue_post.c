@@ -82,7 +82,8 @@ static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, st
         if (sent->count == 0)
             sent->first = index;
         requests.bytes = (const unsigned char *)requests.bytes + requests.size;
-        requests.headers += requests.headers != NULL;
+        if (requests.headers)
+            requests.headers++;
     }
     gyre_queue_leave(queue, inside);
     return sent->count && status == GYRE_AGAIN ? GYRE_OK : status;

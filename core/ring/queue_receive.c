@@ -286,11 +286,11 @@ __attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, cons
     gyre_status status = GYRE_OK;
     gyre_completion *const completions = taking->completions;
     const size_t size = taking->size, most = completions ? taking->count : 1;
+    unsigned char nowhere, *const replies = taking->replies ? taking->replies : &nowhere;
     while (status == GYRE_OK && *received < most) {
-        status =
-            gyre_queue_receive_any(queue, (unsigned char *)taking->replies + *received * size, size,
-                                   completions ? &completions[*received] : NULL,
-                                   *received ? NULL : taking->info, *received ? GYRE_NO_WAIT : deadline_ns);
+        status = gyre_queue_receive_any(
+            queue, replies + *received * size, size, completions ? &completions[*received] : NULL,
+            *received ? NULL : taking->info, *received ? GYRE_NO_WAIT : deadline_ns);
         *received += status == GYRE_OK || status == GYRE_FAILED;
     }
     return completions && *received ? GYRE_OK : status;
@@ -310,6 +310,7 @@ static inline gyre_status receive(gyre_queue *queue, const struct taking *taking
         return receive_any(queue, taking, received, deadline_ns);
     gyre_status status = GYRE_OK;
     bool inside = false;
+    unsigned char nowhere; /* replies of no bytes go there */
     do {
         if (__builtin_expect(queue->levels != NULL, 0))
             gyre_queue_levels_move(queue);
@@ -317,8 +318,8 @@ static inline gyre_status receive(gyre_queue *queue, const struct taking *taking
         if (info)
             queue->consumer.wanted = info;
         if (!queue->consumer.peeking)
-            status = take_ready(queue, taking->replies, taking->size, taking->count, taking->completions,
-                                received);
+            status = take_ready(queue, taking->replies ? taking->replies : &nowhere, taking->size,
+                                taking->count, taking->completions, received);
         if (info)
             queue->consumer.wanted = NULL;
         gyre_consumer_give(queue);
