@@ -286,7 +286,7 @@ __attribute__((noinline)) static gyre_status receive_any(gyre_queue *queue, cons
     gyre_status status = GYRE_OK;
     gyre_completion *const completions = taking->completions;
     const size_t size = taking->size, most = completions ? taking->count : 1;
-    unsigned char nowhere, *const replies = taking->replies ? taking->replies : &nowhere;
+    unsigned char nowhere = 0, *const replies = taking->replies ? taking->replies : &nowhere;
     while (status == GYRE_OK && *received < most) {
         status = gyre_queue_receive_any(
             queue, replies + *received * size, size, completions ? &completions[*received] : NULL,
@@ -310,7 +310,7 @@ static inline gyre_status receive(gyre_queue *queue, const struct taking *taking
         return receive_any(queue, taking, received, deadline_ns);
     gyre_status status = GYRE_OK;
     bool inside = false;
-    unsigned char nowhere; /* replies of no bytes go there */
+    unsigned char nowhere = 0; /* replies of no bytes go there */
     do {
         if (__builtin_expect(queue->levels != NULL, 0))
             gyre_queue_levels_move(queue);
