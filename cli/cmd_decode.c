@@ -148,16 +148,9 @@ static int run(cli_context *cli)
                                   {"--binary", .flag = &run->binary},
                                   {0}};
     int code;
-    if (cli_parse(cli, options)) {
-        code = wire_session_open(cli, &run->session);
-        if (code == CLI_OK)
-            code = wire_session_choose(&run->session);
-        if (code == CLI_OK)
-            code = run->binary ? decode_bytes(run) : decode_lines(run);
-        wire_session_close(&run->session);
-    } else {
-        code = cli->exit_code;
-    }
+    if (wire_session_begin(cli, options, &run->session, &code))
+        code = run->binary ? decode_bytes(run) : decode_lines(run);
+    wire_session_close(&run->session);
     free(run);
     return code;
 }

@@ -85,16 +85,9 @@ static int run(cli_context *cli)
                                   {"--timestamp", .number = &run->timestamp, .max = UINT64_MAX},
                                   {0}};
     int code;
-    if (cli_parse(cli, options)) {
-        code = wire_session_open(cli, &run->session);
-        if (code == CLI_OK)
-            code = wire_session_choose(&run->session);
-        if (code == CLI_OK)
-            code = encode_all(run);
-        wire_session_close(&run->session);
-    } else {
-        code = cli->exit_code;
-    }
+    if (wire_session_begin(cli, options, &run->session, &code))
+        code = encode_all(run);
+    wire_session_close(&run->session);
     free(run);
     return code;
 }

@@ -60,6 +60,18 @@ int wire_session_choose(wire_session *session)
     return session->message ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
 
+bool wire_session_begin(cli_context *cli, const cli_option *options, wire_session *session, int *code)
+{
+    if (!cli_parse(cli, options)) {
+        *code = cli->exit_code;
+        return false;
+    }
+    *code = wire_session_open(cli, session);
+    if (*code == CLI_OK)
+        *code = wire_session_choose(session);
+    return *code == CLI_OK;
+}
+
 void wire_session_close(wire_session *session)
 {
     free(session->message);

@@ -24,6 +24,11 @@ typedef struct wire_session {
 int wire_session_open(const cli_context *cli, wire_session *session);
 /** Finds --type, or the only message of the file, and checks that its description fits. As above. */
 int wire_session_choose(wire_session *session);
+/**
+ * What the command line asks for: parses it, opens and chooses. False when that was all, or it failed; *code is then
+ * the exit code.
+ */
+bool wire_session_begin(cli_context *cli, const cli_option *options, wire_session *session, int *code);
 void wire_session_close(wire_session *session);
 
 /** Whether it may travel alone; others are records inside messages. */

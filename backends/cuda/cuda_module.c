@@ -4,6 +4,7 @@
  * unloading block while a kernel is resident, so they happen in quiet moments (cuda_quiet_begin). A module is
  * constant once loaded; no locks of its own. On a device that only compiles, a module is its description.
  */
+#include "../device/device_records.h"
 #include "cuda_artifact.h"
 #include "cuda_backend.h"
 #include "cuda_failure.h"
@@ -127,14 +128,8 @@ gyre_status cuda_module_load(gyre_device *device, const gyre_module_desc *desc, 
 
 gyre_status cuda_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
 {
-    if (index >= module->kernel_count)
-        return module->device->host->error(GYRE_NOT_FOUND,
-                                           "the file has %u kernels, there is none with index %u",
-                                           module->kernel_count, index);
-    gyre_kernel_record now = module->kernels[index].record;
-    now.size = record->size;
-    memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
-    return GYRE_OK;
+    const gyre_kernel_record *own = index < module->kernel_count ? &module->kernels[index].record : NULL;
+    return device_record_tell(module->device->host, own, module->kernel_count, index, record);
 }
 
 const struct cuda_kernel *cuda_module_find(const gyre_module *module, const char *name)

@@ -247,3 +247,15 @@ void device_types_release(struct device_types *types)
     }
     free(types);
 }
+
+gyre_status device_record_tell(const gyre_host *host, const gyre_kernel_record *own, uint32_t count,
+                               uint32_t index, gyre_kernel_record *out)
+{
+    const size_t size = out->size;
+    if (!own)
+        return host->error(GYRE_NOT_FOUND, "the file has %u kernels, there is none with index %u", count,
+                           index);
+    memcpy(out, own, size < sizeof *own ? size : sizeof *own);
+    out->size = size;
+    return GYRE_OK;
+}

@@ -50,6 +50,10 @@ gyre_status device_record_read(const struct device_file *file, struct device_typ
                                const struct device_bytes *bytes, gyre_device_kernel *seen,
                                gyre_kernel_record *record);
 
+/** Copies `own`, kernel `index` of `count`, as far as the caller knows records. NOT_FOUND when it is NULL. */
+gyre_status device_record_tell(const gyre_host *host, const gyre_kernel_record *own, uint32_t count,
+                               uint32_t index, gyre_kernel_record *out);
+
 /** INCOMPATIBLE with a sentence: the file WHAT 'NAME'. */
 gyre_status device_file_damaged(const struct device_file *file, const char *what, const char *name);
 

@@ -3,6 +3,7 @@
  * Compiled kernel files: loading the device's binary, or compiling again what the driver refuses, and the
  * description of the kernels. A module is constant once loaded; no locks.
  */
+#include "../device/device_records.h"
 #include "opencl_artifact.h"
 #include "opencl_records.h"
 
@@ -81,14 +82,8 @@ gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc
 
 gyre_status opencl_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
 {
-    if (index >= module->kernel_count)
-        return module->device->host->error(GYRE_NOT_FOUND,
-                                           "the file has %u kernels, there is none with index %u",
-                                           module->kernel_count, index);
-    gyre_kernel_record now = module->kernels[index].record;
-    now.size = record->size;
-    memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
-    return GYRE_OK;
+    const gyre_kernel_record *own = index < module->kernel_count ? &module->kernels[index].record : NULL;
+    return device_record_tell(module->device->host, own, module->kernel_count, index, record);
 }
 
 const struct opencl_kernel *opencl_module_find(const gyre_module *module, const char *name)

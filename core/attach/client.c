@@ -32,7 +32,7 @@ struct attachment {
     size_t control_size;
     const gyre_type *request, *reply;
     struct gyre_kept_block *types;
-    struct gyre_wire wire;
+    struct gyre_parcel parcel;
 };
 
 /* ---- fork ---- */
@@ -90,12 +90,12 @@ static void unlist(struct attachment *attachment)
 /* ---- the listener ---- */
 
 /* Returns whether there is more to come. */
-static bool hear(gyre_queue *queue, const struct gyre_wire *wire)
+static bool hear(gyre_queue *queue, const struct gyre_parcel *parcel)
 {
     gyre_queue_close_sends(queue);
-    if (gyre_wire_operation(wire) == GYRE_WIRE_SHUT)
+    if (gyre_parcel_operation(parcel) == GYRE_PARCEL_SHUT)
         return true;
-    if (gyre_wire_status(wire) == GYRE_OK)
+    if (gyre_parcel_status(parcel) == GYRE_OK)
         gyre_queue_complete_unhandled(
             queue); /* what was sent before SHUT came, and not seen there any more */
     else
@@ -109,8 +109,8 @@ static void *listen_to_server(void *argument)
     gyre_status status = GYRE_OK;
     bool more = true;
     while (more) {
-        status = gyre_wire_receive(&attachment->wire, attachment->socket, GYRE_FOREVER);
-        more = status == GYRE_OK ? hear(attachment->queue, &attachment->wire) : status == GYRE_TIMEOUT;
+        status = gyre_parcel_receive(&attachment->parcel, attachment->socket, GYRE_FOREVER);
+        more = status == GYRE_OK ? hear(attachment->queue, &attachment->parcel) : status == GYRE_TIMEOUT;
     }
     if (status != GYRE_OK)
         gyre_queue_orphan(attachment->queue);
@@ -126,7 +126,7 @@ static void release(struct attachment *attachment)
     if (attachment->socket >= 0)
         close(attachment->socket);
     gyre_kept_release(&attachment->types);
-    gyre_wire_finish(&attachment->wire);
+    gyre_parcel_finish(&attachment->parcel);
     free(attachment);
 }
 
@@ -191,18 +191,18 @@ static gyre_status adopt(struct attachment *attachment, const gyre_attach_desc *
 /* The server's answer: its reasons for a refusal, or the queue. */
 static gyre_status take_answer(struct attachment *attachment, const gyre_attach_desc *desc)
 {
-    struct gyre_wire *wire = &attachment->wire;
+    struct gyre_parcel *parcel = &attachment->parcel;
     struct gyre_attach_answer answer = {.types = NULL};
     int descriptors[3];
-    gyre_status status = gyre_wire_status(wire);
+    gyre_status status = gyre_parcel_status(parcel);
     if (status != GYRE_OK) {
-        const char *why = gyre_wire_get_text(wire);
+        const char *why = gyre_parcel_get_text(parcel);
         return gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
     }
-    status = gyre_attach_answer_get(wire, &answer);
+    status = gyre_attach_answer_get(parcel, &answer);
     for (int i = 0; i < 3; i++)
-        descriptors[i] = gyre_wire_take_descriptor(wire);
-    if (status == GYRE_OK && wire->broken)
+        descriptors[i] = gyre_parcel_take_descriptor(parcel);
+    if (status == GYRE_OK && parcel->broken)
         status = gyre_error_set(GYRE_INTERNAL, "the server answered without the queue's memory");
     if (status == GYRE_OK)
         status = adopt(attachment, desc, &answer, descriptors);
@@ -221,13 +221,13 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
     if (status == GYRE_OK)
         status = gyre_place_connect(path, &attachment->socket);
     if (status == GYRE_OK)
-        status = gyre_wire_init(&attachment->wire);
+        status = gyre_parcel_init(&attachment->parcel);
     if (status != GYRE_OK)
         return status;
-    gyre_attach_request_put(&attachment->wire, name, desc);
-    status = gyre_wire_send(&attachment->wire, attachment->socket, deadline);
+    gyre_attach_request_put(&attachment->parcel, name, desc);
+    status = gyre_parcel_send(&attachment->parcel, attachment->socket, deadline);
     if (status == GYRE_OK)
-        status = gyre_wire_receive(&attachment->wire, attachment->socket, deadline);
+        status = gyre_parcel_receive(&attachment->parcel, attachment->socket, deadline);
     if (status != GYRE_OK)
         return gyre_error_set(status, "the server at %s did not answer: %s", path, gyre_status_word(status));
     return take_answer(attachment, desc);

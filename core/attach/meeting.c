@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two packets of a meeting. No locks. Must not believe what came in: the wire checks lengths and texts,
+ * The two packets of a meeting. No locks. Must not believe what came in: the parcel checks lengths and texts,
  * here numbers are checked against what they may be.
  */
 #include "core/attach/meeting.h"
@@ -10,86 +10,86 @@
 
 #include "core/base/error.h"
 
-static void put_optional_type(struct gyre_wire *wire, const gyre_type *type)
+static void put_optional_type(struct gyre_parcel *parcel, const gyre_type *type)
 {
-    gyre_wire_put_u64(wire, type != NULL);
+    gyre_parcel_put_u64(parcel, type != NULL);
     if (type)
-        gyre_type_put(wire, type);
+        gyre_type_put(parcel, type);
 }
 
-static const gyre_type *get_optional_type(struct gyre_wire *wire, struct gyre_kept_block **blocks)
+static const gyre_type *get_optional_type(struct gyre_parcel *parcel, struct gyre_kept_block **blocks)
 {
-    return gyre_wire_get_u32(wire, 1) ? gyre_type_get(wire, blocks) : NULL;
+    return gyre_parcel_get_u32(parcel, 1) ? gyre_type_get(parcel, blocks) : NULL;
 }
 
-void gyre_attach_request_put(struct gyre_wire *wire, const char *name, const gyre_attach_desc *desc)
+void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc)
 {
-    gyre_wire_begin(wire, GYRE_WIRE_ATTACH, GYRE_OK);
-    gyre_wire_put_text(wire, name);
-    gyre_wire_put_u64(wire, desc->capacity);
-    gyre_wire_put_u64(wire, (uint64_t)desc->policy);
-    gyre_wire_put_u64(wire, (uint64_t)desc->idle);
-    put_optional_type(wire, desc->request);
-    put_optional_type(wire, desc->reply);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
+    gyre_parcel_put_text(parcel, name);
+    gyre_parcel_put_u64(parcel, desc->capacity);
+    gyre_parcel_put_u64(parcel, (uint64_t)desc->policy);
+    gyre_parcel_put_u64(parcel, (uint64_t)desc->idle);
+    put_optional_type(parcel, desc->request);
+    put_optional_type(parcel, desc->reply);
 }
 
-gyre_status gyre_attach_request_get(struct gyre_wire *wire, struct gyre_attach_request *out)
+gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out)
 {
     *out = (struct gyre_attach_request){.desc.size = sizeof out->desc};
-    bool is_request = gyre_wire_operation(wire) == GYRE_WIRE_ATTACH;
-    const char *name = gyre_wire_get_text(wire);
+    bool is_request = gyre_parcel_operation(parcel) == GYRE_PARCEL_ATTACH;
+    const char *name = gyre_parcel_get_text(parcel);
     bool named = name && strlen(name) < sizeof out->name;
     snprintf(out->name, sizeof out->name, "%s", named ? name : "");
-    out->desc.capacity = gyre_wire_get_u64(wire);
-    out->desc.policy = (gyre_full_policy)gyre_wire_get_u32(wire, GYRE_FULL_DROP_NEWEST);
-    out->desc.idle = (gyre_idle_strategy)gyre_wire_get_u32(wire, GYRE_WAIT_PARK);
-    out->desc.request = get_optional_type(wire, &out->types);
-    out->desc.reply = get_optional_type(wire, &out->types);
-    if (is_request && named && gyre_wire_whole(wire))
+    out->desc.capacity = gyre_parcel_get_u64(parcel);
+    out->desc.policy = (gyre_full_policy)gyre_parcel_get_u32(parcel, GYRE_FULL_DROP_NEWEST);
+    out->desc.idle = (gyre_idle_strategy)gyre_parcel_get_u32(parcel, GYRE_WAIT_PARK);
+    out->desc.request = get_optional_type(parcel, &out->types);
+    out->desc.reply = get_optional_type(parcel, &out->types);
+    if (is_request && named && gyre_parcel_whole(parcel))
         return GYRE_OK;
     return gyre_error_set(GYRE_INVALID, "a program that wanted to attach sent a request that makes no sense");
 }
 
-void gyre_attach_answer_put(struct gyre_wire *wire, const struct gyre_attach_answer *answer)
+void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach_answer *answer)
 {
     struct gyre_queue_options options = answer->options;
     options.name = NULL;
     options.control = NULL;
     options.request_growth = options.reply_growth = (struct gyre_queue_growth){NULL, NULL};
-    gyre_wire_put_text(wire, gyre_version());
-    gyre_wire_put_u64(wire, sizeof options);
-    gyre_wire_put(wire, &options, sizeof options);
-    gyre_wire_put_u64(wire, answer->control_size);
-    gyre_type_put(wire, answer->request);
-    gyre_type_put(wire, answer->reply);
+    gyre_parcel_put_text(parcel, gyre_version());
+    gyre_parcel_put_u64(parcel, sizeof options);
+    gyre_parcel_put(parcel, &options, sizeof options);
+    gyre_parcel_put_u64(parcel, answer->control_size);
+    gyre_type_put(parcel, answer->request);
+    gyre_type_put(parcel, answer->reply);
 }
 
 /* The whole struct: whatever a queue can be made with, both sides have it. */
-static gyre_status get_options(struct gyre_wire *wire, struct gyre_queue_options *options)
+static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_options *options)
 {
-    const char *version = gyre_wire_get_text(wire);
+    const char *version = gyre_parcel_get_text(parcel);
     bool same = version && strcmp(version, gyre_version()) == 0;
-    if (!same || gyre_wire_get_u64(wire) != sizeof *options)
+    if (!same || gyre_parcel_get_u64(parcel) != sizeof *options)
         return gyre_error_set(GYRE_INCOMPATIBLE,
                               "the server is of Gyre %s, this program of %s: both need the same one",
                               version ? version : "another version", gyre_version());
-    gyre_wire_get(wire, options, sizeof *options);
+    gyre_parcel_get(parcel, options, sizeof *options);
     options->name = "";
     options->lent = false;
     options->many_threads = true;
     return GYRE_OK;
 }
 
-gyre_status gyre_attach_answer_get(struct gyre_wire *wire, struct gyre_attach_answer *out)
+gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out)
 {
     *out = (struct gyre_attach_answer){.types = NULL};
-    gyre_status status = get_options(wire, &out->options);
+    gyre_status status = get_options(parcel, &out->options);
     if (status != GYRE_OK)
         return status;
-    out->control_size = gyre_wire_get_u64(wire);
-    out->request = gyre_type_get(wire, &out->types);
-    out->reply = gyre_type_get(wire, &out->types);
-    if (gyre_wire_whole(wire) && out->control_size >= sizeof(gyre_control_region))
+    out->control_size = gyre_parcel_get_u64(parcel);
+    out->request = gyre_type_get(parcel, &out->types);
+    out->reply = gyre_type_get(parcel, &out->types);
+    if (gyre_parcel_whole(parcel) && out->control_size >= sizeof(gyre_control_region))
         return GYRE_OK;
     return gyre_error_set(GYRE_INTERNAL, "the server described the queue in a way that makes no sense");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a client and a server say to each other when they meet, and where. Packets as in
- * core/isolation/wire.h.
+ * core/parcel/parcel.h.
  *
  * The client asks once (ATTACH: a name, its wishes, its types). The server answers with everything that both
  * need to see the same queue in the same memory, and three descriptors: the queue's region; the kernel's
@@ -12,8 +12,8 @@
 #ifndef GYRE_CORE_ATTACH_MEETING_H
 #define GYRE_CORE_ATTACH_MEETING_H
 
-#include "core/isolation/records.h"
-#include "core/isolation/wire.h"
+#include "core/parcel/records.h"
+#include "core/parcel/parcel.h"
 #include "core/ring/queue.h"
 #include "gyre/attach.h"
 
@@ -26,9 +26,9 @@ struct gyre_attach_request {
     struct gyre_kept_block *types;
 };
 
-void gyre_attach_request_put(struct gyre_wire *wire, const char *name, const gyre_attach_desc *desc);
+void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc);
 /** INVALID for what makes no sense. The caller releases out->types in any case. */
-gyre_status gyre_attach_request_get(struct gyre_wire *wire, struct gyre_attach_request *out);
+gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out);
 
 /** What a client is given. */
 struct gyre_attach_answer {
@@ -38,9 +38,9 @@ struct gyre_attach_answer {
     struct gyre_kept_block *types;
 };
 
-void gyre_attach_answer_put(struct gyre_wire *wire, const struct gyre_attach_answer *answer);
+void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach_answer *answer);
 /** INTERNAL for what makes no sense. The caller releases out->types in any case. */
-gyre_status gyre_attach_answer_get(struct gyre_wire *wire, struct gyre_attach_answer *out);
+gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out);
 
 /* ---- the place ---- */
 

@@ -89,7 +89,7 @@ static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_r
                : gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
 }
 
-static gyre_status welcome(const struct gyre_session *session, struct gyre_wire *wire)
+static gyre_status welcome(const struct gyre_session *session, struct gyre_parcel *parcel)
 {
     int control = -1;
     const struct gyre_kernel *kernel = session->kernel;
@@ -100,65 +100,65 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_wire 
     gyre_status status = gyre_region_reader(&kernel->region, &control);
     if (status != GYRE_OK)
         return status;
-    gyre_wire_begin(wire, GYRE_WIRE_ATTACH, GYRE_OK);
-    gyre_attach_answer_put(wire, &answer);
-    gyre_wire_put_descriptor(wire, session->queue->region.descriptor);
-    gyre_wire_put_descriptor(wire, control);
-    gyre_wire_put_descriptor(wire, session->doorbell);
-    status = gyre_wire_send(wire, session->socket, GYRE_NO_WAIT);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
+    gyre_attach_answer_put(parcel, &answer);
+    gyre_parcel_put_descriptor(parcel, session->queue->region.descriptor);
+    gyre_parcel_put_descriptor(parcel, control);
+    gyre_parcel_put_descriptor(parcel, session->doorbell);
+    status = gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
     close(control);
     return status;
 }
 
-static void refuse(const struct gyre_session *session, struct gyre_wire *wire, gyre_status status)
+static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status)
 {
     char why[1024];
     snprintf(why, sizeof why, "%s", gyre_error_text());
     gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "process %u of user %u was refused: %s",
                      session->process, session->user, why);
-    gyre_wire_begin(wire, GYRE_WIRE_ATTACH, status);
-    gyre_wire_put_text(wire, why);
-    gyre_wire_send(wire, session->socket, GYRE_NO_WAIT);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, status);
+    gyre_parcel_put_text(parcel, why);
+    gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }
 
 /* The place is free again before the client hears of it, and may try anew. */
-static void turn_away(struct gyre_session *session, struct gyre_wire *wire, gyre_status status)
+static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status)
 {
     if (session->counted)
         count_out(session->server);
     session->counted = false;
-    refuse(session, wire, status);
+    refuse(session, parcel, status);
 }
 
-static gyre_status meet(struct gyre_session *session, struct gyre_wire *wire)
+static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel)
 {
     struct gyre_attach_request request = {.types = NULL};
-    gyre_status status = gyre_wire_receive(wire, session->socket, gyre_in_ms(MEETING_MS));
+    gyre_status status = gyre_parcel_receive(parcel, session->socket, gyre_in_ms(MEETING_MS));
     if (status == GYRE_LOST)
         return status; /* it looked whether somebody serves here, and left */
     if (status == GYRE_OK)
-        status = gyre_attach_request_get(wire, &request);
+        status = gyre_attach_request_get(parcel, &request);
     if (status == GYRE_OK)
         status = count_in(session->server);
     session->counted = status == GYRE_OK;
     if (status == GYRE_OK)
         status = lend_queue(session, &request);
     if (status == GYRE_OK)
-        status = welcome(session, wire);
+        status = welcome(session, parcel);
     if (status != GYRE_OK)
-        turn_away(session, wire, status);
+        turn_away(session, parcel, status);
     gyre_kept_release(&request.types);
     return status;
 }
 
 /* ---- the stay ---- */
 
-static void say(const struct gyre_session *session, struct gyre_wire *wire, enum gyre_wire_operation what,
-                gyre_status status)
+static void say(const struct gyre_session *session, struct gyre_parcel *parcel,
+                enum gyre_parcel_operation what, gyre_status status)
 {
-    gyre_wire_begin(wire, what, status);
-    gyre_wire_send(wire, session->socket,
-                   GYRE_NO_WAIT); /* a client that does not listen has itself to blame */
+    gyre_parcel_begin(parcel, what, status);
+    gyre_parcel_send(parcel, session->socket,
+                     GYRE_NO_WAIT); /* a client that does not listen has itself to blame */
 }
 
 static void take_notice(int descriptor)
@@ -176,7 +176,7 @@ static void ring_kernel(const struct gyre_session *session)
 enum stay { STAYS, CLIENT_LEFT, KERNEL_ENDED, KERNEL_STUCK, SERVER_ENDS };
 
 /* Sends were closed: the client is told once. */
-static enum stay hear_notice(const struct gyre_session *session, struct gyre_wire *wire, bool *shut)
+static enum stay hear_notice(const struct gyre_session *session, struct gyre_parcel *parcel, bool *shut)
 {
     take_notice(session->queue->lent->notice);
     if (__atomic_load_n(&session->queue->lent->ended, __ATOMIC_ACQUIRE))
@@ -184,13 +184,13 @@ static enum stay hear_notice(const struct gyre_session *session, struct gyre_wir
     if (__atomic_load_n(&session->queue->state.abandoned, __ATOMIC_ACQUIRE))
         return KERNEL_STUCK;
     if (!*shut && __atomic_load_n(&session->queue->state.closed, __ATOMIC_ACQUIRE)) {
-        say(session, wire, GYRE_WIRE_SHUT, GYRE_OK);
+        say(session, parcel, GYRE_PARCEL_SHUT, GYRE_OK);
         *shut = true;
     }
     return STAYS;
 }
 
-static enum stay stay(const struct gyre_session *session, struct gyre_wire *wire)
+static enum stay stay(const struct gyre_session *session, struct gyre_parcel *parcel)
 {
     enum stay now = STAYS;
     bool shut = false;
@@ -206,7 +206,7 @@ static enum stay stay(const struct gyre_session *session, struct gyre_wire *wire
             ring_kernel(session);
         }
         if (wait[2].revents)
-            now = hear_notice(session, wire, &shut);
+            now = hear_notice(session, parcel, &shut);
         if (now == STAYS && wait[3].revents)
             now = SERVER_ENDS;
         if (now == STAYS && wait[0].revents)
@@ -217,16 +217,16 @@ static enum stay stay(const struct gyre_session *session, struct gyre_wire *wire
 
 /* In this order: no send after SHUT is accepted there; what was accepted is completed; then the client is
  * told. */
-static void part(const struct gyre_session *session, struct gyre_wire *wire, enum stay how)
+static void part(const struct gyre_session *session, struct gyre_parcel *parcel, enum stay how)
 {
     if (how == KERNEL_STUCK) { /* the kernel keeps the queue, whose memory a handler may still write */
-        say(session, wire, GYRE_WIRE_ENDED, GYRE_LOST);
+        say(session, parcel, GYRE_PARCEL_ENDED, GYRE_LOST);
         return;
     }
     if (how == SERVER_ENDS)
-        say(session, wire, GYRE_WIRE_SHUT, GYRE_OK);
+        say(session, parcel, GYRE_PARCEL_SHUT, GYRE_OK);
     gyre_queue_close(session->queue);
-    say(session, wire, GYRE_WIRE_ENDED, GYRE_OK);
+    say(session, parcel, GYRE_PARCEL_ENDED, GYRE_OK);
 }
 
 /* ---- the thread ---- */
@@ -239,10 +239,10 @@ static void note_meeting(struct gyre_server *server, gyre_status status)
     pthread_mutex_unlock(&server->lock);
 }
 
-static void run(struct gyre_session *session, struct gyre_wire *wire)
+static void run(struct gyre_session *session, struct gyre_parcel *parcel)
 {
     const gyre_runtime *runtime = session->server->runtime;
-    gyre_status status = meet(session, wire);
+    gyre_status status = meet(session, parcel);
     note_meeting(session->server, status);
     if (status != GYRE_OK) {
         gyre_queue_close(session->queue);
@@ -250,7 +250,7 @@ static void run(struct gyre_session *session, struct gyre_wire *wire)
     }
     gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",
                      session->process, session->user, session->kernel->name);
-    part(session, wire, stay(session, wire));
+    part(session, parcel, stay(session, parcel));
     gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u left kernel '%s'", session->process,
                      session->kernel->name);
 }
@@ -259,10 +259,10 @@ void *gyre_session_main(void *argument)
 {
     struct gyre_session *session = argument;
     struct gyre_server *server = session->server;
-    struct gyre_wire wire;
-    if (gyre_wire_init(&wire) == GYRE_OK) {
-        run(session, &wire);
-        gyre_wire_finish(&wire);
+    struct gyre_parcel parcel;
+    if (gyre_parcel_init(&parcel) == GYRE_OK) {
+        run(session, &parcel);
+        gyre_parcel_finish(&parcel);
     }
     if (session->counted)
         count_out(server);

@@ -74,20 +74,20 @@ bool gyre_keeper_adopt(struct gyre_keeper *keeper)
 gyre_status gyre_worker_connect(int worker, int *socket)
 {
     int ends[2];
-    struct gyre_wire wire;
-    gyre_status status = gyre_wire_init(&wire);
+    struct gyre_parcel parcel;
+    gyre_status status = gyre_parcel_init(&parcel);
     if (status != GYRE_OK)
         return status;
     if (GYRE_FAULT_POINT(KEEPER_CONNECT) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        gyre_wire_finish(&wire);
+        gyre_parcel_finish(&parcel);
         return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
     }
-    gyre_wire_begin(&wire, GYRE_WIRE_CONNECT, GYRE_OK);
-    gyre_wire_put_descriptor(&wire, ends[1]);
-    status = gyre_wire_send(&wire, worker, gyre_clock_ns() + CONNECT_NS);
-    wire.descriptor_count = 0; /* it was lent */
-    gyre_wire_finish(&wire);
+    gyre_parcel_begin(&parcel, GYRE_PARCEL_CONNECT, GYRE_OK);
+    gyre_parcel_put_descriptor(&parcel, ends[1]);
+    status = gyre_parcel_send(&parcel, worker, gyre_clock_ns() + CONNECT_NS);
+    parcel.descriptor_count = 0; /* it was lent */
+    gyre_parcel_finish(&parcel);
     close(ends[1]);
     if (status == GYRE_OK)
         *socket = ends[0];
@@ -178,9 +178,9 @@ bool gyre_keeper_hear(struct gyre_keeper *keeper, int socket)
     gyre_error_hold();
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK) {
-        status = gyre_wire_receive(&keeper->wire, socket, 0);
+        status = gyre_parcel_receive(&keeper->parcel, socket, 0);
         if (status == GYRE_OK)
-            keeper->desc.heard(keeper->desc.context, &keeper->wire);
+            keeper->desc.heard(keeper->desc.context, &keeper->parcel);
     }
     gyre_error_let_go();
     return status == GYRE_TIMEOUT;
@@ -293,14 +293,14 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     keeper->pidfd = keeper->socket = -1;
     keeper->spare = (struct gyre_worker_process){0, -1, -1};
     keeper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    gyre_status status = gyre_wire_init(&keeper->wire);
+    gyre_status status = gyre_parcel_init(&keeper->parcel);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     if (status == GYRE_OK && (keeper->bell < 0 || pthread_create(&keeper->thread, NULL, keep, keeper) != 0))
         status = gyre_error_set(GYRE_EXHAUSTED, "no thread to keep a worker process");
     if (status != GYRE_OK) {
         close_descriptor(&keeper->bell);
-        gyre_wire_finish(&keeper->wire);
+        gyre_parcel_finish(&keeper->parcel);
         return status;
     }
     pthread_mutex_lock(&keeper->lock);
@@ -325,7 +325,7 @@ void gyre_keeper_finish(struct gyre_keeper *keeper)
     eventfd_write(keeper->bell, 1);
     pthread_join(keeper->thread, NULL);
     close_descriptor(&keeper->bell);
-    gyre_wire_finish(&keeper->wire);
+    gyre_parcel_finish(&keeper->parcel);
     pthread_cond_destroy(&keeper->changed);
     pthread_mutex_destroy(&keeper->lock);
 }

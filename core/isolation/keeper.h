@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "core/isolation/wire.h"
+#include "core/parcel/parcel.h"
 
 /** The program, in gyre_place_helpers(). */
 #define GYRE_WORKER_PROGRAM "gyre-worker"
@@ -35,7 +35,7 @@ struct gyre_keeper_desc {
     /** In the keeper's thread: the worker has died and was reaped. */
     void (*lost)(void *context);
     /** In the keeper's thread: a message that the worker sent by itself. */
-    void (*heard)(void *context, struct gyre_wire *message);
+    void (*heard)(void *context, struct gyre_parcel *message);
     /** In the keeper's thread: the spare that was asked for is there; or it is gone, or could not be started. */
     void (*spare)(void *context, bool there, const char *why);
 };
@@ -49,8 +49,8 @@ struct gyre_worker_process {
 struct gyre_keeper {
     struct gyre_keeper_desc desc;
     pthread_t thread;
-    struct gyre_wire wire; /* of the thread */
-    int bell;              /* eventfd: somebody wants something of the thread */
+    struct gyre_parcel parcel; /* of the thread */
+    int bell;                  /* eventfd: somebody wants something of the thread */
 
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t changed;
@@ -125,7 +125,7 @@ void gyre_spare_end(struct gyre_keeper *keeper);
 
 /**
  * Starts the worker program with one end of a socket as its GYRE_WORKER_SOCKET and nothing else inherited.
- * `stands_by`: it shows so in the list of processes, until GYRE_WIRE_PROMOTE.
+ * `stands_by`: it shows so in the list of processes, until GYRE_PARCEL_PROMOTE.
  */
 gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out);
 

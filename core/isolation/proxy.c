@@ -17,52 +17,52 @@
 
 /* ---- opening ---- */
 
-static void put_open(struct gyre_wire *wire, void *argument)
+static void put_open(struct gyre_parcel *parcel, void *argument)
 {
     const gyre_device *device = argument;
-    gyre_wire_put_text(wire, device->backend);
-    gyre_wire_put_text(wire, device->library);
-    gyre_wire_put_u64(wire, device->ordinal);
-    gyre_wire_put_u64(wire, device->parameter_count);
+    gyre_parcel_put_text(parcel, device->backend);
+    gyre_parcel_put_text(parcel, device->library);
+    gyre_parcel_put_u64(parcel, device->ordinal);
+    gyre_parcel_put_u64(parcel, device->parameter_count);
     for (size_t i = 0; i < device->parameter_count; i++) {
-        gyre_wire_put_text(wire, device->parameters[i].key);
-        gyre_wire_put_text(wire, device->parameters[i].value);
-        gyre_wire_put_text(wire, device->parameters[i].origin);
+        gyre_parcel_put_text(parcel, device->parameters[i].key);
+        gyre_parcel_put_text(parcel, device->parameters[i].value);
+        gyre_parcel_put_text(parcel, device->parameters[i].origin);
     }
 }
 
-static gyre_status get_open(struct gyre_wire *wire, void *argument)
+static gyre_status get_open(struct gyre_parcel *parcel, void *argument)
 {
     gyre_device *device = argument;
-    gyre_wire_get(wire, &device->info, sizeof device->info);
-    device->has_notify = gyre_wire_get_u64(wire) != 0;
-    device->can_copy = gyre_wire_get_u64(wire) != 0;
-    const char *build = gyre_wire_get_text(wire);
+    gyre_parcel_get(parcel, &device->info, sizeof device->info);
+    device->has_notify = gyre_parcel_get_u64(parcel) != 0;
+    device->can_copy = gyre_parcel_get_u64(parcel) != 0;
+    const char *build = gyre_parcel_get_text(parcel);
     snprintf(device->build, sizeof device->build, "%s", build ? build : "");
     return GYRE_OK;
 }
 
 static gyre_status open_device(gyre_device *device)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_OPEN, .put = put_open, .get = get_open};
     return proxy_call_once(device, &call, device);
 }
 
 /* A second worker sees the same device: what it says of it is read and left. */
-static gyre_status get_open_again(struct gyre_wire *wire, void *argument)
+static gyre_status get_open_again(struct gyre_parcel *parcel, void *argument)
 {
     gyre_device_info info;
     (void)argument;
-    gyre_wire_get(wire, &info, sizeof info);
-    gyre_wire_get_u64(wire);
-    gyre_wire_get_u64(wire);
-    gyre_wire_get_text(wire);
+    gyre_parcel_get(parcel, &info, sizeof info);
+    gyre_parcel_get_u64(parcel);
+    gyre_parcel_get_u64(parcel);
+    gyre_parcel_get_text(parcel);
     return GYRE_OK;
 }
 
 gyre_status proxy_open_again(gyre_device *device, struct proxy_connection *connection)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open_again};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_OPEN, .put = put_open, .get = get_open_again};
     bool broken = false;
     return proxy_exchange(device, &call, connection, device, &broken);
 }
@@ -109,16 +109,16 @@ static void free_device(gyre_device *device)
 
 /* ---- what the worker says by itself ---- */
 
-static void hear(void *context, struct gyre_wire *message)
+static void hear(void *context, struct gyre_parcel *message)
 {
     gyre_device *device = context;
-    if (gyre_wire_operation(message) == GYRE_WIRE_KERNEL_LOG)
+    if (gyre_parcel_operation(message) == GYRE_PARCEL_KERNEL_LOG)
         proxy_hear_kernel(device, message);
-    if (gyre_wire_operation(message) != GYRE_WIRE_LOG || !device->log)
+    if (gyre_parcel_operation(message) != GYRE_PARCEL_LOG || !device->log)
         return;
-    int level = (int)gyre_wire_get_u32(message, GYRE_LOG_DEBUG);
-    const char *text = gyre_wire_get_text(message);
-    if (gyre_wire_whole(message) && text)
+    int level = (int)gyre_parcel_get_u32(message, GYRE_LOG_DEBUG);
+    const char *text = gyre_parcel_get_text(message);
+    if (gyre_parcel_whole(message) && text)
         device->log(device->log_context, level, text);
 }
 
@@ -260,7 +260,7 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
         return status;
     }
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_OPEN, .put = put_open, .get = get_open, .incarnation = 1};
+        .operation = GYRE_PARCEL_OPEN, .put = put_open, .get = get_open, .incarnation = 1};
     status = proxy_call(device, &call, device);
     if (status == GYRE_OK && desc->standby)
         status = proxy_standby_begin(device);
@@ -277,7 +277,7 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
 
 static void proxy_device_close(gyre_device *device)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_CLOSE, .incarnation = proxy_incarnation(device)};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_CLOSE, .incarnation = proxy_incarnation(device)};
     proxy_call(device, &call, NULL);
     proxy_standby_finish(device);
     gyre_keeper_finish(&device->keeper);
@@ -292,28 +292,28 @@ static gyre_status proxy_device_info(gyre_device *device, gyre_device_info *info
     return GYRE_OK;
 }
 
-static void put_compile(struct gyre_wire *wire, void *argument)
+static void put_compile(struct gyre_parcel *parcel, void *argument)
 {
     const gyre_compile_desc *desc = argument;
     uint64_t count = 0;
     while (desc->include_directories && desc->include_directories[count])
         count++;
-    gyre_wire_put_text(wire, desc->unit_path);
-    gyre_wire_put_text(wire, desc->options);
-    gyre_wire_put_text(wire, desc->architecture);
-    gyre_wire_put_text(wire, desc->artifact_path);
-    gyre_wire_put_text(wire, desc->dependency_path);
-    gyre_wire_put_u64(wire, desc->deadline_ns);
-    gyre_wire_put_u64(wire, desc->messages ? desc->messages_size : 0);
-    gyre_wire_put_u64(wire, count);
+    gyre_parcel_put_text(parcel, desc->unit_path);
+    gyre_parcel_put_text(parcel, desc->options);
+    gyre_parcel_put_text(parcel, desc->architecture);
+    gyre_parcel_put_text(parcel, desc->artifact_path);
+    gyre_parcel_put_text(parcel, desc->dependency_path);
+    gyre_parcel_put_u64(parcel, desc->deadline_ns);
+    gyre_parcel_put_u64(parcel, desc->messages ? desc->messages_size : 0);
+    gyre_parcel_put_u64(parcel, count);
     for (uint64_t i = 0; i < count; i++)
-        gyre_wire_put_text(wire, desc->include_directories[i]);
+        gyre_parcel_put_text(parcel, desc->include_directories[i]);
 }
 
-static gyre_status get_compile(struct gyre_wire *wire, void *argument)
+static gyre_status get_compile(struct gyre_parcel *parcel, void *argument)
 {
     const gyre_compile_desc *desc = argument;
-    const char *messages = gyre_wire_get_text(wire);
+    const char *messages = gyre_parcel_get_text(parcel);
     if (desc->messages && desc->messages_size)
         snprintf(desc->messages, desc->messages_size, "%s", messages ? messages : "");
     return GYRE_OK;
@@ -324,7 +324,7 @@ static gyre_status proxy_compile(gyre_device *device, const gyre_compile_desc *d
     gyre_compile_desc argument = *desc;
     uint64_t grace_ns = device->call_timeout_ns;
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_COMPILE,
+        .operation = GYRE_PARCEL_COMPILE,
         .put = put_compile,
         .get = get_compile,
         .limit_ns = device->call_timeout_ns,

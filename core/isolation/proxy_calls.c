@@ -20,7 +20,7 @@
 
 enum { TRIES_MAX = 4 };
 
-static const char *operation_word(enum gyre_wire_operation operation)
+static const char *operation_word(enum gyre_parcel_operation operation)
 {
     static const char *const words[] = {"none",        "device_open",   "device_close", "compile",
                                         "module_load", "module_kernel", "queue_alloc",  "memory_alloc",
@@ -80,7 +80,7 @@ gyre_status proxy_connection_create(struct proxy_connection **out)
     if (!connection)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to talk to a worker process");
     connection->socket = -1;
-    gyre_status status = gyre_wire_init(&connection->wire);
+    gyre_status status = gyre_parcel_init(&connection->parcel);
     if (status != GYRE_OK) {
         free(connection);
         return status;
@@ -93,7 +93,7 @@ void proxy_connection_close(struct proxy_connection *connection)
 {
     if (connection->socket >= 0)
         close(connection->socket);
-    gyre_wire_finish(&connection->wire);
+    gyre_parcel_finish(&connection->parcel);
     free(connection);
 }
 
@@ -147,21 +147,21 @@ static void give_connection(gyre_device *device, struct proxy_connection *connec
 /* ---- calls ---- */
 
 /* The answer is there: what it says. */
-static gyre_status read_answer(const struct proxy_call *call, struct gyre_wire *wire, void *argument)
+static gyre_status read_answer(const struct proxy_call *call, struct gyre_parcel *parcel, void *argument)
 {
-    gyre_status status = gyre_wire_status(wire);
-    if (gyre_wire_operation(wire) != call->operation || status < GYRE_OK || status > GYRE_INTERNAL)
+    gyre_status status = gyre_parcel_status(parcel);
+    if (gyre_parcel_operation(parcel) != call->operation || status < GYRE_OK || status > GYRE_INTERNAL)
         return gyre_error_set(GYRE_INTERNAL, "a worker process answered '%s' with something else",
                               operation_word(call->operation));
     if (status != GYRE_OK) {
-        const char *text = gyre_wire_get_text(wire);
+        const char *text = gyre_parcel_get_text(parcel);
         gyre_error_set(status, "%s", text ? text : "");
     }
-    if (call->get && (status == GYRE_OK || call->operation == GYRE_WIRE_COMPILE)) {
-        gyre_status got = call->get(wire, argument);
+    if (call->get && (status == GYRE_OK || call->operation == GYRE_PARCEL_COMPILE)) {
+        gyre_status got = call->get(parcel, argument);
         status = status == GYRE_OK ? got : status;
     }
-    if (status == GYRE_OK && !gyre_wire_whole(wire))
+    if (status == GYRE_OK && !gyre_parcel_whole(parcel))
         return gyre_error_set(GYRE_INTERNAL, "a worker process answered '%s' with nonsense",
                               operation_word(call->operation));
     return status;
@@ -178,20 +178,20 @@ static uint64_t deadline_of(const gyre_device *device, const struct proxy_call *
 gyre_status proxy_exchange(gyre_device *device, const struct proxy_call *call,
                            struct proxy_connection *connection, void *argument, bool *broken)
 {
-    struct gyre_wire *wire = &connection->wire;
+    struct gyre_parcel *parcel = &connection->parcel;
     uint64_t deadline_ns = deadline_of(device, call);
-    gyre_wire_begin(wire, call->operation, GYRE_OK);
+    gyre_parcel_begin(parcel, call->operation, GYRE_OK);
     if (call->put)
-        call->put(wire, argument);
+        call->put(parcel, argument);
     if (GYRE_FAULT_POINT(PROXY_SEND))
         shutdown(connection->socket, SHUT_RDWR);
-    gyre_status status = gyre_wire_send(wire, connection->socket, deadline_ns);
+    gyre_status status = gyre_parcel_send(parcel, connection->socket, deadline_ns);
     if (status == GYRE_OK && GYRE_FAULT_POINT(PROXY_ANSWER))
         shutdown(connection->socket, SHUT_RDWR);
     if (status == GYRE_OK)
-        status = gyre_wire_receive(wire, connection->socket, deadline_ns);
+        status = gyre_parcel_receive(parcel, connection->socket, deadline_ns);
     *broken = status != GYRE_OK && status != GYRE_INVALID;
-    return status == GYRE_OK ? read_answer(call, wire, argument) : status;
+    return status == GYRE_OK ? read_answer(call, parcel, argument) : status;
 }
 
 /* What a broken connection means: the worker died, or it does not answer and is killed for that. */
@@ -269,14 +269,14 @@ gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
     return status;
 }
 
-static void put_id(struct gyre_wire *wire, void *argument)
+static void put_id(struct gyre_parcel *parcel, void *argument)
 {
-    gyre_wire_put_u64(wire, *(const uint64_t *)argument);
+    gyre_parcel_put_u64(parcel, *(const uint64_t *)argument);
 }
 
 void proxy_forget(gyre_device *device, uint64_t id)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_RELEASE, .put = put_id};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_RELEASE, .put = put_id};
     gyre_error_hold();
     proxy_call_once(device, &call, &id);
     gyre_error_let_go();

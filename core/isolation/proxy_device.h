@@ -5,7 +5,7 @@
 
 #include "core/isolation/keeper.h"
 #include "core/isolation/proxy.h"
-#include "core/isolation/records.h"
+#include "core/parcel/records.h"
 #include "core/ring/region.h"
 
 /** One connection to the worker: a thread of the worker answers it. */
@@ -13,7 +13,7 @@ struct proxy_connection {
     struct proxy_connection *next;
     int socket;
     uint64_t incarnation;
-    struct gyre_wire wire;
+    struct gyre_parcel parcel;
 };
 
 struct proxy_standby;
@@ -98,9 +98,9 @@ struct gyre_resident {
 
 /** One operation: how its arguments are written, and its results read. */
 struct proxy_call {
-    enum gyre_wire_operation operation;
-    void (*put)(struct gyre_wire *wire, void *argument);
-    gyre_status (*get)(struct gyre_wire *wire, void *argument); /* NULL: there are no results */
+    enum gyre_parcel_operation operation;
+    void (*put)(struct gyre_parcel *parcel, void *argument);
+    gyre_status (*get)(struct gyre_parcel *parcel, void *argument); /* NULL: there are no results */
     uint64_t limit_ns;    /* what each worker gets for it; 0: the device's timeout, or until the deadline */
     uint64_t deadline_ns; /* it gets until then in any case; 0: none */
     uint64_t
@@ -139,7 +139,7 @@ void proxy_forget(gyre_device *device, uint64_t id);
 
 /* proxy.c */
 
-/** GYRE_WIRE_OPEN with the device's description, which the answer has to be another one of. */
+/** GYRE_PARCEL_OPEN with the device's description, which the answer has to be another one of. */
 gyre_status proxy_open_again(gyre_device *device, struct proxy_connection *connection);
 
 /* proxy_module.c */
@@ -191,6 +191,6 @@ gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns);
 gyre_status proxy_notify(gyre_resident *resident);
 void proxy_release(gyre_resident *resident);
 /** A line that a handler in the worker wrote. */
-void proxy_hear_kernel(gyre_device *device, struct gyre_wire *message);
+void proxy_hear_kernel(gyre_device *device, struct gyre_parcel *message);
 
 #endif

@@ -17,24 +17,24 @@
 
 /* ---- queues ---- */
 
-static void put_queue(struct gyre_wire *wire, void *argument)
+static void put_queue(struct gyre_parcel *parcel, void *argument)
 {
     const struct gyre_queue_memory *queue = argument;
-    gyre_wire_put_u64(wire, queue->object.id);
-    gyre_wire_put_u64(wire, queue->region_size);
-    gyre_wire_put_descriptor(wire, queue->descriptor);
+    gyre_parcel_put_u64(parcel, queue->object.id);
+    gyre_parcel_put_u64(parcel, queue->region_size);
+    gyre_parcel_put_descriptor(parcel, queue->descriptor);
 }
 
-static gyre_status get_queue(struct gyre_wire *wire, void *argument)
+static gyre_status get_queue(struct gyre_parcel *parcel, void *argument)
 {
     struct gyre_queue_memory *queue = argument;
-    __atomic_store_n(&queue->device_address, gyre_wire_get_u64(wire), __ATOMIC_RELAXED);
+    __atomic_store_n(&queue->device_address, gyre_parcel_get_u64(parcel), __ATOMIC_RELAXED);
     return GYRE_OK;
 }
 
 static gyre_status make_queue(struct proxy_object *object)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_QUEUE_ALLOC, .put = put_queue, .get = get_queue};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_QUEUE_ALLOC, .put = put_queue, .get = get_queue};
     return proxy_call_once(object->device, &call, object);
 }
 
@@ -77,35 +77,35 @@ struct transfer {
     uint8_t fill;
 };
 
-static void put_transfer(struct gyre_wire *wire, void *argument)
+static void put_transfer(struct gyre_parcel *parcel, void *argument)
 {
     const struct transfer *transfer = argument;
-    gyre_wire_put_u64(wire, transfer->id);
-    gyre_wire_put_u64(wire, transfer->kind);
-    gyre_wire_put_u64(wire, transfer->offset);
-    gyre_wire_put_u64(wire, transfer->byte_count);
-    gyre_wire_put_u64(wire, transfer->fill);
+    gyre_parcel_put_u64(parcel, transfer->id);
+    gyre_parcel_put_u64(parcel, transfer->kind);
+    gyre_parcel_put_u64(parcel, transfer->offset);
+    gyre_parcel_put_u64(parcel, transfer->byte_count);
+    gyre_parcel_put_u64(parcel, transfer->fill);
 }
 
 static struct proxy_call transfer_call(const gyre_device *device, const struct transfer *transfer)
 {
     uint64_t limit = device->call_timeout_ns + transfer->byte_count * TRANSFER_BYTE_NS;
-    return (struct proxy_call){.operation = GYRE_WIRE_TRANSFER, .put = put_transfer, .limit_ns = limit};
+    return (struct proxy_call){.operation = GYRE_PARCEL_TRANSFER, .put = put_transfer, .limit_ns = limit};
 }
 
-static void put_memory(struct gyre_wire *wire, void *argument)
+static void put_memory(struct gyre_parcel *parcel, void *argument)
 {
     const struct gyre_memory *memory = argument;
-    gyre_wire_put_u64(wire, memory->object.id);
-    gyre_wire_put_u64(wire, memory->size);
-    gyre_wire_put_descriptor(wire, memory->mirror.descriptor);
+    gyre_parcel_put_u64(parcel, memory->object.id);
+    gyre_parcel_put_u64(parcel, memory->size);
+    gyre_parcel_put_descriptor(parcel, memory->mirror.descriptor);
 }
 
-static gyre_status get_memory(struct gyre_wire *wire, void *argument)
+static gyre_status get_memory(struct gyre_parcel *parcel, void *argument)
 {
     struct gyre_memory *memory = argument;
-    memory->has_address = gyre_wire_get_u64(wire) != 0;
-    memory->device_address = gyre_wire_get_u64(wire);
+    memory->has_address = gyre_parcel_get_u64(parcel) != 0;
+    memory->device_address = gyre_parcel_get_u64(parcel);
     return GYRE_OK;
 }
 
@@ -113,7 +113,7 @@ static gyre_status make_memory(struct proxy_object *object)
 {
     struct gyre_memory *memory = (struct gyre_memory *)(void *)object;
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_MEMORY_ALLOC, .put = put_memory, .get = get_memory};
+        .operation = GYRE_PARCEL_MEMORY_ALLOC, .put = put_memory, .get = get_memory};
     struct transfer restore = {.id = object->id, .kind = GYRE_TRANSFER_UPLOAD, .byte_count = memory->size};
     gyre_status status = proxy_call_once(object->device, &call, memory);
     if (status != GYRE_OK || !memory->given)
@@ -188,21 +188,21 @@ gyre_status proxy_transfer(gyre_device *device, const gyre_transfer_desc *desc)
 
 /* ---- copies ---- */
 
-static void put_copy(struct gyre_wire *wire, void *argument)
+static void put_copy(struct gyre_parcel *parcel, void *argument)
 {
     const gyre_copy_desc *desc = argument;
-    gyre_wire_put_u64(wire, desc->source->object.id);
-    gyre_wire_put_u64(wire, desc->target->object.id);
-    gyre_wire_put_u64(wire, desc->source_offset);
-    gyre_wire_put_u64(wire, desc->target_offset);
-    gyre_wire_put_u64(wire, desc->byte_count);
+    gyre_parcel_put_u64(parcel, desc->source->object.id);
+    gyre_parcel_put_u64(parcel, desc->target->object.id);
+    gyre_parcel_put_u64(parcel, desc->source_offset);
+    gyre_parcel_put_u64(parcel, desc->target_offset);
+    gyre_parcel_put_u64(parcel, desc->byte_count);
 }
 
 /* What it copies is not restored in a new worker: mirrors hold what came from the program. */
 gyre_status proxy_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
 {
     gyre_copy_desc argument = *desc;
-    const struct proxy_call call = {.operation = GYRE_WIRE_MEMORY_COPY,
+    const struct proxy_call call = {.operation = GYRE_PARCEL_MEMORY_COPY,
                                     .put = put_copy,
                                     .limit_ns =
                                         device->call_timeout_ns + desc->byte_count * TRANSFER_BYTE_NS};

@@ -14,18 +14,18 @@
 
 enum { RECORDS_MAX = 4096 };
 
-static void put_module(struct gyre_wire *wire, void *argument)
+static void put_module(struct gyre_parcel *parcel, void *argument)
 {
     const struct gyre_module *module = argument;
-    gyre_wire_put_u64(wire, module->object.id);
-    gyre_wire_put_text(wire, module->path);
-    gyre_wire_put_u64(wire, module->artifact_size);
-    gyre_wire_put_descriptor(wire, module->artifact.descriptor);
+    gyre_parcel_put_u64(parcel, module->object.id);
+    gyre_parcel_put_text(parcel, module->path);
+    gyre_parcel_put_u64(parcel, module->artifact_size);
+    gyre_parcel_put_descriptor(parcel, module->artifact.descriptor);
 }
 
 static gyre_status make_module(struct proxy_object *object)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_MODULE_LOAD, .put = put_module};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_MODULE_LOAD, .put = put_module};
     return proxy_call_once(object->device, &call, object);
 }
 
@@ -46,7 +46,7 @@ bool proxy_module_lend(const struct proxy_object *object, struct gyre_module *co
 gyre_status proxy_module_load_again(gyre_device *device, struct gyre_module *copy,
                                     struct proxy_connection *connection)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_MODULE_LOAD, .put = put_module};
+    const struct proxy_call call = {.operation = GYRE_PARCEL_MODULE_LOAD, .put = put_module};
     bool broken = false;
     return proxy_exchange(device, &call, connection, copy, &broken);
 }
@@ -63,24 +63,24 @@ struct record_request {
     struct gyre_kept_record *record;
 };
 
-static void put_record_request(struct gyre_wire *wire, void *argument)
+static void put_record_request(struct gyre_parcel *parcel, void *argument)
 {
     const struct record_request *request = argument;
-    gyre_wire_put_u64(wire, request->id);
-    gyre_wire_put_u64(wire, request->index);
+    gyre_parcel_put_u64(parcel, request->id);
+    gyre_parcel_put_u64(parcel, request->index);
 }
 
-static gyre_status get_record(struct gyre_wire *wire, void *argument)
+static gyre_status get_record(struct gyre_parcel *parcel, void *argument)
 {
     const struct record_request *request = argument;
-    return gyre_record_get(wire, request->record);
+    return gyre_record_get(parcel, request->record);
 }
 
 /* Asks for all records; the core counts them the same way. */
 static gyre_status read_records(struct gyre_module *module)
 {
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_MODULE_KERNEL, .put = put_record_request, .get = get_record};
+        .operation = GYRE_PARCEL_MODULE_KERNEL, .put = put_record_request, .get = get_record};
     while (module->record_count < RECORDS_MAX) {
         struct gyre_kept_record *grown = realloc(module->records, (module->record_count + 1) * sizeof *grown);
         if (!grown)

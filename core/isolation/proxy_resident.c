@@ -23,25 +23,25 @@ struct launch {
     uint64_t id;
 };
 
-static void put_launch(struct gyre_wire *wire, void *argument)
+static void put_launch(struct gyre_parcel *parcel, void *argument)
 {
     const struct launch *launch = argument;
     const gyre_resident_desc *desc = launch->desc;
-    gyre_wire_put_u64(wire, launch->id);
-    gyre_wire_put_u64(wire, launch->module->object.id);
-    gyre_wire_put_u64(wire, desc->control_size);
-    gyre_wire_put_descriptor(wire, desc->control_descriptor);
-    gyre_wire_put_text(wire, desc->kernel_name);
-    gyre_wire_put_u64(wire, desc->lanes);
-    gyre_wire_put_u64(wire, desc->blocks);
-    gyre_wire_put_u64(wire, desc->state ? desc->state->object.id : 0);
-    gyre_wire_put_u64(wire, (uint64_t)desc->idle);
-    gyre_wire_put_u64(wire, desc->spin_turns);
-    gyre_wire_put_u64(wire, desc->binding_count);
+    gyre_parcel_put_u64(parcel, launch->id);
+    gyre_parcel_put_u64(parcel, launch->module->object.id);
+    gyre_parcel_put_u64(parcel, desc->control_size);
+    gyre_parcel_put_descriptor(parcel, desc->control_descriptor);
+    gyre_parcel_put_text(parcel, desc->kernel_name);
+    gyre_parcel_put_u64(parcel, desc->lanes);
+    gyre_parcel_put_u64(parcel, desc->blocks);
+    gyre_parcel_put_u64(parcel, desc->state ? desc->state->object.id : 0);
+    gyre_parcel_put_u64(parcel, (uint64_t)desc->idle);
+    gyre_parcel_put_u64(parcel, desc->spin_turns);
+    gyre_parcel_put_u64(parcel, desc->binding_count);
     for (uint32_t i = 0; i < desc->binding_count; i++) {
-        gyre_wire_put_u64(wire, desc->bindings[i].memory->object.id);
-        gyre_wire_put_u64(wire, desc->bindings[i].offset);
-        gyre_wire_put_u64(wire, desc->bindings[i].element_count);
+        gyre_parcel_put_u64(parcel, desc->bindings[i].memory->object.id);
+        gyre_parcel_put_u64(parcel, desc->bindings[i].offset);
+        gyre_parcel_put_u64(parcel, desc->bindings[i].element_count);
     }
 }
 
@@ -82,7 +82,7 @@ gyre_status proxy_launch(gyre_module *module, const gyre_resident_desc *desc, gy
         list(resident); /* now: its first lines may come before the answer */
         struct launch launch = {.module = module, .desc = desc, .id = resident->id};
         const struct proxy_call call = {
-            .operation = GYRE_WIRE_LAUNCH, .put = put_launch, .incarnation = resident->incarnation};
+            .operation = GYRE_PARCEL_LAUNCH, .put = put_launch, .incarnation = resident->incarnation};
         status = proxy_call_once(device, &call, &launch);
         if (status != GYRE_OK)
             unlist(resident);
@@ -100,11 +100,11 @@ struct waiting {
     uint64_t id, deadline_ns;
 };
 
-static void put_waiting(struct gyre_wire *wire, void *argument)
+static void put_waiting(struct gyre_parcel *parcel, void *argument)
 {
     const struct waiting *waiting = argument;
-    gyre_wire_put_u64(wire, waiting->id);
-    gyre_wire_put_u64(wire, waiting->deadline_ns);
+    gyre_parcel_put_u64(parcel, waiting->id);
+    gyre_parcel_put_u64(parcel, waiting->deadline_ns);
 }
 
 bool gyre_proxy_is_current(const gyre_resident *resident)
@@ -121,22 +121,22 @@ gyre_status proxy_wait(gyre_resident *resident, uint64_t deadline_ns)
     gyre_device *device = resident->device;
     struct waiting waiting = {resident->id, deadline_ns};
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_WAIT,
+        .operation = GYRE_PARCEL_WAIT,
         .put = put_waiting,
         .deadline_ns = deadline_ns < UINT64_MAX - WAIT_GRACE_NS ? deadline_ns + WAIT_GRACE_NS : UINT64_MAX,
         .incarnation = resident->incarnation};
     return proxy_call(device, &call, &waiting);
 }
 
-static void put_id(struct gyre_wire *wire, void *argument)
+static void put_id(struct gyre_parcel *parcel, void *argument)
 {
-    gyre_wire_put_u64(wire, *(const uint64_t *)argument);
+    gyre_parcel_put_u64(parcel, *(const uint64_t *)argument);
 }
 
 gyre_status proxy_notify(gyre_resident *resident)
 {
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_NOTIFY, .put = put_id, .incarnation = resident->incarnation};
+        .operation = GYRE_PARCEL_NOTIFY, .put = put_id, .incarnation = resident->incarnation};
     if (!resident->device->has_notify)
         return GYRE_OK;
     return proxy_call(resident->device, &call, &resident->id);
@@ -158,12 +158,12 @@ void proxy_release(gyre_resident *resident)
     free(resident);
 }
 
-void proxy_hear_kernel(gyre_device *device, struct gyre_wire *message)
+void proxy_hear_kernel(gyre_device *device, struct gyre_parcel *message)
 {
-    uint64_t id = gyre_wire_get_u64(message);
-    int64_t value = (int64_t)gyre_wire_get_u64(message);
-    const char *text = gyre_wire_get_text(message);
-    if (!gyre_wire_whole(message) || !text)
+    uint64_t id = gyre_parcel_get_u64(message);
+    int64_t value = (int64_t)gyre_parcel_get_u64(message);
+    const char *text = gyre_parcel_get_text(message);
+    if (!gyre_parcel_whole(message) || !text)
         return;
     pthread_mutex_lock(&device->lock);
     for (const gyre_resident *resident = device->residents; resident; resident = resident->next)

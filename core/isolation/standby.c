@@ -272,7 +272,7 @@ bool gyre_proxy_stands_by(gyre_device *device)
 /* One that does not answer at once is of no use now. */
 static bool promote(gyre_device *device, struct proxy_connection *connection)
 {
-    const struct proxy_call call = {.operation = GYRE_WIRE_PROMOTE,
+    const struct proxy_call call = {.operation = GYRE_PARCEL_PROMOTE,
                                     .deadline_ns = gyre_clock_ns() + PROMOTE_NS};
     bool broken = false;
     gyre_error_hold();

@@ -6,7 +6,10 @@
 #ifndef GYRE_CORE_RING_QUEUE_INSIDE_H
 #define GYRE_CORE_RING_QUEUE_INSIDE_H
 
+#include <time.h>
+
 #include "core/ring/queue.h"
+#include "gyre/waiting.h"
 
 static inline gyre_slot *gyre_request_slot(const gyre_queue *queue, uint64_t index)
 {
@@ -77,6 +80,19 @@ static inline bool gyre_queue_gone(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE) ||
            __atomic_load_n(&queue->control->device.lost, __ATOMIC_ACQUIRE) != 0;
+}
+
+/** How long a wait for a device that rings no bell sleeps between two looks. */
+#define GYRE_NAP_NS UINT64_C(50000)
+
+/** Sleeps for as long, or until the deadline. */
+static inline void gyre_nap(uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    const struct timespec duration = {0, (long)(left < GYRE_NAP_NS ? left : GYRE_NAP_NS)};
+    if (left)
+        nanosleep(&duration, NULL);
 }
 
 /* A side without a lock. Seq_cst: of two that are inside at once, one sees the other. */

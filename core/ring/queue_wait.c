@@ -22,8 +22,6 @@ enum {
     TURNS_PER_CLOCK = 64, /* a look at the clock costs as much as a few looks at the slot */
     YIELDS = 16,          /* between spinning and parking */
 };
-/* How long a wait for a device that rings no bell sleeps between two looks. */
-#define POLL_NS UINT64_C(50000)
 
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
 {
@@ -129,16 +127,6 @@ static gyre_status yield(const struct waiter *waiter, uint64_t turns)
     return status;
 }
 
-/* For devices that ring no bell. */
-static void nap(uint64_t deadline_ns)
-{
-    uint64_t now = gyre_clock_ns();
-    uint64_t length = deadline_ns - now < POLL_NS ? deadline_ns - now : POLL_NS;
-    struct timespec duration = {0, (long)length};
-    if (deadline_ns > now)
-        nanosleep(&duration, NULL);
-}
-
 static gyre_status park(const struct waiter *waiter)
 {
     gyre_queue *queue = waiter->queue;
@@ -157,7 +145,7 @@ static gyre_status park(const struct waiter *waiter)
         else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
             gyre_futex_wait(waiter->bell, seen, waiter->deadline_ns);
         else
-            nap(waiter->deadline_ns);
+            gyre_nap(waiter->deadline_ns); /* it rings no bell */
     }
     __atomic_fetch_sub(waiter->announce, 1, __ATOMIC_SEQ_CST);
     return status;

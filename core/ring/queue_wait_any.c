@@ -14,7 +14,6 @@
 #include "gyre/waiting.h"
 
 enum { YIELDS = 16, TURNS_PER_CLOCK = 64, TURNS_PER_YIELD = 128 };
-#define NAP_NS UINT64_C(50000)
 
 enum answer {
     ANSWER_READY,  /* a completion for a receiver */
@@ -82,15 +81,6 @@ static gyre_status yield(const struct gyre_queue_group *group, uint64_t turns, u
     return status;
 }
 
-static void nap(uint64_t deadline_ns)
-{
-    uint64_t now = gyre_clock_ns();
-    uint64_t length = deadline_ns - now < NAP_NS ? deadline_ns - now : NAP_NS;
-    struct timespec duration = {0, (long)length};
-    if (deadline_ns > now)
-        nanosleep(&duration, NULL);
-}
-
 /* Sleeps until a bell differs from `seen`, the deadline, or spuriously. */
 static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen, uint64_t deadline_ns)
 {
@@ -108,7 +98,7 @@ static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen,
 #else
     (void)group, (void)seen;
 #endif
-    nap(deadline_ns);
+    gyre_nap(deadline_ns);
 }
 
 static void announce(const struct gyre_queue_group *group, uint32_t by)
@@ -133,7 +123,7 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
         if (gyre_clock_ns() >= deadline_ns)
             status = GYRE_TIMEOUT;
         else if (naps)
-            nap(deadline_ns);
+            gyre_nap(deadline_ns);
         else
             sleep_on(group, seen, deadline_ns);
     }

@@ -31,39 +31,40 @@ static gyre_status find_memory(uint64_t id, gyre_memory **out)
 }
 
 /* Reads what the message says beyond its first numbers. */
-static gyre_status read_desc(struct gyre_wire *wire, gyre_resident_desc *desc, gyre_binding_desc *bindings)
+static gyre_status read_desc(struct gyre_parcel *parcel, gyre_resident_desc *desc,
+                             gyre_binding_desc *bindings)
 {
-    desc->kernel_name = gyre_wire_get_text(wire);
-    desc->lanes = gyre_wire_get_u32(wire, UINT32_MAX);
-    desc->blocks = gyre_wire_get_u32(wire, UINT32_MAX);
-    gyre_status status = find_memory(gyre_wire_get_u64(wire), &desc->state);
-    desc->idle = (gyre_idle)gyre_wire_get_u32(wire, GYRE_IDLE_PARK);
-    desc->spin_turns = gyre_wire_get_u32(wire, UINT32_MAX);
-    desc->binding_count = gyre_wire_get_u32(wire, BINDINGS_MAX);
+    desc->kernel_name = gyre_parcel_get_text(parcel);
+    desc->lanes = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    desc->blocks = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    gyre_status status = find_memory(gyre_parcel_get_u64(parcel), &desc->state);
+    desc->idle = (gyre_idle)gyre_parcel_get_u32(parcel, GYRE_IDLE_PARK);
+    desc->spin_turns = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    desc->binding_count = gyre_parcel_get_u32(parcel, BINDINGS_MAX);
     desc->bindings = bindings;
     for (uint32_t i = 0; status == GYRE_OK && i < desc->binding_count; i++) {
-        status = find_memory(gyre_wire_get_u64(wire), &bindings[i].memory);
-        bindings[i].offset = gyre_wire_get_u64(wire);
-        bindings[i].element_count = gyre_wire_get_u64(wire);
+        status = find_memory(gyre_parcel_get_u64(parcel), &bindings[i].memory);
+        bindings[i].offset = gyre_parcel_get_u64(parcel);
+        bindings[i].element_count = gyre_parcel_get_u64(parcel);
     }
     if (status != GYRE_OK)
         return status;
-    bool sound = gyre_wire_whole(wire) && desc->kernel_name &&
+    bool sound = gyre_parcel_whole(parcel) && desc->kernel_name &&
                  GYRE_CONTROL_SIZE((uint64_t)desc->blocks) <= desc->control_size;
     return sound ? GYRE_OK : worker_nonsense();
 }
 
-gyre_status worker_launch(struct gyre_wire *wire)
+gyre_status worker_launch(struct gyre_parcel *parcel)
 {
     struct worker_object object = {.kind = WORKER_RESIDENT}, module;
     gyre_binding_desc bindings[BINDINGS_MAX];
     gyre_resident_desc desc = {.size = sizeof desc, .kernel_log = kernel_log};
     gyre_resident *resident = NULL;
-    object.id = gyre_wire_get_u64(wire);
-    uint64_t module_id = gyre_wire_get_u64(wire);
-    object.size = desc.control_size = gyre_wire_get_u64(wire);
-    int descriptor = gyre_wire_take_descriptor(wire);
-    gyre_status status = read_desc(wire, &desc, bindings);
+    object.id = gyre_parcel_get_u64(parcel);
+    uint64_t module_id = gyre_parcel_get_u64(parcel);
+    object.size = desc.control_size = gyre_parcel_get_u64(parcel);
+    int descriptor = gyre_parcel_take_descriptor(parcel);
+    gyre_status status = read_desc(parcel, &desc, bindings);
     if (status == GYRE_OK)
         status = worker_find(module_id, WORKER_MODULE, &module);
     desc.control_descriptor = dup(descriptor);
@@ -82,33 +83,33 @@ gyre_status worker_launch(struct gyre_wire *wire)
         close(desc.control_descriptor);
     if (descriptor >= 0)
         close(descriptor);
-    gyre_wire_begin(wire, GYRE_WIRE_LAUNCH, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_LAUNCH, GYRE_OK);
     return status;
 }
 
-gyre_status worker_wait(struct gyre_wire *wire)
+gyre_status worker_wait(struct gyre_parcel *parcel)
 {
     struct worker_object object;
-    uint64_t id = gyre_wire_get_u64(wire);
-    uint64_t deadline_ns = gyre_wire_get_u64(wire);
-    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    uint64_t id = gyre_parcel_get_u64(parcel);
+    uint64_t deadline_ns = gyre_parcel_get_u64(parcel);
+    gyre_status status = gyre_parcel_whole(parcel) ? GYRE_OK : worker_nonsense();
     if (status == GYRE_OK)
         status = worker_find(id, WORKER_RESIDENT, &object);
     if (status == GYRE_OK)
         status = gyre_dispatch_wait(worker_device(), object.handle, deadline_ns);
-    gyre_wire_begin(wire, GYRE_WIRE_WAIT, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_WAIT, GYRE_OK);
     return status;
 }
 
-gyre_status worker_notify(struct gyre_wire *wire)
+gyre_status worker_notify(struct gyre_parcel *parcel)
 {
     struct worker_object object;
-    uint64_t id = gyre_wire_get_u64(wire);
-    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    uint64_t id = gyre_parcel_get_u64(parcel);
+    gyre_status status = gyre_parcel_whole(parcel) ? GYRE_OK : worker_nonsense();
     if (status == GYRE_OK)
         status = worker_find(id, WORKER_RESIDENT, &object);
     if (status == GYRE_OK)
         status = gyre_dispatch_notify(worker_device(), object.handle);
-    gyre_wire_begin(wire, GYRE_WIRE_NOTIFY, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_NOTIFY, GYRE_OK);
     return status;
 }

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc == 3)
-        prctl(PR_SET_NAME, GYRE_STANDBY_NAME); /* until GYRE_WIRE_PROMOTE */
+        prctl(PR_SET_NAME, GYRE_STANDBY_NAME); /* until GYRE_PARCEL_PROMOTE */
     if (getppid() != (pid_t)strtol(argv[1], NULL, 10))
         return 1;                     /* the parent died before that took effect */
     setrlimit(RLIMIT_CORE, &no_core); /* a core file of shared rings and a driver takes seconds to write */

@@ -14,7 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/isolation/keeper.h"
-#include "core/isolation/records.h"
+#include "core/parcel/records.h"
 #include "core/worker/serve.h"
 
 enum { PARAMETERS_MAX = 256, DIRECTORIES_MAX = 64, MESSAGES_MAX = 64 * 1024 };
@@ -33,94 +33,94 @@ gyre_status worker_nonsense(void)
 
 /* ---- the device ---- */
 
-static const char *text_or_empty(struct gyre_wire *wire)
+static const char *text_or_empty(struct gyre_parcel *parcel)
 {
-    const char *text = gyre_wire_get_text(wire);
+    const char *text = gyre_parcel_get_text(parcel);
     return text ? text : "";
 }
 
-static void answer_open(struct gyre_wire *wire)
+static void answer_open(struct gyre_parcel *parcel)
 {
-    gyre_wire_begin(wire, GYRE_WIRE_OPEN, GYRE_OK);
-    gyre_wire_put(wire, gyre_dispatch_device_info(device), sizeof(gyre_device_info));
-    gyre_wire_put_u64(wire, gyre_dispatch_has_notify(device));
-    gyre_wire_put_u64(wire, gyre_dispatch_can_copy(device));
-    gyre_wire_put_text(wire, gyre_dispatch_build(device));
+    gyre_parcel_begin(parcel, GYRE_PARCEL_OPEN, GYRE_OK);
+    gyre_parcel_put(parcel, gyre_dispatch_device_info(device), sizeof(gyre_device_info));
+    gyre_parcel_put_u64(parcel, gyre_dispatch_has_notify(device));
+    gyre_parcel_put_u64(parcel, gyre_dispatch_can_copy(device));
+    gyre_parcel_put_text(parcel, gyre_dispatch_build(device));
 }
 
-gyre_status worker_open(struct gyre_wire *wire)
+gyre_status worker_open(struct gyre_parcel *parcel)
 {
     gyre_parameter parameters[PARAMETERS_MAX];
     struct gyre_dispatch *opened = NULL;
     struct gyre_candidate candidate = {.parameters = parameters};
-    candidate.name = text_or_empty(wire);
-    candidate.library = text_or_empty(wire);
-    uint32_t ordinal = gyre_wire_get_u32(wire, UINT32_MAX);
-    candidate.parameter_count = gyre_wire_get_u32(wire, PARAMETERS_MAX);
+    candidate.name = text_or_empty(parcel);
+    candidate.library = text_or_empty(parcel);
+    uint32_t ordinal = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    candidate.parameter_count = gyre_parcel_get_u32(parcel, PARAMETERS_MAX);
     for (size_t i = 0; i < candidate.parameter_count; i++) {
-        parameters[i].key = text_or_empty(wire);
-        parameters[i].value = text_or_empty(wire);
-        parameters[i].origin = text_or_empty(wire);
+        parameters[i].key = text_or_empty(parcel);
+        parameters[i].value = text_or_empty(parcel);
+        parameters[i].origin = text_or_empty(parcel);
     }
-    if (!gyre_wire_whole(wire) || worker_device())
+    if (!gyre_parcel_whole(parcel) || worker_device())
         return worker_nonsense();
     gyre_status status = gyre_dispatch_open(&candidate, ordinal, worker_log, NULL, &opened);
     if (status != GYRE_OK)
         return status;
     __atomic_store_n(&device, opened, __ATOMIC_RELEASE); /* pairs with worker_device */
-    answer_open(wire);
+    answer_open(parcel);
     return GYRE_OK;
 }
 
-gyre_status worker_close(struct gyre_wire *wire)
+gyre_status worker_close(struct gyre_parcel *parcel)
 {
     struct gyre_dispatch *closed = __atomic_exchange_n(&device, NULL, __ATOMIC_ACQ_REL);
     gyre_dispatch_close(closed);
-    gyre_wire_begin(wire, GYRE_WIRE_CLOSE, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_CLOSE, GYRE_OK);
     return GYRE_OK;
 }
 
 /* In the list of processes it is a worker like any other from now on. */
-gyre_status worker_promote(struct gyre_wire *wire)
+gyre_status worker_promote(struct gyre_parcel *parcel)
 {
     static const char name[] = GYRE_WORKER_PROGRAM;
-    int file = gyre_wire_whole(wire) ? open("/proc/self/comm", O_WRONLY | O_CLOEXEC) : -1;
+    int file = gyre_parcel_whole(parcel) ? open("/proc/self/comm", O_WRONLY | O_CLOEXEC) : -1;
     bool renamed = file >= 0 && write(file, name, sizeof name - 1) > 0;
     if (file >= 0)
         close(file);
-    gyre_wire_begin(wire, GYRE_WIRE_PROMOTE, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_PROMOTE, GYRE_OK);
     return renamed ? GYRE_OK : gyre_error_set(GYRE_FAILED, "a worker cannot be renamed");
 }
 
-static void answer_compile(struct gyre_wire *wire, gyre_status status, const char *messages)
+static void answer_compile(struct gyre_parcel *parcel, gyre_status status, const char *messages)
 {
-    gyre_wire_begin(wire, GYRE_WIRE_COMPILE, status);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_COMPILE, status);
     if (status != GYRE_OK)
-        gyre_wire_put_text(wire, gyre_error_cause());
-    gyre_wire_put_text(wire, messages);
+        gyre_parcel_put_text(parcel, gyre_error_cause());
+    gyre_parcel_put_text(parcel, messages);
 }
 
-gyre_status worker_compile(struct gyre_wire *wire)
+gyre_status worker_compile(struct gyre_parcel *parcel)
 {
     const char *directories[DIRECTORIES_MAX + 1] = {NULL};
     gyre_compile_desc desc = {.size = sizeof desc, .include_directories = directories};
-    desc.unit_path = text_or_empty(wire);
-    desc.options = text_or_empty(wire);
-    desc.architecture = gyre_wire_get_text(wire);
-    desc.artifact_path = text_or_empty(wire);
-    desc.dependency_path = gyre_wire_get_text(wire);
-    desc.deadline_ns = gyre_wire_get_u64(wire);
-    desc.messages_size = gyre_wire_get_u32(wire, MESSAGES_MAX);
-    uint32_t count = gyre_wire_get_u32(wire, DIRECTORIES_MAX);
+    desc.unit_path = text_or_empty(parcel);
+    desc.options = text_or_empty(parcel);
+    desc.architecture = gyre_parcel_get_text(parcel);
+    desc.artifact_path = text_or_empty(parcel);
+    desc.dependency_path = gyre_parcel_get_text(parcel);
+    desc.deadline_ns = gyre_parcel_get_u64(parcel);
+    desc.messages_size = gyre_parcel_get_u32(parcel, MESSAGES_MAX);
+    uint32_t count = gyre_parcel_get_u32(parcel, DIRECTORIES_MAX);
     for (uint32_t i = 0; i < count; i++)
-        directories[i] = text_or_empty(wire);
-    if (!gyre_wire_whole(wire))
+        directories[i] = text_or_empty(parcel);
+    if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
     desc.messages = calloc(1, desc.messages_size + 1);
     if (!desc.messages)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a compiler's messages");
     gyre_status status = gyre_dispatch_compile(worker_device(), &desc);
-    answer_compile(wire, status, desc.messages);
+    answer_compile(parcel, status, desc.messages);
     free(desc.messages);
     return status;
 }
@@ -156,16 +156,16 @@ static gyre_status load(const char *path, int copy, const void *bytes, uint64_t 
     return gyre_dispatch_module_load(worker_device(), &desc, out);
 }
 
-gyre_status worker_module_load(struct gyre_wire *wire)
+gyre_status worker_module_load(struct gyre_parcel *parcel)
 {
     struct worker_object object = {.kind = WORKER_MODULE};
     gyre_module *module = NULL;
     void *bytes = NULL;
-    object.id = gyre_wire_get_u64(wire);
-    const char *path = text_or_empty(wire);
-    uint64_t size = gyre_wire_get_u64(wire);
-    int copy = gyre_wire_take_descriptor(wire);
-    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    object.id = gyre_parcel_get_u64(parcel);
+    const char *path = text_or_empty(parcel);
+    uint64_t size = gyre_parcel_get_u64(parcel);
+    int copy = gyre_parcel_take_descriptor(parcel);
+    gyre_status status = gyre_parcel_whole(parcel) ? GYRE_OK : worker_nonsense();
     if (status == GYRE_OK)
         status = worker_map(dup(copy), size, &bytes);
     if (status == GYRE_OK)
@@ -177,25 +177,25 @@ gyre_status worker_module_load(struct gyre_wire *wire)
     object.handle = module;
     if (status == GYRE_OK)
         status = worker_keep(&object);
-    gyre_wire_begin(wire, GYRE_WIRE_MODULE_LOAD, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_MODULE_LOAD, GYRE_OK);
     return status;
 }
 
-gyre_status worker_module_kernel(struct gyre_wire *wire)
+gyre_status worker_module_kernel(struct gyre_parcel *parcel)
 {
     struct worker_object module;
     gyre_kernel_record record;
-    uint64_t id = gyre_wire_get_u64(wire);
-    uint32_t index = gyre_wire_get_u32(wire, UINT32_MAX);
-    gyre_status status = gyre_wire_whole(wire) ? GYRE_OK : worker_nonsense();
+    uint64_t id = gyre_parcel_get_u64(parcel);
+    uint32_t index = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    gyre_status status = gyre_parcel_whole(parcel) ? GYRE_OK : worker_nonsense();
     if (status == GYRE_OK)
         status = worker_find(id, WORKER_MODULE, &module);
     if (status == GYRE_OK)
         status = gyre_dispatch_module_kernel(worker_device(), module.handle, index, &record);
     if (status != GYRE_OK)
         return status;
-    gyre_wire_begin(wire, GYRE_WIRE_MODULE_KERNEL, GYRE_OK);
-    gyre_record_put(wire, &record);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_MODULE_KERNEL, GYRE_OK);
+    gyre_record_put(parcel, &record);
     return GYRE_OK;
 }
 
@@ -210,16 +210,16 @@ static gyre_status keep_or_unmap(const struct worker_object *object, gyre_status
     return status;
 }
 
-gyre_status worker_queue_alloc(struct gyre_wire *wire)
+gyre_status worker_queue_alloc(struct gyre_parcel *parcel)
 {
     struct worker_object object = {.kind = WORKER_QUEUE};
     gyre_queue_memory_desc desc = {.size = sizeof desc, .descriptor = -1};
     gyre_queue_memory *memory = NULL;
     uint64_t address = 0;
-    object.id = gyre_wire_get_u64(wire);
-    object.size = desc.region_size = gyre_wire_get_u64(wire);
-    int descriptor = gyre_wire_take_descriptor(wire);
-    if (!gyre_wire_whole(wire))
+    object.id = gyre_parcel_get_u64(parcel);
+    object.size = desc.region_size = gyre_parcel_get_u64(parcel);
+    int descriptor = gyre_parcel_take_descriptor(parcel);
+    if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
     desc.descriptor = dup(descriptor); /* for the call alone, as the contract says */
     gyre_status status = worker_map(descriptor, desc.region_size, &object.mapping);
@@ -230,20 +230,20 @@ gyre_status worker_queue_alloc(struct gyre_wire *wire)
         close(desc.descriptor);
     object.handle = memory;
     status = keep_or_unmap(&object, status);
-    gyre_wire_begin(wire, GYRE_WIRE_QUEUE_ALLOC, GYRE_OK);
-    gyre_wire_put_u64(wire, address);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_QUEUE_ALLOC, GYRE_OK);
+    gyre_parcel_put_u64(parcel, address);
     return status;
 }
 
-gyre_status worker_memory_alloc(struct gyre_wire *wire)
+gyre_status worker_memory_alloc(struct gyre_parcel *parcel)
 {
     struct worker_object object = {.kind = WORKER_MEMORY};
     gyre_memory *memory = NULL;
     uint64_t address = 0;
-    object.id = gyre_wire_get_u64(wire);
-    object.size = gyre_wire_get_u64(wire);
-    int descriptor = gyre_wire_take_descriptor(wire);
-    if (!gyre_wire_whole(wire))
+    object.id = gyre_parcel_get_u64(parcel);
+    object.size = gyre_parcel_get_u64(parcel);
+    int descriptor = gyre_parcel_take_descriptor(parcel);
+    if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
     gyre_status status = worker_map(descriptor, object.size, &object.mapping);
     if (status == GYRE_OK)
@@ -252,9 +252,9 @@ gyre_status worker_memory_alloc(struct gyre_wire *wire)
     status = keep_or_unmap(&object, status);
     bool addressed =
         status == GYRE_OK && gyre_dispatch_memory_address(worker_device(), memory, &address) == GYRE_OK;
-    gyre_wire_begin(wire, GYRE_WIRE_MEMORY_ALLOC, GYRE_OK);
-    gyre_wire_put_u64(wire, addressed);
-    gyre_wire_put_u64(wire, address);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_MEMORY_ALLOC, GYRE_OK);
+    gyre_parcel_put_u64(parcel, addressed);
+    gyre_parcel_put_u64(parcel, address);
     return status;
 }
 
@@ -263,16 +263,16 @@ static bool is_within(const struct worker_object *object, uint64_t offset, uint6
     return offset <= object->size && byte_count <= object->size - offset;
 }
 
-gyre_status worker_transfer(struct gyre_wire *wire)
+gyre_status worker_transfer(struct gyre_parcel *parcel)
 {
     struct worker_object object;
     gyre_transfer_desc desc = {.size = sizeof desc};
-    uint64_t id = gyre_wire_get_u64(wire);
-    desc.kind = (gyre_transfer_kind)gyre_wire_get_u32(wire, GYRE_TRANSFER_FILL);
-    desc.offset = gyre_wire_get_u64(wire);
-    desc.byte_count = gyre_wire_get_u64(wire);
-    desc.fill = (uint8_t)gyre_wire_get_u32(wire, UINT8_MAX);
-    if (!gyre_wire_whole(wire))
+    uint64_t id = gyre_parcel_get_u64(parcel);
+    desc.kind = (gyre_transfer_kind)gyre_parcel_get_u32(parcel, GYRE_TRANSFER_FILL);
+    desc.offset = gyre_parcel_get_u64(parcel);
+    desc.byte_count = gyre_parcel_get_u64(parcel);
+    desc.fill = (uint8_t)gyre_parcel_get_u32(parcel, UINT8_MAX);
+    if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
     gyre_status status = worker_find(id, WORKER_MEMORY, &object);
     if (status != GYRE_OK)
@@ -282,20 +282,20 @@ gyre_status worker_transfer(struct gyre_wire *wire)
     desc.memory = object.handle;
     desc.source = desc.target = (unsigned char *)object.mapping + desc.offset;
     status = gyre_dispatch_transfer(worker_device(), &desc);
-    gyre_wire_begin(wire, GYRE_WIRE_TRANSFER, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_TRANSFER, GYRE_OK);
     return status;
 }
 
-gyre_status worker_memory_copy(struct gyre_wire *wire)
+gyre_status worker_memory_copy(struct gyre_parcel *parcel)
 {
     struct worker_object source, target;
     gyre_copy_desc desc = {.size = sizeof desc};
-    uint64_t source_id = gyre_wire_get_u64(wire);
-    uint64_t target_id = gyre_wire_get_u64(wire);
-    desc.source_offset = gyre_wire_get_u64(wire);
-    desc.target_offset = gyre_wire_get_u64(wire);
-    desc.byte_count = gyre_wire_get_u64(wire);
-    gyre_status status = gyre_wire_whole(wire) && source_id != target_id ? GYRE_OK : worker_nonsense();
+    uint64_t source_id = gyre_parcel_get_u64(parcel);
+    uint64_t target_id = gyre_parcel_get_u64(parcel);
+    desc.source_offset = gyre_parcel_get_u64(parcel);
+    desc.target_offset = gyre_parcel_get_u64(parcel);
+    desc.byte_count = gyre_parcel_get_u64(parcel);
+    gyre_status status = gyre_parcel_whole(parcel) && source_id != target_id ? GYRE_OK : worker_nonsense();
     if (status == GYRE_OK)
         status = worker_find(source_id, WORKER_MEMORY, &source);
     if (status == GYRE_OK)
@@ -308,6 +308,6 @@ gyre_status worker_memory_copy(struct gyre_wire *wire)
     desc.source = source.handle;
     desc.target = target.handle;
     status = gyre_dispatch_memory_copy(worker_device(), &desc);
-    gyre_wire_begin(wire, GYRE_WIRE_MEMORY_COPY, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_MEMORY_COPY, GYRE_OK);
     return status;
 }

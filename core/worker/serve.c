@@ -21,7 +21,7 @@
 
 static int control_socket;
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct gyre_wire log_wire;
+static struct gyre_parcel log_parcel;
 
 /* ---- log ---- */
 
@@ -30,10 +30,10 @@ void worker_log(void *context, int level, const char *text)
     (void)context;
     pthread_mutex_lock(&log_lock);
     gyre_error_hold();
-    gyre_wire_begin(&log_wire, GYRE_WIRE_LOG, GYRE_OK);
-    gyre_wire_put_u64(&log_wire, (uint64_t)level);
-    gyre_wire_put_text(&log_wire, text);
-    gyre_wire_send(&log_wire, control_socket, 0);
+    gyre_parcel_begin(&log_parcel, GYRE_PARCEL_LOG, GYRE_OK);
+    gyre_parcel_put_u64(&log_parcel, (uint64_t)level);
+    gyre_parcel_put_text(&log_parcel, text);
+    gyre_parcel_send(&log_parcel, control_socket, 0);
     gyre_error_let_go();
     pthread_mutex_unlock(&log_lock);
 }
@@ -42,87 +42,87 @@ void worker_log_kernel(uint64_t id, const char *text, int64_t value)
 {
     pthread_mutex_lock(&log_lock);
     gyre_error_hold();
-    gyre_wire_begin(&log_wire, GYRE_WIRE_KERNEL_LOG, GYRE_OK);
-    gyre_wire_put_u64(&log_wire, id);
-    gyre_wire_put_u64(&log_wire, (uint64_t)value);
-    gyre_wire_put_text(&log_wire, text);
-    gyre_wire_send(&log_wire, control_socket, 0);
+    gyre_parcel_begin(&log_parcel, GYRE_PARCEL_KERNEL_LOG, GYRE_OK);
+    gyre_parcel_put_u64(&log_parcel, id);
+    gyre_parcel_put_u64(&log_parcel, (uint64_t)value);
+    gyre_parcel_put_text(&log_parcel, text);
+    gyre_parcel_send(&log_parcel, control_socket, 0);
     gyre_error_let_go();
     pthread_mutex_unlock(&log_lock);
 }
 
 /* ---- calls ---- */
 
-static gyre_status release(struct gyre_wire *wire)
+static gyre_status release(struct gyre_parcel *parcel)
 {
-    uint64_t id = gyre_wire_get_u64(wire);
-    if (!gyre_wire_whole(wire))
+    uint64_t id = gyre_parcel_get_u64(parcel);
+    if (!gyre_parcel_whole(parcel))
         return worker_nonsense();
     gyre_status status = worker_release(id);
-    gyre_wire_begin(wire, GYRE_WIRE_RELEASE, GYRE_OK);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_RELEASE, GYRE_OK);
     return status;
 }
 
 static worker_operation *const operations[] = {
-    [GYRE_WIRE_OPEN] = worker_open,
-    [GYRE_WIRE_CLOSE] = worker_close,
-    [GYRE_WIRE_COMPILE] = worker_compile,
-    [GYRE_WIRE_MODULE_LOAD] = worker_module_load,
-    [GYRE_WIRE_MODULE_KERNEL] = worker_module_kernel,
-    [GYRE_WIRE_QUEUE_ALLOC] = worker_queue_alloc,
-    [GYRE_WIRE_MEMORY_ALLOC] = worker_memory_alloc,
-    [GYRE_WIRE_TRANSFER] = worker_transfer,
-    [GYRE_WIRE_MEMORY_COPY] = worker_memory_copy,
-    [GYRE_WIRE_PROMOTE] = worker_promote,
-    [GYRE_WIRE_LAUNCH] = worker_launch,
-    [GYRE_WIRE_WAIT] = worker_wait,
-    [GYRE_WIRE_NOTIFY] = worker_notify,
-    [GYRE_WIRE_RELEASE] = release,
+    [GYRE_PARCEL_OPEN] = worker_open,
+    [GYRE_PARCEL_CLOSE] = worker_close,
+    [GYRE_PARCEL_COMPILE] = worker_compile,
+    [GYRE_PARCEL_MODULE_LOAD] = worker_module_load,
+    [GYRE_PARCEL_MODULE_KERNEL] = worker_module_kernel,
+    [GYRE_PARCEL_QUEUE_ALLOC] = worker_queue_alloc,
+    [GYRE_PARCEL_MEMORY_ALLOC] = worker_memory_alloc,
+    [GYRE_PARCEL_TRANSFER] = worker_transfer,
+    [GYRE_PARCEL_MEMORY_COPY] = worker_memory_copy,
+    [GYRE_PARCEL_PROMOTE] = worker_promote,
+    [GYRE_PARCEL_LAUNCH] = worker_launch,
+    [GYRE_PARCEL_WAIT] = worker_wait,
+    [GYRE_PARCEL_NOTIFY] = worker_notify,
+    [GYRE_PARCEL_RELEASE] = release,
 };
 
 /* The answer to one call is what the operation wrote, or its status and sentence. */
-static void answer(struct gyre_wire *wire)
+static void answer(struct gyre_parcel *parcel)
 {
-    enum gyre_wire_operation operation = gyre_wire_operation(wire);
+    enum gyre_parcel_operation operation = gyre_parcel_operation(parcel);
     size_t index = (size_t)operation;
     gyre_error_clear();
     worker_operation *function = index < sizeof operations / sizeof operations[0] ? operations[index] : NULL;
     gyre_status status = GYRE_OK;
-    if (!function || (operation != GYRE_WIRE_OPEN && !worker_device()))
+    if (!function || (operation != GYRE_PARCEL_OPEN && !worker_device()))
         status = worker_nonsense();
     else
-        status = function(wire);
-    if (status == GYRE_OK || gyre_wire_status(wire) == status)
+        status = function(parcel);
+    if (status == GYRE_OK || gyre_parcel_status(parcel) == status)
         return;
-    gyre_wire_begin(wire, operation, status);
-    gyre_wire_put_text(wire, gyre_error_cause());
+    gyre_parcel_begin(parcel, operation, status);
+    gyre_parcel_put_text(parcel, gyre_error_cause());
 }
 
 static void *serve_connection(void *argument)
 {
     int socket = (int)(intptr_t)argument;
-    struct gyre_wire wire;
-    gyre_status status = gyre_wire_init(&wire);
+    struct gyre_parcel parcel;
+    gyre_status status = gyre_parcel_init(&parcel);
     while (status == GYRE_OK) {
-        status = gyre_wire_receive(&wire, socket, UINT64_MAX);
+        status = gyre_parcel_receive(&parcel, socket, UINT64_MAX);
         if (status == GYRE_OK) {
             (void)GYRE_FAULT_POINT(WORKER_CALL);
-            answer(&wire);
+            answer(&parcel);
             (void)GYRE_FAULT_POINT(WORKER_ANSWER);
         }
         if (status == GYRE_OK)
-            status = gyre_wire_send(&wire, socket, UINT64_MAX);
+            status = gyre_parcel_send(&parcel, socket, UINT64_MAX);
     }
-    gyre_wire_finish(&wire);
+    gyre_parcel_finish(&parcel);
     close(socket);
     return NULL;
 }
 
-static gyre_status start_connection(struct gyre_wire *wire)
+static gyre_status start_connection(struct gyre_parcel *parcel)
 {
     pthread_t thread;
-    int socket = gyre_wire_take_descriptor(wire);
-    if (gyre_wire_operation(wire) != GYRE_WIRE_CONNECT || socket < 0)
+    int socket = gyre_parcel_take_descriptor(parcel);
+    if (gyre_parcel_operation(parcel) != GYRE_PARCEL_CONNECT || socket < 0)
         return worker_nonsense();
     if (pthread_create(&thread, NULL, serve_connection, (void *)(intptr_t)socket) != 0) {
         close(socket); /* the caller is told that nobody answers */
@@ -157,17 +157,17 @@ static gyre_status start_watch(void)
 
 void worker_serve(int control)
 {
-    struct gyre_wire wire;
+    struct gyre_parcel parcel;
     control_socket = control;
     fcntl(control, F_SETFD, FD_CLOEXEC); /* compilers that a plugin runs are no business of the core's */
-    gyre_status status = gyre_wire_init(&wire);
+    gyre_status status = gyre_parcel_init(&parcel);
     if (status == GYRE_OK)
-        status = gyre_wire_init(&log_wire);
+        status = gyre_parcel_init(&log_parcel);
     if (status == GYRE_OK)
         status = start_watch();
     while (status == GYRE_OK) {
-        status = gyre_wire_receive(&wire, control, UINT64_MAX);
+        status = gyre_parcel_receive(&parcel, control, UINT64_MAX);
         if (status == GYRE_OK)
-            status = start_connection(&wire);
+            status = start_connection(&parcel);
     }
 }

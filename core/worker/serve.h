@@ -4,7 +4,7 @@
 #define GYRE_CORE_WORKER_SERVE_H
 
 #include "core/dispatch/dispatch.h"
-#include "core/isolation/wire.h"
+#include "core/parcel/parcel.h"
 
 enum worker_kind { WORKER_MODULE = 1, WORKER_QUEUE, WORKER_MEMORY, WORKER_RESIDENT };
 
@@ -35,7 +35,7 @@ gyre_status worker_look_at_residents(void);
 gyre_status worker_release(uint64_t id);
 
 /* operations.c, launches.c: each reads its arguments from the message and writes its answer into it. */
-typedef gyre_status worker_operation(struct gyre_wire *wire);
+typedef gyre_status worker_operation(struct gyre_parcel *parcel);
 worker_operation worker_open, worker_close, worker_compile, worker_module_load, worker_module_kernel,
     worker_queue_alloc, worker_memory_alloc, worker_transfer, worker_memory_copy, worker_promote,
     worker_launch, worker_wait, worker_notify;

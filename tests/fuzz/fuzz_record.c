@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/isolation/records.h"
+#include "core/parcel/records.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,30 +18,30 @@ static void require(int holds)
 }
 
 /* As it would have been received. */
-static void fill(struct gyre_wire *wire, const void *bytes, size_t size)
+static void fill(struct gyre_parcel *parcel, const void *bytes, size_t size)
 {
-    gyre_wire_begin(wire, GYRE_WIRE_MODULE_KERNEL, GYRE_OK);
-    gyre_wire_put(wire, bytes, size);
+    gyre_parcel_begin(parcel, GYRE_PARCEL_MODULE_KERNEL, GYRE_OK);
+    gyre_parcel_put(parcel, bytes, size);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct gyre_wire wire;
+    struct gyre_parcel parcel;
     struct gyre_kept_record record, again;
-    if (size > GYRE_WIRE_MAX / 2)
+    if (size > GYRE_PARCEL_MAX / 2)
         return 0;
-    require(gyre_wire_init(&wire) == GYRE_OK);
-    fill(&wire, data, size);
-    if (gyre_record_get(&wire, &record) == GYRE_OK) {
-        gyre_wire_begin(&wire, GYRE_WIRE_MODULE_KERNEL, GYRE_OK);
-        gyre_record_put(&wire, &record.record);
-        require(!wire.broken);
-        require(gyre_record_get(&wire, &again) == GYRE_OK);
+    require(gyre_parcel_init(&parcel) == GYRE_OK);
+    fill(&parcel, data, size);
+    if (gyre_record_get(&parcel, &record) == GYRE_OK) {
+        gyre_parcel_begin(&parcel, GYRE_PARCEL_MODULE_KERNEL, GYRE_OK);
+        gyre_record_put(&parcel, &record.record);
+        require(!parcel.broken);
+        require(gyre_record_get(&parcel, &again) == GYRE_OK);
         require(strcmp(record.record.name, again.record.name) == 0);
         require(record.record.request->size == again.record.request->size);
         gyre_record_release(&again);
         gyre_record_release(&record);
     }
-    gyre_wire_finish(&wire);
+    gyre_parcel_finish(&parcel);
     return 0;
 }

@@ -13,17 +13,17 @@ static bool revive(void *context)
     return gyre_proxy_revive(*(gyre_device **)context) == GYRE_OK;
 }
 
-static void put_unknown(struct gyre_wire *wire, void *argument)
+static void put_unknown(struct gyre_parcel *parcel, void *argument)
 {
     (void)argument;
-    gyre_wire_put_u64(wire, UINT64_MAX);
+    gyre_parcel_put_u64(parcel, UINT64_MAX);
 }
 
 /* A worker that gets the call says that there is no such object; INTERNAL. */
 static gyre_status ask(gyre_device *device, uint64_t incarnation)
 {
     const struct proxy_call call = {
-        .operation = GYRE_WIRE_RELEASE, .put = put_unknown, .incarnation = incarnation};
+        .operation = GYRE_PARCEL_RELEASE, .put = put_unknown, .incarnation = incarnation};
     return proxy_call(device, &call, NULL);
 }
 

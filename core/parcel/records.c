@@ -3,7 +3,7 @@
  * Kernel records as bytes. A type is sent with the types of its fields inside it, to a limited depth; a
  * message type that is a field twice is sent twice. No locks. Must not trust a count or a depth that came in.
  */
-#include "core/isolation/records.h"
+#include "core/parcel/records.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct gyre_kept_block {
 };
 
 struct reader {
-    struct gyre_wire *wire;
+    struct gyre_parcel *parcel;
     struct gyre_kept_block *blocks;
 };
 
@@ -33,44 +33,44 @@ static uint32_t count_types(const gyre_type *const *types)
     return count;
 }
 
-static void put_type(struct gyre_wire *wire, const gyre_type *type, int depth)
+static void put_type(struct gyre_parcel *parcel, const gyre_type *type, int depth)
 {
     uint32_t count = count_types(type->field_types);
-    if (depth == DEPTH_MAX || wire->broken) {
-        wire->broken = true;
+    if (depth == DEPTH_MAX || parcel->broken) {
+        parcel->broken = true;
         return;
     }
-    gyre_wire_put_text(wire, type->name);
-    gyre_wire_put_text(wire, type->fields);
-    gyre_wire_put_u64(wire, type->size);
-    gyre_wire_put_u64(wire, type->alignment);
-    gyre_wire_put_u64(wire, count);
+    gyre_parcel_put_text(parcel, type->name);
+    gyre_parcel_put_text(parcel, type->fields);
+    gyre_parcel_put_u64(parcel, type->size);
+    gyre_parcel_put_u64(parcel, type->alignment);
+    gyre_parcel_put_u64(parcel, count);
     for (uint32_t i = 0; i < count; i++)
-        put_type(wire, type->field_types[i], depth + 1);
+        put_type(parcel, type->field_types[i], depth + 1);
 }
 
-void gyre_type_put(struct gyre_wire *wire, const gyre_type *type)
+void gyre_type_put(struct gyre_parcel *parcel, const gyre_type *type)
 {
-    put_type(wire, type, 0);
+    put_type(parcel, type, 0);
 }
 
-void gyre_record_put(struct gyre_wire *wire, const gyre_kernel_record *record)
+void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *record)
 {
     uint32_t count = record->buffers[0] ? count_types(record->buffer_types) : 0;
-    gyre_wire_put_text(wire, record->name);
-    gyre_wire_put_u64(wire, (uint64_t)record->form);
-    put_type(wire, record->request, 0);
-    put_type(wire, record->reply, 0);
-    put_type(wire, record->state, 0);
-    gyre_wire_put_u64(wire, record->scratch_size);
-    gyre_wire_put_text(wire, record->buffers);
-    gyre_wire_put_u64(wire, count);
+    gyre_parcel_put_text(parcel, record->name);
+    gyre_parcel_put_u64(parcel, (uint64_t)record->form);
+    put_type(parcel, record->request, 0);
+    put_type(parcel, record->reply, 0);
+    put_type(parcel, record->state, 0);
+    gyre_parcel_put_u64(parcel, record->scratch_size);
+    gyre_parcel_put_text(parcel, record->buffers);
+    gyre_parcel_put_u64(parcel, count);
     for (uint32_t i = 0; i < count; i++)
-        put_type(wire, record->buffer_types[i], 0);
-    gyre_wire_put_u64(wire, record->registers);
-    gyre_wire_put_u64(wire, record->spill_bytes);
-    gyre_wire_put_u64(wire, record->shared_bytes);
-    gyre_wire_put_u64(wire, record->blocks_per_unit);
+        put_type(parcel, record->buffer_types[i], 0);
+    gyre_parcel_put_u64(parcel, record->registers);
+    gyre_parcel_put_u64(parcel, record->spill_bytes);
+    gyre_parcel_put_u64(parcel, record->shared_bytes);
+    gyre_parcel_put_u64(parcel, record->blocks_per_unit);
 }
 
 /* ---- reading ---- */
@@ -80,7 +80,7 @@ static void *keep(struct reader *reader, size_t size)
 {
     struct gyre_kept_block *block = calloc(1, sizeof *block + size);
     if (!block) {
-        reader->wire->broken = true;
+        reader->parcel->broken = true;
         return NULL;
     }
     block->next = reader->blocks;
@@ -90,9 +90,9 @@ static void *keep(struct reader *reader, size_t size)
 
 static const char *get_text(struct reader *reader)
 {
-    const char *text = gyre_wire_get_text(reader->wire);
+    const char *text = gyre_parcel_get_text(reader->parcel);
     if (!text) {
-        reader->wire->broken = true;
+        reader->parcel->broken = true;
         return "";
     }
     size_t size = strlen(text) + 1;
@@ -108,10 +108,10 @@ static const gyre_type *get_type(struct reader *reader, int depth);
 /* `count` types and a NULL behind them; NULL when the message is broken. */
 static const gyre_type *const *get_types(struct reader *reader, uint32_t count, int depth)
 {
-    if (reader->wire->broken)
+    if (reader->parcel->broken)
         return NULL;
     const gyre_type **types = keep(reader, (count + 1) * sizeof(gyre_type *));
-    for (uint32_t i = 0; types && i < count && !reader->wire->broken; i++)
+    for (uint32_t i = 0; types && i < count && !reader->parcel->broken; i++)
         types[i] = get_type(reader, depth);
     return types;
 }
@@ -120,46 +120,46 @@ static const gyre_type *get_type(struct reader *reader, int depth)
 {
     gyre_type *type = depth < DEPTH_MAX ? keep(reader, sizeof *type) : NULL;
     if (!type) {
-        reader->wire->broken = true;
+        reader->parcel->broken = true;
         return NULL;
     }
     type->name = get_text(reader);
     type->fields = get_text(reader);
-    type->size = gyre_wire_get_u64(reader->wire);
-    type->alignment = gyre_wire_get_u64(reader->wire);
-    uint32_t count = gyre_wire_get_u32(reader->wire, FIELDS_MAX);
+    type->size = gyre_parcel_get_u64(reader->parcel);
+    type->alignment = gyre_parcel_get_u64(reader->parcel);
+    uint32_t count = gyre_parcel_get_u32(reader->parcel, FIELDS_MAX);
     type->field_types = get_types(reader, count, depth + 1);
     return type;
 }
 
-const gyre_type *gyre_type_get(struct gyre_wire *wire, struct gyre_kept_block **blocks)
+const gyre_type *gyre_type_get(struct gyre_parcel *parcel, struct gyre_kept_block **blocks)
 {
-    struct reader reader = {wire, *blocks};
+    struct reader reader = {parcel, *blocks};
     const gyre_type *type = get_type(&reader, 0);
     *blocks = reader.blocks;
-    return wire->broken ? NULL : type;
+    return parcel->broken ? NULL : type;
 }
 
-gyre_status gyre_record_get(struct gyre_wire *wire, struct gyre_kept_record *out)
+gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record *out)
 {
-    struct reader reader = {.wire = wire};
+    struct reader reader = {.parcel = parcel};
     gyre_kernel_record *record = &out->record;
     memset(out, 0, sizeof *out);
     record->size = sizeof *record;
     record->name = get_text(&reader);
-    record->form = (gyre_form)gyre_wire_get_u32(wire, INT32_MAX);
+    record->form = (gyre_form)gyre_parcel_get_u32(parcel, INT32_MAX);
     record->request = get_type(&reader, 0);
     record->reply = get_type(&reader, 0);
     record->state = get_type(&reader, 0);
-    record->scratch_size = gyre_wire_get_u64(wire);
+    record->scratch_size = gyre_parcel_get_u64(parcel);
     record->buffers = get_text(&reader);
-    record->buffer_types = get_types(&reader, gyre_wire_get_u32(wire, FIELDS_MAX), 0);
-    record->registers = gyre_wire_get_u32(wire, UINT32_MAX);
-    record->spill_bytes = gyre_wire_get_u32(wire, UINT32_MAX);
-    record->shared_bytes = gyre_wire_get_u32(wire, UINT32_MAX);
-    record->blocks_per_unit = gyre_wire_get_u32(wire, UINT32_MAX);
+    record->buffer_types = get_types(&reader, gyre_parcel_get_u32(parcel, FIELDS_MAX), 0);
+    record->registers = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    record->spill_bytes = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    record->shared_bytes = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    record->blocks_per_unit = gyre_parcel_get_u32(parcel, UINT32_MAX);
     out->blocks = reader.blocks;
-    if (gyre_wire_whole(wire))
+    if (gyre_parcel_whole(parcel))
         return GYRE_OK;
     gyre_record_release(out);
     return gyre_error_set(GYRE_INTERNAL, "a worker process described a kernel in a way that makes no sense");

@@ -7,62 +7,62 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/isolation/records.h"
+#include "core/parcel/records.h"
 #include "gyre/waiting.h"
 #include "unit/unit.h"
 
 #define PAIR(FIELD) FIELD(u32, first) FIELD(f32, rest[3])
 GYRE_MESSAGE(pair, PAIR)
 
-static struct gyre_wire sent, received;
+static struct gyre_parcel sent, received;
 static int ends[2];
 
 static void open_ends(void)
 {
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-    ck_assert(gyre_wire_init(&sent) == GYRE_OK && gyre_wire_init(&received) == GYRE_OK);
-    gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_TIMEOUT);
+    ck_assert(gyre_parcel_init(&sent) == GYRE_OK && gyre_parcel_init(&received) == GYRE_OK);
+    gyre_parcel_begin(&sent, GYRE_PARCEL_WAIT, GYRE_TIMEOUT);
 }
 
 static void close_ends(void)
 {
-    gyre_wire_finish(&sent);
-    gyre_wire_finish(&received);
+    gyre_parcel_finish(&sent);
+    gyre_parcel_finish(&received);
     close(ends[0]);
     close(ends[1]);
 }
 
 static void pass_on(void)
 {
-    ck_assert(gyre_wire_send(&sent, ends[0], UINT64_MAX) == GYRE_OK);
-    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_OK);
+    ck_assert(gyre_parcel_send(&sent, ends[0], UINT64_MAX) == GYRE_OK);
+    ck_assert(gyre_parcel_receive(&received, ends[1], UINT64_MAX) == GYRE_OK);
 }
 
 START_TEST(values_and_descriptors_arrive)
 {
     struct stat one, other;
     int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    gyre_wire_put_u64(&sent, 7);
-    gyre_wire_put_text(&sent, "seven");
-    gyre_wire_put_text(&sent, NULL);
-    gyre_wire_put_text(&sent, "");
-    gyre_wire_put_descriptor(&sent, file);
+    gyre_parcel_put_u64(&sent, 7);
+    gyre_parcel_put_text(&sent, "seven");
+    gyre_parcel_put_text(&sent, NULL);
+    gyre_parcel_put_text(&sent, "");
+    gyre_parcel_put_descriptor(&sent, file);
     pass_on();
-    ck_assert(gyre_wire_operation(&received) == GYRE_WIRE_WAIT &&
-              gyre_wire_status(&received) == GYRE_TIMEOUT);
-    ck_assert_uint_eq(gyre_wire_get_u64(&received), 7);
-    ck_assert_str_eq(gyre_wire_get_text(&received), "seven");
-    ck_assert(gyre_wire_get_text(&received) == NULL);
-    ck_assert(!gyre_wire_whole(&received));
-    ck_assert_str_eq(gyre_wire_get_text(&received), "");
-    ck_assert(gyre_wire_whole(&received));
-    int arrived = gyre_wire_take_descriptor(&received);
+    ck_assert(gyre_parcel_operation(&received) == GYRE_PARCEL_WAIT &&
+              gyre_parcel_status(&received) == GYRE_TIMEOUT);
+    ck_assert_uint_eq(gyre_parcel_get_u64(&received), 7);
+    ck_assert_str_eq(gyre_parcel_get_text(&received), "seven");
+    ck_assert(gyre_parcel_get_text(&received) == NULL);
+    ck_assert(!gyre_parcel_whole(&received));
+    ck_assert_str_eq(gyre_parcel_get_text(&received), "");
+    ck_assert(gyre_parcel_whole(&received));
+    int arrived = gyre_parcel_take_descriptor(&received);
     ck_assert(fstat(file, &one) == 0 && fstat(arrived, &other) == 0 && one.st_ino == other.st_ino);
     ck_assert(fcntl(arrived, F_GETFD) & FD_CLOEXEC);
     close(arrived);
     close(file);
-    ck_assert_int_eq(gyre_wire_take_descriptor(&received), -1);
-    ck_assert(!gyre_wire_whole(&received));
+    ck_assert_int_eq(gyre_parcel_take_descriptor(&received), -1);
+    ck_assert(!gyre_parcel_whole(&received));
 }
 END_TEST
 
@@ -71,11 +71,11 @@ START_TEST(descriptors_that_nobody_takes_are_closed)
     int first = dup(0);
     close(first); /* the lowest free number */
     for (int round = 0; round < 3; round++) {
-        gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_OK);
-        gyre_wire_put_descriptor(&sent, ends[0]);
+        gyre_parcel_begin(&sent, GYRE_PARCEL_WAIT, GYRE_OK);
+        gyre_parcel_put_descriptor(&sent, ends[0]);
         pass_on();
     }
-    gyre_wire_begin(&received, GYRE_WIRE_WAIT, GYRE_OK);
+    gyre_parcel_begin(&received, GYRE_PARCEL_WAIT, GYRE_OK);
     int next = dup(0);
     close(next);
     ck_assert_int_eq(first, next);
@@ -84,25 +84,25 @@ END_TEST
 
 START_TEST(what_is_cut_or_too_large_is_broken)
 {
-    gyre_wire_put_u64(&sent, 3); /* a text of three bytes, of which there is one */
-    gyre_wire_put(&sent, "a", 1);
+    gyre_parcel_put_u64(&sent, 3); /* a text of three bytes, of which there is one */
+    gyre_parcel_put(&sent, "a", 1);
     pass_on();
-    ck_assert_str_eq(gyre_wire_get_text(&received), "");
-    ck_assert(received.broken && gyre_wire_get_u64(&received) == 0);
-    gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_OK);
-    gyre_wire_put_u64(&sent, 3); /* a text with an end inside */
-    gyre_wire_put(&sent, "a\0", 3);
+    ck_assert_str_eq(gyre_parcel_get_text(&received), "");
+    ck_assert(received.broken && gyre_parcel_get_u64(&received) == 0);
+    gyre_parcel_begin(&sent, GYRE_PARCEL_WAIT, GYRE_OK);
+    gyre_parcel_put_u64(&sent, 3); /* a text with an end inside */
+    gyre_parcel_put(&sent, "a\0", 3);
     pass_on();
-    gyre_wire_get_text(&received);
+    gyre_parcel_get_text(&received);
     ck_assert(received.broken);
-    gyre_wire_begin(&sent, GYRE_WIRE_WAIT, GYRE_OK);
-    gyre_wire_put_u64(&sent, 9);
+    gyre_parcel_begin(&sent, GYRE_PARCEL_WAIT, GYRE_OK);
+    gyre_parcel_put_u64(&sent, 9);
     pass_on();
-    ck_assert_uint_eq(gyre_wire_get_u32(&received, 8), 0);
+    ck_assert_uint_eq(gyre_parcel_get_u32(&received, 8), 0);
     ck_assert(received.broken);
-    static char large[GYRE_WIRE_MAX];
-    gyre_wire_put(&sent, large, sizeof large);
-    ck_assert(gyre_wire_send(&sent, ends[0], UINT64_MAX) == GYRE_INVALID);
+    static char large[GYRE_PARCEL_MAX];
+    gyre_parcel_put(&sent, large, sizeof large);
+    ck_assert(gyre_parcel_send(&sent, ends[0], UINT64_MAX) == GYRE_INVALID);
 }
 END_TEST
 
@@ -111,15 +111,15 @@ START_TEST(what_is_no_message_is_refused)
     char noise[64];
     memset(noise, 'x', sizeof noise);
     ck_assert(send(ends[0], noise, sizeof noise, 0) == sizeof noise);
-    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_INTERNAL);
+    ck_assert(gyre_parcel_receive(&received, ends[1], UINT64_MAX) == GYRE_INTERNAL);
     ck_assert(send(ends[0], noise, 3, 0) == 3);
-    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_INTERNAL);
-    uint16_t version = GYRE_WIRE_VERSION + 1;
+    ck_assert(gyre_parcel_receive(&received, ends[1], UINT64_MAX) == GYRE_INTERNAL);
+    uint16_t version = GYRE_PARCEL_VERSION + 1;
     memcpy(sent.bytes + 4, &version, sizeof version);
     uint32_t length = (uint32_t)sent.length;
     memcpy(sent.bytes + 8, &length, sizeof length);
     ck_assert(send(ends[0], sent.bytes, sent.length, 0) == (ssize_t)sent.length);
-    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_INCOMPATIBLE);
+    ck_assert(gyre_parcel_receive(&received, ends[1], UINT64_MAX) == GYRE_INCOMPATIBLE);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "version"));
 }
 END_TEST
@@ -127,11 +127,11 @@ END_TEST
 START_TEST(deadlines_and_ends_are_told_apart)
 {
     uint64_t start = gyre_clock_ns();
-    ck_assert(gyre_wire_receive(&received, ends[1], start + 20000000) == GYRE_TIMEOUT);
+    ck_assert(gyre_parcel_receive(&received, ends[1], start + 20000000) == GYRE_TIMEOUT);
     ck_assert_uint_ge(gyre_clock_ns() - start, 20000000);
     shutdown(ends[0], SHUT_RDWR);
-    ck_assert(gyre_wire_receive(&received, ends[1], UINT64_MAX) == GYRE_LOST);
-    ck_assert(gyre_wire_send(&sent, ends[1], UINT64_MAX) == GYRE_LOST);
+    ck_assert(gyre_parcel_receive(&received, ends[1], UINT64_MAX) == GYRE_LOST);
+    ck_assert(gyre_parcel_send(&sent, ends[1], UINT64_MAX) == GYRE_LOST);
 }
 END_TEST
 
@@ -181,8 +181,8 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("wire");
-    TCase *tcase = tcase_create("wire");
+    Suite *suite = suite_create("parcel");
+    TCase *tcase = tcase_create("parcel");
     tcase_add_checked_fixture(tcase, open_ends, close_ends);
     tcase_add_test(tcase, values_and_descriptors_arrive);
     tcase_add_test(tcase, descriptors_that_nobody_takes_are_closed);

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Packets with checked contents. No locks, no state beside the caller's. Must not trust a length, a text or a
+ * number that came in: a worker runs the user's code and may write anything.
+ */
+#include "core/parcel/parcel.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "gyre/waiting.h"
+
+#define PARCEL_MAGIC 0x57525947u /* "GYRW" */
+#define TEXT_NULL    UINT32_MAX
+#define POLL_LONGEST 60000
+
+struct header {
+    uint32_t magic;
+    uint16_t version, operation;
+    uint32_t length; /* of the whole message */
+    uint32_t status;
+};
+
+gyre_status gyre_parcel_init(struct gyre_parcel *parcel)
+{
+    memset(parcel, 0, sizeof *parcel);
+    parcel->bytes = malloc(GYRE_PARCEL_MAX);
+    return parcel->bytes ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory to talk to a worker process");
+}
+
+static void drop_descriptors(struct gyre_parcel *parcel)
+{
+    for (uint32_t i = 0; i < parcel->descriptor_count; i++)
+        if (parcel->descriptors[i] >= 0)
+            close(parcel->descriptors[i]);
+    parcel->descriptor_count = 0;
+}
+
+void gyre_parcel_finish(struct gyre_parcel *parcel)
+{
+    drop_descriptors(parcel);
+    free(parcel->bytes);
+    parcel->bytes = NULL;
+}
+
+/* ---- writing ---- */
+
+void gyre_parcel_begin(struct gyre_parcel *parcel, enum gyre_parcel_operation operation, gyre_status status)
+{
+    const struct header header = {.magic = PARCEL_MAGIC,
+                                  .version = GYRE_PARCEL_VERSION,
+                                  .operation = (uint16_t)operation,
+                                  .status = (uint32_t)status};
+    drop_descriptors(parcel);
+    memcpy(parcel->bytes, &header, sizeof header);
+    parcel->length = parcel->at = sizeof header;
+    parcel->broken = false;
+}
+
+static struct header header_of(const struct gyre_parcel *parcel)
+{
+    struct header header;
+    memcpy(&header, parcel->bytes, sizeof header);
+    return header;
+}
+
+enum gyre_parcel_operation gyre_parcel_operation(const struct gyre_parcel *parcel)
+{
+    return (enum gyre_parcel_operation)header_of(parcel).operation;
+}
+
+gyre_status gyre_parcel_status(const struct gyre_parcel *parcel)
+{
+    return (gyre_status)header_of(parcel).status;
+}
+
+void gyre_parcel_put(struct gyre_parcel *parcel, const void *bytes, size_t size)
+{
+    if (size > GYRE_PARCEL_MAX - parcel->length) {
+        parcel->broken = true;
+        return;
+    }
+    if (size)
+        memcpy(parcel->bytes + parcel->length, bytes, size);
+    parcel->length += size;
+}
+
+void gyre_parcel_put_u64(struct gyre_parcel *parcel, uint64_t value)
+{
+    gyre_parcel_put(parcel, &value, sizeof value);
+}
+
+void gyre_parcel_put_text(struct gyre_parcel *parcel, const char *text)
+{
+    size_t length = text ? strlen(text) + 1 : TEXT_NULL;
+    gyre_parcel_put_u64(parcel, length);
+    if (text)
+        gyre_parcel_put(parcel, text, length);
+}
+
+void gyre_parcel_put_descriptor(struct gyre_parcel *parcel, int descriptor)
+{
+    if (parcel->descriptor_count == GYRE_PARCEL_DESCRIPTORS_MAX)
+        parcel->broken = true;
+    else
+        parcel->descriptors[parcel->descriptor_count++] = descriptor;
+}
+
+/* ---- reading ---- */
+
+void gyre_parcel_get(struct gyre_parcel *parcel, void *bytes, size_t size)
+{
+    if (parcel->broken || size > parcel->length - parcel->at) {
+        parcel->broken = true;
+        memset(bytes, 0, size);
+        return;
+    }
+    memcpy(bytes, parcel->bytes + parcel->at, size);
+    parcel->at += size;
+}
+
+uint64_t gyre_parcel_get_u64(struct gyre_parcel *parcel)
+{
+    uint64_t value;
+    gyre_parcel_get(parcel, &value, sizeof value);
+    return value;
+}
+
+uint32_t gyre_parcel_get_u32(struct gyre_parcel *parcel, uint32_t most)
+{
+    uint64_t value = gyre_parcel_get_u64(parcel);
+    if (value > most) {
+        parcel->broken = true;
+        return 0;
+    }
+    return (uint32_t)value;
+}
+
+const char *gyre_parcel_get_text(struct gyre_parcel *parcel)
+{
+    uint64_t length = gyre_parcel_get_u64(parcel);
+    if (!parcel->broken && length == TEXT_NULL)
+        return NULL;
+    const char *text = (const char *)parcel->bytes + parcel->at;
+    if (parcel->broken || length == 0 || length > parcel->length - parcel->at || text[length - 1] != '\0' ||
+        strlen(text) != length - 1) {
+        parcel->broken = true;
+        return "";
+    }
+    parcel->at += length;
+    return text;
+}
+
+int gyre_parcel_take_descriptor(struct gyre_parcel *parcel)
+{
+    for (uint32_t i = 0; i < parcel->descriptor_count; i++) {
+        int descriptor = parcel->descriptors[i];
+        parcel->descriptors[i] = -1;
+        if (descriptor >= 0)
+            return descriptor;
+    }
+    parcel->broken = true;
+    return -1;
+}
+
+bool gyre_parcel_whole(const struct gyre_parcel *parcel)
+{
+    return !parcel->broken && parcel->at == parcel->length;
+}
+
+/* ---- the socket ---- */
+
+/* Waits until the socket is ready for `events`. OK, TIMEOUT. */
+static gyre_status await(int socket, short events, uint64_t deadline_ns)
+{
+    for (;;) {
+        uint64_t now = gyre_clock_ns();
+        uint64_t left_ms = deadline_ns <= now ? 0 : (deadline_ns - now) / 1000000 + 1;
+        struct pollfd wait = {.fd = socket, .events = events};
+        int ready = poll(&wait, 1, (int)(left_ms < POLL_LONGEST ? left_ms : POLL_LONGEST));
+        if (ready > 0)
+            return GYRE_OK;
+        if (gyre_clock_ns() >= deadline_ns)
+            return gyre_error_set(GYRE_TIMEOUT, "a worker process did not answer in time");
+    }
+}
+
+static gyre_status is_gone(void)
+{
+    return gyre_error_set(GYRE_LOST, "the worker process is gone");
+}
+
+/* Room for the descriptors of one message, aligned as the interface wants it. */
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int) * GYRE_PARCEL_DESCRIPTORS_MAX)];
+};
+
+/* What was lent leaves with the message and is not closed here. */
+static void attach_descriptors(struct gyre_parcel *parcel, struct msghdr *message, union control *control)
+{
+    size_t size = sizeof(int) * parcel->descriptor_count;
+    if (!size)
+        return;
+    memset(control, 0, sizeof *control);
+    message->msg_control = control->bytes;
+    message->msg_controllen = CMSG_SPACE(size);
+    struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(size);
+    memcpy(CMSG_DATA(header), parcel->descriptors, size);
+}
+
+gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns)
+{
+    union control control;
+    struct iovec part = {parcel->bytes, parcel->length};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct header header = header_of(parcel);
+    header.length = (uint32_t)parcel->length;
+    memcpy(parcel->bytes, &header, sizeof header);
+    attach_descriptors(parcel, &message, &control);
+    parcel->descriptor_count = 0;
+    if (parcel->broken)
+        return gyre_error_set(GYRE_INVALID,
+                              "a call of a worker process needs more than %d bytes of arguments",
+                              GYRE_PARCEL_MAX);
+    for (;;) {
+        if (sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+            return GYRE_OK;
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+            return is_gone();
+        gyre_status status = await(socket, POLLOUT, deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
+
+static void keep_descriptors(struct gyre_parcel *parcel, struct msghdr *message)
+{
+    struct cmsghdr *header = CMSG_FIRSTHDR(message);
+    if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+        return;
+    parcel->descriptor_count = (uint32_t)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+    memcpy(parcel->descriptors, CMSG_DATA(header), sizeof(int) * parcel->descriptor_count);
+}
+
+static gyre_status check_message(const struct gyre_parcel *parcel, int flags)
+{
+    struct header header;
+    if (parcel->length < sizeof header || (flags & (MSG_TRUNC | MSG_CTRUNC)))
+        return gyre_error_set(GYRE_INTERNAL, "a worker process sent a message of %zu bytes that was cut",
+                              parcel->length);
+    header = header_of(parcel);
+    if (header.magic != PARCEL_MAGIC || header.length != parcel->length)
+        return gyre_error_set(GYRE_INTERNAL, "a worker process sent %zu bytes that are no message",
+                              parcel->length);
+    if (header.version != GYRE_PARCEL_VERSION)
+        return gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "the worker program speaks version %u of the protocol, this library %u: install "
+            "both from one version of Gyre",
+            header.version, GYRE_PARCEL_VERSION);
+    return GYRE_OK;
+}
+
+gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns)
+{
+    union control control;
+    drop_descriptors(parcel);
+    for (;;) {
+        struct iovec part = {parcel->bytes, GYRE_PARCEL_MAX};
+        struct msghdr message = {.msg_iov = &part,
+                                 .msg_iovlen = 1,
+                                 .msg_control = control.bytes,
+                                 .msg_controllen = sizeof control.bytes};
+        ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+        if (got > 0) {
+            parcel->length = (size_t)got;
+            parcel->at = sizeof(struct header);
+            parcel->broken = false;
+            keep_descriptors(parcel, &message);
+            return check_message(parcel, message.msg_flags);
+        }
+        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            return is_gone();
+        gyre_status status = await(socket, POLLIN, deadline_ns);
+        if (status != GYRE_OK)
+            return status;
+    }
+}
