@@ -116,6 +116,29 @@ static void a_full_replay_log_forces_checkpoints(void)
     gyre_close(runtime);
 }
 
+/* Whoever asks finds nobody at home, and does not ask again. */
+static void a_checkpoint_that_is_asked_for_during_a_recovery_is_taken(void)
+{
+    enum { BEFORE = 300, AT_ONCE = 900, IN_ALL = 4000 };
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", "kernel.default.replay_log=4096");
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < IN_ALL; i++) {
+        const bool at_once = i >= BEFORE && i < BEFORE + AT_ONCE;
+        send_one(queue, i == BEFORE ? CRASH_ABORT : CRASH_NOT, 0, i);
+        while (i == BEFORE && info_of(kernel).restarts == 0)
+            ; /* those that follow are sent while nobody is there */
+        for (uint64_t first = BEFORE; i == BEFORE + AT_ONCE - 1 && first <= i; first++)
+            receive_one(queue, &model, first);
+        if (!at_once)
+            receive_one(queue, &model, i);
+    }
+    require(info_of(kernel).checkpoints >= 2 && info_of(kernel).restarts == 1);
+    require_state(kernel, &model);
+    gyre_close(runtime);
+}
+
 static void a_checkpoint_on_request_spares_the_replay(void)
 {
     gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
@@ -504,6 +527,8 @@ static const named_case cases[] = {
     {"state_survives_with_a_checkpoint_for_every_message",
      state_survives_with_a_checkpoint_for_every_message},
     {"a_full_replay_log_forces_checkpoints", a_full_replay_log_forces_checkpoints},
+    {"a_checkpoint_that_is_asked_for_during_a_recovery_is_taken",
+     a_checkpoint_that_is_asked_for_during_a_recovery_is_taken},
     {"a_checkpoint_on_request_spares_the_replay", a_checkpoint_on_request_spares_the_replay},
     {"poison_leaves_no_trace_in_the_state", poison_leaves_no_trace_in_the_state},
     {"a_paused_kernel_comes_back_paused_with_its_state", a_paused_kernel_comes_back_paused_with_its_state},
