@@ -188,7 +188,7 @@ static void check_any_kernel(struct checker *checker, const char *path)
                       "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or GYRE_ACTOR");
 }
 
-enum { FIXED_OPTIONS = 9, OPTIONS_MAX = 64 };
+enum { FIXED_OPTIONS = 10, OPTIONS_MAX = 64 };
 
 static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char *path, const char *text,
                               size_t text_size)
@@ -197,9 +197,17 @@ static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char
     const char *slash = strrchr(path, '/');
     struct CXUnsavedFile replaced = {path, text, text_size};
     snprintf(folder, sizeof folder, "-I%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    const char *arguments[FIXED_OPTIONS + OPTIONS_MAX] = {
-        "-x",   "c",        "-std=gnu11",    "-DGYRE_CHECK=1", "-w", "-ferror-limit=20",
-        folder, "-isystem", checker->headers};
+    /* of the warnings, what gcc and NVRTC take for an error */
+    const char *arguments[FIXED_OPTIONS + OPTIONS_MAX] = {"-x",
+                                                          "c",
+                                                          "-std=gnu11",
+                                                          "-DGYRE_CHECK=1",
+                                                          "-ferror-limit=20",
+                                                          "-Wno-everything",
+                                                          "-Werror=duplicate-decl-specifier",
+                                                          folder,
+                                                          "-isystem",
+                                                          checker->headers};
     int count = FIXED_OPTIONS;
     for (size_t i = 0; i < checker->option_count && i < OPTIONS_MAX; i++)
         arguments[count++] = checker->options[i];

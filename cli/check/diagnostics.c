@@ -58,6 +58,8 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
 }
 
 static const char field_prefix[] = "use of undeclared identifier 'gyre_type_";
+static const char message_prefix[] = "use of undeclared identifier 'gyre_size_";
+static const char twice_static[] = "duplicate 'static' declaration specifier";
 static const char form_prefix[] = "use of undeclared identifier '";
 
 static void refuse_field_type(struct checker *checker, const struct place *place, const char *text)
@@ -68,6 +70,15 @@ static void refuse_field_type(struct checker *checker, const struct place *place
         "'%.*s' is no type of a message: fields are i8 i16 i32 i64 u8 u16 u32 u64 f32 f64, or messages "
         "declared before with GYRE_MESSAGE",
         (int)strcspn(name, "'"), name);
+}
+
+static void refuse_plain_type(struct checker *checker, const struct place *place, const char *text)
+{
+    const char *name = text + sizeof message_prefix - 1;
+    report_refuse(&checker->report, "check", place,
+                  "'%.*s' is no message: the request, reply and state of a kernel are declared with "
+                  "GYRE_MESSAGE, so that the host knows their layout; a scratch may be any struct",
+                  (int)strcspn(name, "'"), name);
 }
 
 /* `state`, `scratch` or `buffers` in a kernel whose form has none of them. */
@@ -110,6 +121,11 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         refuse_twin(checker, diagnostic, &place, text);
     else if (strncmp(text, field_prefix, sizeof field_prefix - 1) == 0)
         refuse_field_type(checker, &place, text);
+    else if (strncmp(text, message_prefix, sizeof message_prefix - 1) == 0)
+        refuse_plain_type(checker, &place, text);
+    else if (strcmp(text, twice_static) == 0)
+        report_refuse(&checker->report, "check", &place,
+                      "GYRE_CONSTANT is static already: leave `static` out");
     else if (is_absent_parameter(text))
         refuse_absent_parameter(checker, &place, text);
     else if (strstr(text, "address space"))

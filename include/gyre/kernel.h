@@ -41,7 +41,8 @@
  *
  * DESK is the list that GYRE_PROTOCOL was given (message.h). In a file a type has one handler.
  *
- * Write gyre_none for what a kernel does not have. State is zero at launch unless the host gives other bytes.
+ * Write gyre_none for what a kernel does not have. A scratch may be any struct, all else are messages. State is
+ * zero at launch unless the host gives other bytes.
  *
  *     #define RANK_BUFFERS(IN, INOUT) IN(f32, weights) INOUT(f32, ranks)
  *     GYRE_BUFFERS(rank_buffers, RANK_BUFFERS)

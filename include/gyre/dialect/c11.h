@@ -267,8 +267,11 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         __attribute__((section("gyre_kernels"), used)) = &gyre_kernel_##name_;
 
 #ifdef GYRE_CHECK
-#define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)
-#define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)
+/* only what a message has: others are refused by name */
+#define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+    enum { gyre_messages_of_##name_ = gyre_size_##request_ | gyre_size_##reply_ | gyre_size_##state_ };
+#define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
+    GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 #else
 #define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \

@@ -338,7 +338,7 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
             request_least = gyre_least_##request_,                                                             \
             reply_size = gyre_size_##reply_,                                                                   \
             reply_least = gyre_least_##reply_,                                                                 \
-            scratch_size = gyre_size_##scratch_                                                                \
+            scratch_size = GYRE_SCRATCH_SIZE_(scratch_)                                                        \
         };                                                                                                     \
         static __device__ __forceinline__ int handle(const void *request, void *reply, void *state,            \
                                                      void *scratch, const void *buffers, gyre_context *gyre)   \

@@ -375,6 +375,12 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
+/* Scratch is any struct, which need not be a message: its size, or 0 for gyre_none, as a constant. */
+#define GYRE_SCRATCH_OF_gyre_none_            , 0
+#define GYRE_SECOND_OF_(first_, second_, ...) second_
+#define GYRE_SECOND_(...)                     GYRE_SECOND_OF_(__VA_ARGS__)
+#define GYRE_SCRATCH_SIZE_(scratch_)          GYRE_SECOND_(GYRE_SCRATCH_OF_##scratch_##_, sizeof(scratch_), )
+
 #define GYRE_DECLARE_(entry_, form_, name_, request_, reply_, scratch_, state_, buffers_)                    \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
     GYRE_RECORD_(name_) = {GYRE_DEVICE_MODULE_VERSION,                                                       \
@@ -382,7 +388,7 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
                            gyre_size_##request_,                                                             \
                            gyre_size_##reply_,                                                               \
                            gyre_size_##state_,                                                               \
-                           gyre_size_##scratch_,                                                             \
+                           GYRE_SCRATCH_SIZE_(scratch_),                                                     \
                            __LINE__,                                                                         \
                            #name_,                                                                           \
                            #request_,                                                                        \
