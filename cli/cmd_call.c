@@ -34,6 +34,7 @@ static const char HELP[] =
     "  {\"no_reply\":true}                          the handler did not reply\n"
     "  {\"failed\":{\"code\":CODE,\"text\":\"TEXT\"}}     the handler failed the request\n"
     "  {\"unhandled\":true}                         its kernel was lost first, or stopped\n"
+    "  {\"malformed\":\"SENTENCE\"}                  the handler wrote a reply that is none\n"
     "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"

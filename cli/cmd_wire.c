@@ -71,7 +71,9 @@ static int print_or_write(const char *text, size_t length, const char *output)
         fine = false;
     if (output && fclose(out) != 0)
         fine = false;
-    return fine ? CLI_OK : cli_error(CLI_FAILED, "cannot write '%s'", output ? output : "standard output");
+    return fine ? CLI_OK
+                : cli_error(CLI_FAILED, "cannot write '%s': %s", output ? output : "standard output",
+                            strerror(errno));
 }
 
 static int generate_all(wire_session *session, const char *file, const char *output)

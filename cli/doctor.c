@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The looks of gyre doctor. No state. Must not touch what may belong to a living process: a file of the cache
- * is removed when the process in its name is gone, a socket when nobody listens, a worker when its parent is
- * not its program any more.
+ * is removed when the process in its name is gone, a temporary folder when nobody holds its lock, a socket when
+ * nobody listens, a worker when its parent is not its program any more.
  */
 #include "cli/doctor.h"
 
@@ -23,6 +23,7 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/base/process.h"
+#include "core/base/temporary.h"
 #include "core/cache/cache.h"
 #include "core/isolation/keeper.h"
 #include "core/runtime/tools.h"
@@ -220,6 +221,18 @@ void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime)
     }
     if (keys)
         closedir(keys);
+}
+
+static void tell_folder(void *context, const char *path)
+{
+    doctor_report *report = context;
+    tell_left(report, report->clean && gyre_temporary_delete(path) == 0, "temporary", path,
+              "a compile that was ended");
+}
+
+void doctor_look_at_temporary(doctor_report *report)
+{
+    gyre_temporary_each_left(tell_folder, report);
 }
 
 void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)

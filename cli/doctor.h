@@ -39,6 +39,8 @@ void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime);
 void doctor_look_at_limits(doctor_report *report);
 /** Damaged entries, and files of writers that died. */
 void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime);
+/** Folders of compiles whose process died. */
+void doctor_look_at_temporary(doctor_report *report);
 /** The socket of `gyre serve`: in use, or left. */
 void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime);
 /** Worker processes of this user whose program is gone. */

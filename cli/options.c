@@ -98,6 +98,10 @@ static bool store(cli_context *cli, const cli_option *option, const char *value)
 {
     if (option->number)
         return store_number(cli, option, value);
+    if (!*value) {
+        cli->exit_code = cli_usage_error(cli, "%s: expected a value, found an empty text", option->name);
+        return false;
+    }
     if (option->text) {
         *option->text = value;
         return true;

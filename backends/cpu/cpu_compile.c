@@ -169,6 +169,12 @@ static gyre_status run_compiler(const gyre_device *device, const struct command 
 static gyre_status publish(const gyre_device *device, const gyre_compile_desc *desc,
                            const struct scratch_files *files)
 {
+    if (access(files->object, R_OK) != 0)
+        return device->host->error(
+            GYRE_FAILED,
+            "the C compiler '%s' reported success and wrote nothing: expected one that takes "
+            "the options of gcc (backend.cpu.compiler)",
+            device->settings.compiler);
     if (desc->dependency_path && !cpu_dependencies_convert(files->rule, desc->dependency_path))
         return device->host->error(GYRE_FAILED,
                                    "the C compiler's list of files '%s' cannot "

@@ -14,18 +14,19 @@
 
 #include "core/base/error.h"
 #include "core/base/process.h"
+#include "core/base/temporary.h"
 #include "core/pipeline/pipeline.h"
 #include "gyre/waiting.h"
 
-enum { FOLDER_SIZE = 256, PATH_SIZE = FOLDER_SIZE + 32 };
+enum { PATH_SIZE = GYRE_TEMPORARY_MAX + 32 };
 
 struct compile {
     const bench_case *self;
     const bench_options *options;
     bench_row *row;
-    char folder[FOLDER_SIZE]; /* of everything below */
-    char cache[PATH_SIZE];    /* the setting that names the cache */
-    gyre_runtime *warm;       /* with a full cache; NULL for the cold case */
+    struct gyre_temporary folder; /* of everything below */
+    char cache[PATH_SIZE];        /* the setting that names the cache */
+    gyre_runtime *warm;           /* with a full cache; NULL for the cold case */
     uint64_t number;
 };
 
@@ -33,36 +34,16 @@ struct compile {
 
 static gyre_status make_folder(struct compile *compile)
 {
-    const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] != '/')
-        parent = "/tmp";
-    int length = snprintf(compile->folder, sizeof compile->folder, "%s/gyre-bench-XXXXXX", parent);
-    if ((size_t)length >= sizeof compile->folder || !mkdtemp(compile->folder)) {
-        int reason = (size_t)length >= sizeof compile->folder ? ENAMETOOLONG : errno;
-        compile->folder[0] = '\0';
-        return gyre_error_set(GYRE_EXHAUSTED,
-                              "no temporary folder can be made in '%s' (%s): TMPDIR may name another", parent,
-                              strerror(reason));
-    }
-    snprintf(compile->cache, sizeof compile->cache, "gyre.cache_dir=%s/cache", compile->folder);
-    return GYRE_OK;
-}
-
-static void remove_folder(const char *folder)
-{
-    const char *const arguments[] = {"rm", "-rf", "--", folder, NULL};
-    struct gyre_process_end end;
-    if (folder[0])
-        gyre_process_run(
-            &(struct gyre_process_desc){.arguments = arguments, .deadline_ns = gyre_in_ms(BENCH_PATIENCE_MS)},
-            &end);
+    gyre_status status = gyre_temporary_make(&compile->folder, "/tmp");
+    snprintf(compile->cache, sizeof compile->cache, "gyre.cache_dir=%s/cache", compile->folder.path);
+    return status;
 }
 
 static void empty_cache(const struct compile *compile)
 {
     char path[PATH_SIZE];
-    snprintf(path, sizeof path, "%s/cache", compile->folder);
-    remove_folder(path);
+    snprintf(path, sizeof path, "%s/cache", compile->folder.path);
+    gyre_temporary_delete(path);
 }
 
 /* ---- the compiler by hand ----------------------------------------------------------------------------- */
@@ -73,7 +54,7 @@ static gyre_status write_unit(const struct compile *compile, char *path, size_t 
     gyre_status status = bench_file("vector_add.gyre.c", kernel, sizeof kernel);
     if (status != GYRE_OK)
         return status;
-    snprintf(path, size, "%s/unit.c", compile->folder);
+    snprintf(path, size, "%s/unit.c", compile->folder.path);
     FILE *file = fopen(path, "we");
     bool fine = file && fprintf(file, "#include \"%s\"\nGYRE_EXPORT_KERNELS_\n", kernel) > 0;
     if (file && fclose(file) != 0)
@@ -88,7 +69,7 @@ static gyre_status compile_by_hand(const struct compile *compile, uint64_t *dura
     gyre_status status = write_unit(compile, unit, sizeof unit);
     if (status != GYRE_OK)
         return status;
-    snprintf(object, sizeof object, "%s/unit.so", compile->folder);
+    snprintf(object, sizeof object, "%s/unit.so", compile->folder.path);
     snprintf(headers, sizeof headers, "-I%s",
              gyre_pipeline_headers() ? gyre_pipeline_headers() : "/usr/include");
     const char *const arguments[] = {"cc",  "-std=gnu11",    "-shared", "-fPIC", "-fvisibility=hidden",
@@ -214,7 +195,7 @@ static gyre_status run(const bench_case *self, const bench_options *options, boo
     row->value.cpu = (double)(bench_cpu_ns() - cpu) / (double)(gyre_clock_ns() - start);
     bench_story_take(&story, status);
     gyre_close(compile.warm);
-    remove_folder(compile.folder);
+    gyre_temporary_remove(&compile.folder);
     return bench_story_tell(&story, self);
 }
 

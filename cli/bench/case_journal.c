@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/process.h"
+#include "core/base/temporary.h"
 #include "gyre/waiting.h"
 
 enum { BATCH = 64, RECORD_SIZE = 88 /* of one request of 16 bytes, with its position */ };
@@ -28,47 +28,20 @@ struct journal {
 };
 
 /* Of the case that runs, for its floor. */
-static char folder[256];
-
-/* ---- the folder ---- */
-
-static gyre_status make_folder(void)
-{
-    const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] != '/')
-        parent = "/var/tmp"; /* which is on a disk where /tmp is memory */
-    int length = snprintf(folder, sizeof folder, "%s/gyre-bench-XXXXXX", parent);
-    if ((size_t)length < sizeof folder && mkdtemp(folder))
-        return GYRE_OK;
-    folder[0] = '\0';
-    return gyre_error_set(GYRE_EXHAUSTED,
-                          "no temporary folder can be made in '%s' (%s): TMPDIR may name another", parent,
-                          strerror(errno));
-}
-
-static void remove_folder(void)
-{
-    const char *const arguments[] = {"rm", "-rf", "--", folder, NULL};
-    struct gyre_process_end end;
-    if (folder[0])
-        gyre_process_run(
-            &(struct gyre_process_desc){.arguments = arguments, .deadline_ns = gyre_in_ms(BENCH_PATIENCE_MS)},
-            &end);
-    folder[0] = '\0';
-}
+static struct gyre_temporary folder;
 
 /* ---- the disk ---- */
 
 /* Writes of as many bytes as `shape->burst` requests take in a journal. */
 static bool write_on(const bench_shape *shape, uint64_t duration_ns, bool sync, bench_sample *sample)
 {
-    char path[sizeof folder + 8];
+    char path[sizeof folder.path + 8];
     size_t size = shape->burst * RECORD_SIZE;
     void *records = calloc(1, size);
     uint64_t start = gyre_clock_ns(), now = start, begun;
     static bench_histogram histogram;
     memset(&histogram, 0, sizeof histogram);
-    snprintf(path, sizeof path, "%s/floor", folder);
+    snprintf(path, sizeof path, "%s/floor", folder.path);
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool fine = file >= 0 && records;
     for (off_t at = 0; fine && now - start < duration_ns; at += (off_t)size) {
@@ -194,14 +167,14 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
                        bench_row *row)
 {
     bench_story story;
-    char place[sizeof folder + 32];
+    char place[sizeof folder.path + 32];
     const char *const extra[] = {place, NULL};
     struct journal *journal = calloc(1, sizeof *journal);
     if (!journal)
         return gyre_error_set(GYRE_EXHAUSTED, "case %s: out of memory", self->name);
     journal->journaled = self->floor != NULL;
-    gyre_status status = make_folder();
-    snprintf(place, sizeof place, "gyre.journal_dir=%s", folder);
+    gyre_status status = gyre_temporary_make(&folder, "/var/tmp"); /* on a disk, where /tmp may be memory */
+    snprintf(place, sizeof place, "gyre.journal_dir=%s", folder.path);
     if (status == GYRE_OK)
         status = bench_runtime_open(self, options, extra, &journal->runtime);
     if (status == GYRE_OK)
@@ -210,7 +183,7 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
         status = bench_rounds(self, options, round, journal, row);
     bench_story_take(&story, status);
     gyre_close(journal->runtime);
-    remove_folder();
+    gyre_temporary_remove(&folder);
     free(journal);
     return bench_story_tell(&story, self);
 }

@@ -41,6 +41,8 @@ static const struct group {
      "__builtin_ffs* __builtin_bswap* __builtin_rotate* ffs "},
     {"keep the generator's state in the kernel's state", " rand srand random srandom drand48 rand_r "},
     {"use gyre_time_ns(gyre)", " time clock clock_gettime gettimeofday nanosleep usleep sleep "},
+    {"a queue of this kernel has a wire form: include what `gyre wire FILE` writes behind the messages' header",
+     " gyre_decode_* gyre_encode_* "},
     {"compilers for other devices do not have it", " __builtin_* "},
 };
 

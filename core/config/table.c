@@ -566,7 +566,7 @@ static const struct gyre_config_row rows[] = {
      .preset = "none",
      .doc = "`crc32c` gives each request, with its header, and each reply a checksum, "
             "which the other end looks at: the device before the handler, the program before the receiver. "
-            "One that is wrong is a failure (code -12) and a dead letter. On the backend `cpu`."},
+            "One that is wrong is a failure (code -12) and a dead letter."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "first_sequence",

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "core/base/temporary.h"
 #include "core/cache/artifact.h"
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
@@ -55,7 +56,7 @@ char *gyre_unit_text(const struct gyre_source *source);
 
 /** A folder of its own for one run of a compiler. */
 struct gyre_workspace {
-    char folder[PATH_MAX - 64];
+    struct gyre_temporary folder;
     char unit[PATH_MAX], image[PATH_MAX], dependencies[PATH_MAX];
 };
 

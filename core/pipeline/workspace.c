@@ -3,30 +3,19 @@
 #include "core/base/error.h"
 #include "core/pipeline/internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 gyre_status gyre_workspace_create(struct gyre_workspace *workspace)
 {
-    const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] != '/')
-        parent = "/tmp";
     memset(workspace, 0, sizeof *workspace);
-    int length = snprintf(workspace->folder, sizeof workspace->folder, "%s/gyre-XXXXXX", parent);
-    if (length < 0 || (size_t)length >= sizeof workspace->folder || !mkdtemp(workspace->folder)) {
-        workspace->folder[0] = '\0';
-        return gyre_error_set(errno == ENOSPC ? GYRE_EXHAUSTED : GYRE_FAILED,
-                              "no temporary folder can be made in '%s' (%s): TMPDIR may name another", parent,
-                              strerror(errno));
-    }
-    snprintf(workspace->unit, sizeof workspace->unit, "%s/unit.c", workspace->folder);
-    snprintf(workspace->image, sizeof workspace->image, "%s/image", workspace->folder);
-    snprintf(workspace->dependencies, sizeof workspace->dependencies, "%s/dependencies", workspace->folder);
-    return GYRE_OK;
+    gyre_status status = gyre_temporary_make(&workspace->folder, "/tmp");
+    const char *folder = workspace->folder.path;
+    snprintf(workspace->unit, sizeof workspace->unit, "%s/unit.c", folder);
+    snprintf(workspace->image, sizeof workspace->image, "%s/image", folder);
+    snprintf(workspace->dependencies, sizeof workspace->dependencies, "%s/dependencies", folder);
+    return status;
 }
 
 gyre_status gyre_workspace_write_unit(const struct gyre_workspace *workspace, const char *text)
@@ -43,14 +32,5 @@ gyre_status gyre_workspace_write_unit(const struct gyre_workspace *workspace, co
 
 void gyre_workspace_remove(struct gyre_workspace *workspace)
 {
-    struct dirent *entry;
-    DIR *folder = workspace->folder[0] ? opendir(workspace->folder) : NULL;
-    if (!folder)
-        return;
-    while ((entry = readdir(folder)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(folder), entry->d_name, 0);
-    closedir(folder);
-    rmdir(workspace->folder);
-    workspace->folder[0] = '\0';
+    gyre_temporary_remove(&workspace->folder);
 }

@@ -247,10 +247,11 @@ static gyre_status check_given(const gyre_launch_desc *given)
 {
     if ((!given->source && !given->name) || (given->source && !given->source[0]) ||
         (given->name && (!given->name[0] || strlen(given->name) >= GYRE_NAME_MAX)))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_launch needs a source, or the name (1 to %d characters) of a kernel "
-                              "whose source is configured",
-                              GYRE_NAME_MAX - 1);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "no kernel was named; expected a source (FILE.gyre.c, FILE.gyre.c:KERNEL), or the "
+            "name (1 to %d characters) of a kernel whose source is configured",
+            GYRE_NAME_MAX - 1);
     if (given->binding_count > 0 && !given->bindings)
         return gyre_error_set(GYRE_INVALID, "gyre_launch: binding_count is %zu, and bindings is NULL",
                               given->binding_count);

@@ -103,8 +103,12 @@ gyre_status gyre_type_add(gyre_runtime *runtime, const gyre_type *type)
 
 gyre_status gyre_types_load(gyre_runtime *runtime, const char *backend, const char *file)
 {
-    if (!runtime || !file || !file[0])
+    if (!runtime || !file)
         return gyre_error_set(GYRE_INVALID, "gyre_types_load needs a runtime and a file");
+    if (!file[0])
+        return gyre_error_set(GYRE_INVALID,
+                              "no file was named; expected a header (*.h), a kernel file (*.gyre.c) "
+                              "or a file that `gyre compile -o` wrote");
     gyre_status status = gyre_runtime_check_own(runtime, "gyre_types_load");
     return status == GYRE_OK ? gyre_type_source_read(runtime, backend, file, gyre_types_keep, runtime)
                              : status;

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/temporary.h"
 
-enum { NAMES_MAX = 256, TEMPORARY_SIZE = 200 };
+enum { NAMES_MAX = 256 };
 
 /* ---- a kernel file around a header ---- */
 
@@ -113,7 +113,7 @@ static gyre_status compile(gyre_runtime *runtime, struct gyre_dispatch *device, 
         .config = runtime->config, .device = device, .source = source, .report = report};
     gyre_status status = gyre_pipeline_run(&desc, &build);
     if (report->messages[0])
-        gyre_runtime_log(runtime, GYRE_LOG_WARNING, "%s", report->messages);
+        gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", report->messages);
     for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(build); i++)
         status = take_kernel(gyre_build_at(build, i), take, context);
     gyre_build_release(build);
@@ -130,17 +130,16 @@ static bool is_header(const char *file)
 static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *device, const char *header,
                                   gyre_type_taker take, void *context)
 {
-    const char *parent = getenv("TMPDIR");
-    char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 20];
-    int length = snprintf(folder, sizeof folder, "%s/gyre-types-XXXXXX", parent && *parent ? parent : "/tmp");
-    if (length >= (int)sizeof folder || !mkdtemp(folder))
-        return gyre_error_set(GYRE_FAILED, "cannot make a folder in TMPDIR: %s", strerror(errno));
-    snprintf(path, sizeof path, "%s/types.gyre.c", folder);
-    gyre_status status = write_around(header, path);
+    struct gyre_temporary folder;
+    char path[PATH_MAX];
+    gyre_status status = gyre_temporary_make(&folder, "/tmp");
+    if (status != GYRE_OK)
+        return status;
+    snprintf(path, sizeof path, "%s/types.gyre.c", folder.path);
+    status = write_around(header, path);
     if (status == GYRE_OK)
         status = compile(runtime, device, path, take, context);
-    unlink(path);
-    rmdir(folder);
+    gyre_temporary_remove(&folder);
     return status;
 }
 

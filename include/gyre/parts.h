@@ -87,9 +87,11 @@ static inline gyre_u32 gyre_item_alignment_(gyre_u32 size)
     return power > 8 || power == 0 ? 8 : power;
 }
 
-/** The first item of a part; NULL when it has none, or is not wholly in the message. */
+/** The first item of a part; NULL when it has none, or is not wholly in the message. `message` is what was sent
+ * or received, with its tail, also for the parts of a record in it. */
 #define gyre_items(type, message, part)                                                                      \
-    ((type *)gyre_items_((message), sizeof(*(message)), (part), (gyre_u32)sizeof(type)))
+    ((type *)gyre_items_(((void)sizeof((message)->gyre_used), (message)), sizeof(*(message)), (part),        \
+                         (gyre_u32)sizeof(type)))
 
 static inline void *gyre_items_(const void *message, size_t size, gyre_part part, gyre_u32 item_size)
 {

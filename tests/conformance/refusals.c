@@ -19,7 +19,7 @@ static void a_missing_file_is_named(struct conformance *test)
     require_sentence("nowhere.gyre.c");
     desc.source = "";
     require(try_launch(test, &desc) == GYRE_INVALID);
-    require_sentence("gyre_launch needs a source");
+    require_sentence("no kernel was named; expected a source");
 }
 
 static void a_mistyped_kernel_gets_the_nearest_name(struct conformance *test)

@@ -134,6 +134,29 @@ XDG_CACHE_HOME=/proc/no_such_folder call "$folder/good.gyre.c" 1
 exits 0
 says "compiled kernels are not kept: the cache folder '/proc/no_such_folder/"
 
+# no name where one is expected, a compiler that is none, output that cannot be written
+for command in compile messages call serve wire encode decode; do
+    run "$command" --backend "$backend" '' </dev/null
+    checks=$((checks + 1))
+    [[ "$code" == [12] && "$err" == "gyre: "*"expected "* && "$err" != *gyre_types_load* ]] || fail "expected a sentence"
+done
+call --attach '' 1
+exits 2
+says "--attach: expected a value, found an empty text"
+run compile --backend cpu --set backend.cpu.compiler=/bin/true --set cache_dir= "$folder/good.gyre.c" </dev/null
+exits 1
+says "the C compiler '/bin/true' reported success and wrote nothing"
+if [[ -c /dev/full ]]; then
+    run wire --backend "$backend" -o /dev/full "$folder/wide.gyre.c" </dev/null
+    exits 1
+    says "cannot write '/dev/full': No space left on device"
+fi
+
+# a wire form without the functions that convert
+run compile --backend "$backend" --set queue.default.wire=memorypack "$folder/wide.gyre.c" </dev/null
+exits 1
+says "include what \`gyre wire FILE\` writes behind the messages' header"
+
 # a message of the wrong type or size
 call "$folder/good.gyre.c" 65536
 exits 1

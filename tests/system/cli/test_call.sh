@@ -277,7 +277,7 @@ popd >/dev/null || exit 1
 run call --set nonsense "$kinds:outcomes" '{"value":1}' <"$nothing"
 refuses 4 "command line: 'nonsense' is no setting; expected section.key=value, such as backend.cpu.threads=2"
 run call --config '' "$kinds:outcomes" '{"value":1}' <"$nothing"
-refuses 4 "the path of the configuration file is empty; it was given by --config"
+refuses 2 "--config: expected a value, found an empty text ('gyre help call' shows how)"
 
 # buffers that requests name
 cat >"$folder/named.gyre.c" <<'END'

@@ -5,7 +5,8 @@ set -u
 # shellcheck source=tests/system/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/expect.sh"
 export XDG_RUNTIME_DIR="$folder/session" XDG_CACHE_HOME="$folder/cache"
-mkdir -p "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME"
+export TMPDIR="$folder/temporary"
+mkdir -p "$XDG_RUNTIME_DIR" "$XDG_CACHE_HOME" "$TMPDIR"
 server=
 
 # start_server ARGUMENT...: in the background, until it says that it serves.
@@ -71,14 +72,24 @@ stop_server KILL
 mapfile -t keys < <(find "$XDG_CACHE_HOME/gyre/kernels" -mindepth 1 -maxdepth 1 -type d)
 : >"${keys[0]}/0123.999999999.1.tmp" # no process has so high a number
 : >"${keys[0]}/0123.$$.1.tmp"        # this one lives
+mkdir -p "$TMPDIR"/gyre-work-{Killed/deep,InWork,Recent} "$TMPDIR/gyre-0"
+touch -d '1 hour ago' "$TMPDIR"/gyre-work-{Killed,InWork} "$TMPDIR/gyre-0"
+exec 8<"$TMPDIR/gyre-work-InWork" # as the process that compiles in it holds it
+flock 8
 run doctor
 exits 1
 prints "$XDG_RUNTIME_DIR/gyre.sock: nobody listens any more"
 prints "0123.999999999.1.tmp: its writer died"
+prints "$TMPDIR/gyre-work-Killed: a compile that was ended"
+[[ "$out" != *InWork* && "$out" != *Recent* && "$out" != *gyre-0:* ]] || fail "told of what is in use"
 run doctor --clean
 exits 0
 prints "removed"
 [[ ! -e "$XDG_RUNTIME_DIR/gyre.sock" && ! -e "${keys[0]}/0123.999999999.1.tmp" ]] || fail "something was not removed"
+[[ ! -e "$TMPDIR/gyre-work-Killed" ]] || fail "a folder was not removed"
+[[ -d "$TMPDIR/gyre-work-InWork" && -d "$TMPDIR/gyre-work-Recent" && -d "$TMPDIR/gyre-0" ]] || fail "one too many"
+exec 8<&-
+rm -r "$TMPDIR"/gyre-work-*
 [[ -e "${keys[0]}/0123.$$.1.tmp" ]] || fail "a living process's file was removed"
 run doctor --json
 exits 0

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Temporary folders. A folder's lock is flock on the folder itself: it goes with its process, however that ends.
+ * Must not touch what it did not make: only this user's folders of that name are looked at, and none that is
+ * so new that its maker may be about to lock it.
+ */
+#include "core/base/temporary.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+
+#define PREFIX "gyre-work-" /* not "gyre-": /tmp/gyre-UID holds sockets */
+enum { NAME_LENGTH = sizeof PREFIX - 1 + 6, NEW_SECONDS = 10, DESCRIPTORS_MAX = 8 };
+
+/* The folder that TMPDIR names, or NULL. */
+static const char *named_parent(void)
+{
+    const char *named = getenv("TMPDIR");
+    return named && named[0] == '/' ? named : NULL;
+}
+
+gyre_status gyre_temporary_make(struct gyre_temporary *temporary, const char *parent)
+{
+    if (named_parent())
+        parent = named_parent();
+    int length = snprintf(temporary->path, sizeof temporary->path, "%s/" PREFIX "XXXXXX", parent);
+    bool fits = length > 0 && (size_t)length < sizeof temporary->path;
+    if (!fits || !mkdtemp(temporary->path)) {
+        int reason = fits ? errno : ENAMETOOLONG;
+        temporary->path[0] = '\0';
+        return gyre_error_set(reason == ENOSPC ? GYRE_EXHAUSTED : GYRE_FAILED,
+                              "no temporary folder can be made in '%s' (%s): TMPDIR may name another", parent,
+                              strerror(reason));
+    }
+    temporary->lock = open(temporary->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (temporary->lock >= 0) /* a file system without locks: then nobody can take it for a left one either */
+        flock(temporary->lock, LOCK_EX | LOCK_NB);
+    return GYRE_OK;
+}
+
+static int remove_one(const char *path, const struct stat *about, int type, struct FTW *where)
+{
+    (void)about, (void)type, (void)where;
+    return remove(path);
+}
+
+int gyre_temporary_delete(const char *path)
+{
+    return nftw(path, remove_one, DESCRIPTORS_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+void gyre_temporary_remove(struct gyre_temporary *temporary)
+{
+    if (!temporary->path[0])
+        return;
+    gyre_temporary_delete(temporary->path);
+    if (temporary->lock >= 0)
+        close(temporary->lock);
+    temporary->path[0] = '\0';
+}
+
+/* ---- what dead processes left ---- */
+
+static bool is_left(const char *path)
+{
+    struct stat about;
+    int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (folder < 0)
+        return false;
+    bool left = fstat(folder, &about) == 0 && about.st_uid == geteuid() &&
+                about.st_mtime + NEW_SECONDS < time(NULL) && flock(folder, LOCK_EX | LOCK_NB) == 0;
+    close(folder);
+    return left;
+}
+
+static void look_in(const char *parent, void (*tell)(void *context, const char *path), void *context)
+{
+    char path[GYRE_TEMPORARY_MAX];
+    DIR *folders = opendir(parent);
+    for (struct dirent *entry; folders && (entry = readdir(folders));) {
+        int length = snprintf(path, sizeof path, "%s/%s", parent, entry->d_name);
+        bool named =
+            strncmp(entry->d_name, PREFIX, sizeof PREFIX - 1) == 0 && strlen(entry->d_name) == NAME_LENGTH;
+        if (named && length > 0 && (size_t)length < sizeof path && is_left(path))
+            tell(context, path);
+    }
+    if (folders)
+        closedir(folders);
+}
+
+void gyre_temporary_each_left(void (*tell)(void *context, const char *path), void *context)
+{
+    if (named_parent()) {
+        look_in(named_parent(), tell, context);
+        return;
+    }
+    look_in("/tmp", tell, context);
+    look_in("/var/tmp", tell, context);
+}
