@@ -147,6 +147,8 @@ static bool is_known_name(const struct listing *listing, enum gyre_section_kind 
 static int show_dotted(const struct listing *listing, enum gyre_section_kind kind, char *operand)
 {
     char *name = strchr(operand, '.') + 1, *last = strrchr(name, '.');
+    if (name[0] == '\0' || name[0] == '.')
+        return cli_error(CLI_FAILED, "'%s' names no section; expected a name behind the dot", operand);
     if (!last || is_known_name(listing, kind, name)) {
         show_section(listing, kind, name);
         return CLI_OK;

@@ -30,9 +30,13 @@ static void serve_line(bench_server *server)
     }
 }
 
-static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogram *times)
+/* The client's side: turns until the time is up; counts messages that came back wrong. */
+typedef void play_turns(struct turns *shared, uint64_t duration_ns, bench_histogram *times, uint64_t *errors);
+
+static void play_line(struct turns *shared, uint64_t duration_ns, bench_histogram *times, uint64_t *errors)
 {
     uint64_t start = gyre_clock_ns(), before = start;
+    (void)errors; /* no message travels */
     for (uint32_t turn = 0; before - start < duration_ns; turn += 2) {
         __atomic_store_n(&shared->turn, turn + 1, __ATOMIC_RELEASE);
         while (turn_of(shared) != turn + 2)
@@ -94,40 +98,34 @@ static void finish(const bench_histogram *times, uint64_t start_ns, uint64_t cpu
     bench_pin(-1);
 }
 
-static bench_histogram histogram; /* 60 kB; floors run one at a time */
-
-bool bench_floor_line(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample)
+static bool run_turns(void (*serve)(bench_server *server), play_turns *play, uint64_t duration_ns,
+                      bench_sample *sample)
 {
+    static bench_histogram histogram; /* 60 kB; floors run one at a time */
     struct turns shared = {0};
-    bench_server server = {.serve = serve_line, .context = &shared};
-    (void)shape;
+    bench_server server = {.serve = serve, .context = &shared};
     histogram = (bench_histogram){0};
     *sample = (bench_sample){0};
     if (!bench_server_start(&server))
         return false;
     bench_pin(bench_core_client());
     uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
-    play_line(&shared, duration_ns, &histogram);
+    play(&shared, duration_ns, &histogram, &sample->errors);
     finish(&histogram, start, cpu, sample);
+    __atomic_store_n(&server.stop, 1, __ATOMIC_RELAXED);
+    pass(&shared, turn_of(&shared) + 2); /* nobody's turn: a server that sleeps looks up and sees `stop` */
     bench_server_stop(&server);
     return true;
 }
 
+bool bench_floor_line(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample)
+{
+    (void)shape;
+    return run_turns(serve_line, play_line, duration_ns, sample);
+}
+
 bool bench_floor_park(const bench_shape *shape, uint64_t duration_ns, bench_sample *sample)
 {
-    struct turns shared = {0};
-    bench_server server = {.serve = serve_park, .context = &shared};
     (void)shape;
-    histogram = (bench_histogram){0};
-    *sample = (bench_sample){0};
-    if (!bench_server_start(&server))
-        return false;
-    bench_pin(bench_core_client());
-    uint64_t start = gyre_clock_ns(), cpu = bench_cpu_ns();
-    play_park(&shared, duration_ns, &histogram, &sample->errors);
-    finish(&histogram, start, cpu, sample);
-    __atomic_store_n(&server.stop, 1, __ATOMIC_RELAXED);
-    pass(&shared, turn_of(&shared) + 2); /* nobody's turn: the server looks up and sees `stop` */
-    bench_server_stop(&server);
-    return true;
+    return run_turns(serve_park, play_park, duration_ns, sample);
 }

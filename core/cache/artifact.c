@@ -99,20 +99,6 @@ static gyre_status map_file(const char *path, void **bytes, size_t *size)
     return GYRE_OK;
 }
 
-gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact)
-{
-    void *bytes = NULL;
-    size_t size = 0;
-    memset(artifact, 0, sizeof *artifact);
-    gyre_status status = map_file(path, &bytes, &size);
-    if (status != GYRE_OK)
-        return status;
-    status = gyre_artifact_parse(path, bytes, size, artifact);
-    if (status != GYRE_OK)
-        munmap(bytes, size);
-    return status;
-}
-
 gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *artifact)
 {
     void *bytes = NULL;
@@ -124,6 +110,19 @@ gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *art
     artifact->map = bytes;
     artifact->map_size = artifact->image_size = size;
     return GYRE_OK;
+}
+
+gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact)
+{
+    gyre_status status = gyre_artifact_open_image(path, artifact);
+    if (status != GYRE_OK)
+        return status;
+    const void *bytes = artifact->map;
+    const size_t size = artifact->map_size;
+    status = gyre_artifact_parse(path, bytes, size, artifact);
+    if (status != GYRE_OK)
+        munmap((void *)(uintptr_t)bytes, size);
+    return status;
 }
 
 void gyre_artifact_close(struct gyre_artifact *artifact)

@@ -282,6 +282,8 @@ gyre_status gyre_pack_decode(const gyre_pack *wire, const gyre_layout *layout, c
                               length);
     if (!in.problem)
         return GYRE_OK;
+    if (!in.field[0]) /* before the first one */
+        return gyre_error_set(GYRE_INVALID, "byte %zu of %zu: %s", in.at, length, in.problem);
     return gyre_error_set(GYRE_INVALID, "byte %zu of %zu, field '%s': %s", in.at, length, in.field,
                           in.problem);
 }

@@ -23,7 +23,9 @@ prints 'floor/park'
 
 run bench --case 'cal/*'
 refuses 2 "no case matches 'cal/*': 'gyre bench --list' names them ('gyre help bench' shows how)"
-for seconds in 0 -1 nan 1e9 '' 1x; do
+run bench --seconds= --case floor/line
+refuses 2 "--seconds: expected a value, found an empty text ('gyre help bench' shows how)"
+for seconds in 0 -1 nan 1e9 1x; do
     run bench --seconds="$seconds" --case floor/line
     refuses 2 "--seconds: expected a number from 0.01 to 3600, found '$seconds' ('gyre help bench' shows how)"
 done

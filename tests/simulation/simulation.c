@@ -21,6 +21,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/replay.h"
+#include "tests/random.h"
 
 #ifndef MUTANT
 #define MUTANT 0
@@ -66,10 +67,7 @@ static struct {
 
 static uint64_t draw(uint64_t below)
 {
-    world.random ^= world.random >> 12;
-    world.random ^= world.random << 25;
-    world.random ^= world.random >> 27;
-    return (world.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&world.random, below);
 }
 
 static void require_(bool holds, const char *what, int line)
@@ -442,7 +440,7 @@ static void end_world(void)
 static void run_seed(uint64_t seed, uint64_t steps)
 {
     world.seed = seed;
-    world.random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    world.random = random_begin(seed + 1);
     world.received = world.durable = world.generation = world.suspected = 0;
     world.suspect = UINT64_MAX;
     world.save = SAVE_NOT;

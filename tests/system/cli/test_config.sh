@@ -71,6 +71,8 @@ run config queue.a.xyzzy
 refuses 1 "there is no key 'xyzzy' in [queue.a]; 'gyre config queue.a' lists them"
 run config gyer.backend
 refuses 1 "'gyer.backend' is in no section that exists; expected gyre, backend.NAME, kernel.NAME or queue.NAME"
+run config queue.
+refuses 1 "'queue.' names no section; expected a name behind the dot"
 
 # JSON
 run config --json gyre.strict queue.any.capacity

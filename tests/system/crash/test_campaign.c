@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/random.h"
+
 enum {
     WINDOW = 512,
     QUEUES = 2,
@@ -54,13 +56,9 @@ static struct {
     bool has_points;
 } campaign;
 
-/* xorshift64* */
 static uint64_t draw(uint64_t below)
 {
-    campaign.random ^= campaign.random >> 12;
-    campaign.random ^= campaign.random << 25;
-    campaign.random ^= campaign.random >> 27;
-    return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&campaign.random, below);
 }
 
 static struct sent choose_request(bool faults)
@@ -223,7 +221,7 @@ int main(int argc, char **argv)
     uint64_t start = gyre_now_ns();
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
-    campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    campaign.random = random_begin(seed);
     make_fault_folder();
     campaign.has_points = make_fault_board();
     for (uint64_t part = 1; part <= 4; part++) /* four lives with different numbers of blocks */

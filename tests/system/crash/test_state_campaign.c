@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/random.h"
+
 enum {
     WINDOW = 700,
     FAULTS_SHORT = 200,
@@ -35,13 +37,9 @@ static struct {
     bool has_points;
 } campaign;
 
-/* xorshift64* */
 static uint64_t draw(uint64_t below)
 {
-    campaign.random ^= campaign.random >> 12;
-    campaign.random ^= campaign.random << 25;
-    campaign.random ^= campaign.random >> 27;
-    return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&campaign.random, below);
 }
 
 static crash_request choose_request(bool faults)
@@ -191,7 +189,7 @@ int main(int argc, char **argv)
     uint64_t start = gyre_now_ns();
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
-    campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    campaign.random = random_begin(seed);
     make_fault_folder();
     campaign.has_points = make_fault_board();
     for (uint64_t part = 1; part <= LIVES; part++)

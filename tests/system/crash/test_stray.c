@@ -24,6 +24,8 @@
 
 #include "stray.h"
 
+#include "tests/random.h"
+
 enum { WINDOW = 400, FAULTS = 20, ONE_FAULT_IN = 400, KILL_IN = 60, SKIP = 77 };
 #define FAR      (UINT64_C(1) << 40)
 #define APART    64 /* words between two requests' own places out there, so that none finds another's store */
@@ -46,13 +48,9 @@ static struct {
     struct line lines[2];
 } campaign;
 
-/* xorshift64* */
 static uint64_t draw(uint64_t below)
 {
-    campaign.random ^= campaign.random >> 12;
-    campaign.random ^= campaign.random << 25;
-    campaign.random ^= campaign.random >> 27;
-    return (campaign.random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&campaign.random, below);
 }
 
 static stray_request choose_request(const struct line *line, bool faults)
@@ -226,7 +224,7 @@ int main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
     campaign.fenced = argc > 4 && !strcmp(argv[4], "fenced");
-    campaign.random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    campaign.random = random_begin(seed);
     gyre_runtime *runtime = open_runtime(backend);
     gyre_buffer *probe = NULL;
     gyre_status status = gyre_buffer_alloc(runtime, NULL, 0, 64, &probe);

@@ -15,12 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/random.h"
+
 static uint64_t draw(uint64_t below)
 {
-    ledger->seed ^= ledger->seed >> 12;
-    ledger->seed ^= ledger->seed << 25;
-    ledger->seed ^= ledger->seed >> 27;
-    return (ledger->seed * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&ledger->seed, below);
 }
 
 /* What an earlier life left must be all that was durable, and nothing before what it received. */
