@@ -22,26 +22,26 @@ static void add_json(const struct memory_list *list, const char *queue, const ch
 {
     json_array_append_new(
         list->json,
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queue", queue, "kernel",
-                  kernel, "capacity", (json_int_t)cost->capacity, "request_size",
+        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queue", queue,
+                  "kernel", kernel, "capacity", (json_int_t)cost->capacity, "request_size",
                   (json_int_t)cost->request_size, "request_stride", (json_int_t)cost->request_stride,
                   "reply_size", (json_int_t)cost->reply_size, "reply_stride", (json_int_t)cost->reply_stride,
                   "slots", (json_int_t)cost->slots, "headers", (json_int_t)cost->headers, "bridged",
-                  (json_int_t)cost->bridged, "rings", (json_int_t)rings, "memory",
-                  (json_int_t)(cost->memory * rings)));
+                  (json_int_t)cost->bridged, "spans", (json_int_t)cost->spans, "rings", (json_int_t)rings,
+                  "memory", (json_int_t)(cost->memory * rings)));
 }
 
 static void add_row(const struct memory_list *list, const char *queue, const char *kernel, uint64_t rings,
                     const struct gyre_queue_cost *cost)
 {
-    const uint64_t numbers[] = {cost->capacity, cost->request_stride, cost->reply_stride,
-                                cost->slots,    cost->headers,        cost->bridged,
-                                rings,          cost->memory * rings};
+    const uint64_t numbers[] = {cost->capacity,      cost->request_stride, cost->reply_stride, cost->slots,
+                                cost->headers,       cost->bridged,        cost->spans,        rings,
+                                cost->memory * rings};
     char texts[sizeof numbers / sizeof numbers[0]][24];
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         snprintf(texts[i], sizeof texts[i], "%" PRIu64, numbers[i]);
-    const char *const cells[] = {queue,    kernel,   texts[0], texts[1], texts[2],
-                                 texts[3], texts[4], texts[5], texts[6], texts[7]};
+    const char *const cells[] = {queue,    kernel,   texts[0], texts[1], texts[2], texts[3],
+                                 texts[4], texts[5], texts[6], texts[7], texts[8]};
     cli_table_add(list->table, cells);
 }
 
@@ -78,8 +78,9 @@ static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_
 
 static int print_rows(const cli_context *cli, struct memory_list *list)
 {
-    static const char *const headers[] = {"QUEUE",    "KERNEL",   ">CAPACITY", ">REQUEST", ">REPLY", ">SLOTS",
-                                          ">HEADERS", ">BRIDGED", ">RINGS",    ">MEMORY",  NULL};
+    static const char *const headers[] = {"QUEUE",  "KERNEL", ">CAPACITY", ">REQUEST",
+                                          ">REPLY", ">SLOTS", ">HEADERS",  ">BRIDGED",
+                                          ">SPANS", ">RINGS", ">MEMORY",   NULL};
     gyre_status status = GYRE_OK;
     if (cli->json)
         list->json = json_array();

@@ -421,6 +421,23 @@ static const struct gyre_config_row rows[] = {
             "and as many for replies; at least room for two of the largest. "
             "0: 256 for each of `capacity`, and room for 32 of the largest."},
     {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_SIZE,
+     .key = "span_handles",
+     .min = 0,
+     .max = INT64_C(1) << 40,
+     .preset = "0",
+     .doc = "Spans and texts of requests that have more bytes than this travel in memory of the device, with "
+            "their name in the message; handlers see the same spans. 0: they lie in the message. Not with a "
+            "journal, checkpoints, a wire form, or other programs' queues."},
+    {.kind = GYRE_SECTION_QUEUE,
+     .type = GYRE_VALUE_SIZE,
+     .key = "span_memory",
+     .min = 65536,
+     .max = INT64_C(1) << 40,
+     .preset = "16 MiB",
+     .doc = "With `span_handles`: the memory of the device that the spans of messages under way share, in "
+            "pieces of 4 KiB. What finds no room there travels in its message."},
+    {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_CHOICE,
      .key = "policy",
      .choices = {"block", "reject", "drop_oldest", "drop_newest"},

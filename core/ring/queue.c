@@ -16,6 +16,7 @@
 #include "core/base/lines.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
+#include "core/ring/queue_spans.h"
 
 enum {
     LABEL_SIZE = 96,
@@ -333,6 +334,7 @@ void gyre_queue_destroy(gyre_queue *queue)
     gyre_queue_expiry_destroy(queue);
     gyre_queue_known_destroy(queue);
     gyre_queue_levels_destroy(queue);
+    gyre_queue_spans_destroy(queue);
     gyre_region_destroy(&queue->region);
     gyre_queue_growth_finish(&queue->request_growth);
     gyre_queue_growth_finish(&queue->reply_growth);
@@ -454,6 +456,7 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     if (queue->timing)
         gyre_queue_timing_stats(queue, &now);
     gyre_queue_letters_stats(queue, &now);
+    gyre_queue_spans_stats(queue, &now);
     now.duplicates = __atomic_load_n(&queue->producer.duplicates, __ATOMIC_RELAXED);
     if (queue->levels) {
         now.waiting = gyre_queue_waiting(queue);

@@ -129,6 +129,7 @@ struct gyre_queue {
     bool annotated;                   /* something is noted of every message: its times, its header, itself */
     struct gyre_queue_log *log;       /* NULL: requests are not kept for another time (log.h) */
     struct gyre_queue_bridge *bridge; /* NULL: every message lies in its slot */
+    struct gyre_queue_spans *spans;   /* NULL: spans lie where their senders put them (queue_spans.h) */
     struct gyre_lent *lent;           /* NULL: the client is this program */
     /* Brings a request with a tail up to date on its way into the ring; atomic, NULL: they go as they are. */
     void (*settle)(const struct gyre_queue *queue, void *request, uint64_t length);
@@ -141,8 +142,9 @@ struct gyre_queue {
     struct gyre_kernel *kernel;
     struct gyre_queue *next;
     void *device_memory;
-    uint64_t device_address;      /* of the region, where the device is in this process */
-    struct gyre_durable *durable; /* NULL: it has no journal */
+    struct gyre_buffer *span_memory; /* NULL: it has none */
+    uint64_t device_address;         /* of the region, where the device is in this process */
+    struct gyre_durable *durable;    /* NULL: it has no journal */
     uint32_t table_entry;
     bool withdrawn;           /* it is being closed: no device gets to see it any more */
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */

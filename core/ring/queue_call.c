@@ -137,11 +137,13 @@ static inline gyre_status call(gyre_queue *queue, struct exchange *exchange, uin
     gyre_status status = check_exchange(queue, exchange);
     if (status != GYRE_OK)
         return status;
-    status = gyre_queue_admit(queue, &exchange->request, &converted);
+    status = gyre_queue_admit(queue, &exchange->request, deadline_ns, &converted);
     if (status == GYRE_OK)
         status = send_call(queue, &exchange->request, &index, deadline_ns, &inside);
-    if (__builtin_expect(converted != NULL, 0)) /* calls of the usual kind leave the allocator alone */
+    if (__builtin_expect(converted != NULL, 0)) { /* calls of the usual kind leave the allocator alone */
+        gyre_queue_unconvert(queue, converted, status == GYRE_OK, 1);
         free(converted);
+    }
     if (status == GYRE_OK && __builtin_expect(queue->levels != NULL, 0))
         status = await_ticket(queue, &index, deadline_ns);
     if (status == GYRE_OK)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/ring/queue_spans.h"
 
 void gyre_queue_growth_finish(struct gyre_queue_growth *growth)
 {
@@ -94,13 +94,14 @@ void gyre_queue_settle(const gyre_queue *queue, void *request)
 
 bool gyre_queue_converts(const gyre_queue *queue, size_t size)
 {
-    return queue->packets || queue->request_growth.callers || __builtin_expect(settles(queue), 0) ||
-           (size != 0 && size == queue->caller_request_size);
+    return queue->packets || queue->request_growth.callers || queue->spans ||
+           __builtin_expect(settles(queue), 0) || (size != 0 && size == queue->caller_request_size);
 }
 
-gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t size, size_t count,
+gyre_status gyre_queue_convert(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
                                void **out)
 {
+    size_t count = (size_t)requests->count;
     gyre_status (*convert)(const gyre_queue *, const unsigned char *, size_t, size_t, unsigned char *) =
         queue->packets                  ? pack
         : queue->request_growth.callers ? grow
@@ -110,14 +111,23 @@ gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, si
     *out = NULL;
     if (!converted)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu requests as the kernel's type", count);
-    gyre_status status = convert(queue, requests, size, count, converted);
+    gyre_status status = convert(queue, requests->bytes, requests->size, count, converted);
+    if (status == GYRE_OK && queue->spans && count)
+        status = gyre_queue_spans_take(queue, converted, &count, deadline_ns);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
         gyre_queue_settle(queue, (unsigned char *)converted + i * queue->request_size);
     if (status == GYRE_OK)
         *out = converted;
     else
         free(converted);
+    requests->count = count;
     return status;
+}
+
+void gyre_queue_unconvert(gyre_queue *queue, void *converted, uint64_t first, uint64_t end)
+{
+    if (converted && queue->spans)
+        gyre_queue_spans_give_back(queue, converted, first, end);
 }
 
 gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,

@@ -203,11 +203,15 @@ void gyre_queue_settle(const gyre_queue *queue, void *request);
 /** Whether requests of `size` bytes are not in the ring as callers give them. */
 bool gyre_queue_converts(const gyre_queue *queue, size_t size);
 /**
- * `count` requests of the caller, `size` bytes apart, as they go into the ring, request_size bytes apart.
- * Owner of *out: the caller, free(). INVALID for what is no message of the caller's type, EXHAUSTED.
+ * The requests of a caller as they go into the ring, request_size bytes apart; of a queue that moves spans
+ * (queue_spans.h), which may wait for that, perhaps fewer. Owner of *out: the caller, free(), and
+ * gyre_queue_unconvert before it for those that are not sent. INVALID for what is no message of the caller's
+ * type, EXHAUSTED.
  */
-gyre_status gyre_queue_convert(const gyre_queue *queue, const void *requests, size_t size, size_t count,
+gyre_status gyre_queue_convert(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
                                void **out);
+/** Requests [first, end) of what was converted were not sent after all. */
+void gyre_queue_unconvert(gyre_queue *queue, void *converted, uint64_t first, uint64_t end);
 /** A reply of the kernel's type as the caller's,
  * where reply_growth says that they differ; *length of both. */
 gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message, uint32_t *length,
@@ -227,10 +231,11 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
 gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number);
 
 /**
- * The requests as they go into the ring, checked: where the caller's type is another one, `requests` then
- * names *converted, which is the caller's to free. Otherwise as gyre_queue_check_requests. queue_send.c
+ * The requests as they go into the ring, checked: where the caller's type is another one, or spans are moved,
+ * `requests` then names *converted (gyre_queue_convert). Otherwise as gyre_queue_check_requests. queue_send.c
  */
-gyre_status gyre_queue_admit(const gyre_queue *queue, struct gyre_outgoing *requests, void **converted);
+gyre_status gyre_queue_admit(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
+                             void **converted);
 
 /** What a completion's slot holds, or points to; NULL: the device wrote nonsense. `bridge` is the queue's. */
 static inline const void *gyre_reply_payload(const struct gyre_queue_bridge *bridge, const gyre_slot *slot,

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
+#include "core/ring/queue_spans.h"
 #include "gyre/waiting.h"
 
 struct letter {
@@ -103,7 +104,7 @@ static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre
 {
     const gyre_slot *request = gyre_request_slot(queue, index);
     const uint32_t length = request_length(queue, request);
-    struct letter *letter = malloc(sizeof *letter + length);
+    struct letter *letter = malloc(sizeof *letter + (queue->spans ? queue->request_size : length));
     gyre_message_info info = {.size = sizeof info};
     if (!letter)
         return NULL;
@@ -117,6 +118,8 @@ static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre
     memcpy(letter->told.reason, failure->text, sizeof failure->text - 1); /* its end is 0 already */
     if (length)
         memcpy(letter->request, gyre_request_payload(queue, request), length);
+    if (queue->spans)
+        letter->told.length = gyre_queue_spans_bring_back(queue, letter->request, length);
     return letter;
 }
 

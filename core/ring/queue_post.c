@@ -95,9 +95,10 @@ gyre_status gyre_queue_post_batch(gyre_queue *queue, const struct gyre_outgoing 
     struct gyre_outgoing taken = *requests;
     void *converted = NULL;
     sent->count = 0;
-    gyre_status status = gyre_queue_admit(queue, &taken, &converted);
+    gyre_status status = gyre_queue_admit(queue, &taken, deadline_ns, &converted);
     if (status == GYRE_OK)
         status = post_all(queue, taken, sent, deadline_ns);
+    gyre_queue_unconvert(queue, converted, sent->count, taken.count);
     free(converted);
     return status;
 }

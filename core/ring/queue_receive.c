@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
+#include "core/ring/queue_spans.h"
 #include "core/base/text.h"
 #include "core/ring/copy.h"
 
@@ -46,6 +47,15 @@ static bool call_finished(const gyre_queue *queue, uint64_t index)
     return mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(queue, index));
 }
 
+/* What calls that are stepped over held besides their slots. */
+static void give_back(gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    if (queue->bridge)
+        gyre_bridge_give_back(queue, first, end);
+    if (queue->spans)
+        gyre_queue_spans_done(queue, first, end);
+}
+
 static void step_over_finished_calls(gyre_queue *queue)
 {
     uint64_t index = queue->consumer.received, given_up = 0;
@@ -57,8 +67,8 @@ static void step_over_finished_calls(gyre_queue *queue)
         gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);
         index++;
     }
-    if (__builtin_expect(queue->bridge != NULL && index != queue->consumer.received, 0))
-        gyre_bridge_give_back(queue, queue->consumer.received, index);
+    if (__builtin_expect(queue->annotated && index != queue->consumer.received, 0))
+        give_back(queue, queue->consumer.received, index);
     if (index != queue->consumer.received)
         __atomic_store_n(&queue->consumer.received, index, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (given_up)
@@ -72,8 +82,11 @@ static void step_over_finished_calls(gyre_queue *queue)
  */
 static void advance(gyre_queue *queue, uint64_t end, uint64_t dropped)
 {
-    if (__builtin_expect(queue->annotated, 0))
+    if (__builtin_expect(queue->annotated, 0)) {
         gyre_queue_note_taken(queue, queue->consumer.received, end);
+        if (queue->spans)
+            gyre_queue_spans_done(queue, queue->consumer.received, end);
+    }
     __atomic_store_n(&queue->consumer.received, end, __ATOMIC_RELEASE); /* pairs with gyre_received */
     if (__builtin_expect(dropped != 0, 0))
         __atomic_fetch_add(&queue->consumer.dropped, dropped, __ATOMIC_RELEASE); /* ... with the statistics */

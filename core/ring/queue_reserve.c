@@ -10,6 +10,7 @@
 #include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 #include "core/ring/publish.h"
+#include "core/ring/queue_spans.h"
 
 /*
  * Opens a reservation of what lies together in memory, `size` bytes for each request; 0 when there is no room
@@ -136,6 +137,8 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
         gyre_queue_note_sent(queue, index, end);
     for (uint64_t i = 0; queue->headers && queue->choice_types && i < count; i++)
         gyre_queue_headers_name(queue, index + i, index + i + 1, reserved_at(queue, i), 0);
+    if (queue->spans)
+        gyre_queue_spans_sent(queue, index, end, NULL, 0);
     if (queue->seals)
         gyre_queue_seals_sent(queue, index, end, reserved_at(queue, 0), queue->request_stride);
     if (gyre_requests_bridged(queue))

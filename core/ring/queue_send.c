@@ -13,6 +13,7 @@
 #include "core/ring/copy.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
+#include "core/ring/queue_spans.h"
 #include "core/ring/publish.h"
 
 /* Messages of one line: with its payload each is complete, and a worker that waits gains nothing. */
@@ -46,6 +47,8 @@ __attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t i
     gyre_queue_note_sent(queue, index, index + granted);
     if (queue->headers && queue->choice_types)
         gyre_queue_headers_name(queue, index, index + granted, requests, size);
+    if (queue->spans) /* before they are sealed */
+        gyre_queue_spans_sent(queue, index, index + granted, requests, size);
     if (queue->seals)
         gyre_queue_seals_sent(queue, index, index + granted, requests, size);
     return granted;
@@ -188,12 +191,12 @@ gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
-gyre_status gyre_queue_admit(const gyre_queue *queue, struct gyre_outgoing *requests, void **converted)
+gyre_status gyre_queue_admit(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
+                             void **converted)
 {
     if (requests->size == queue->fixed_size || !gyre_queue_converts(queue, requests->size))
         return gyre_queue_check_requests(queue, requests->bytes, requests->size, requests->count);
-    gyre_status status =
-        gyre_queue_convert(queue, requests->bytes, requests->size, requests->count, converted);
+    gyre_status status = gyre_queue_convert(queue, requests, deadline_ns, converted);
     requests->bytes = *converted;
     requests->size = queue->request_size;
     return status;
@@ -239,9 +242,10 @@ __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, stru
     if (queue->detour)
         return gyre_queue_post_batch(queue, &requests, sent, deadline_ns);
     void *converted = NULL;
-    gyre_status status = gyre_queue_admit(queue, &requests, &converted);
+    gyre_status status = gyre_queue_admit(queue, &requests, deadline_ns, &converted);
     if (status == GYRE_OK)
         status = send_some(queue, requests, sent, deadline_ns, queue->request_least != 0);
+    gyre_queue_unconvert(queue, converted, sent->count, requests.count);
     free(converted);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "core/base/fault.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/log.h"
+#include "core/ring/queue_spans.h"
 
 enum {
     TURNS_PER_YIELD =
@@ -281,6 +282,8 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
     gyre_consumer_take(queue);
     if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
         gyre_replies_done(queue, cursor, cursor + 1);
+        if (queue->spans)
+            gyre_queue_spans_done(queue, cursor, cursor + 1);
         __atomic_store_n(&queue->consumer.received, cursor + 1,
                          __ATOMIC_RELEASE);                                /* pairs with gyre_received */
         __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */

@@ -30,6 +30,7 @@ struct gyre_queue_cost {
     uint32_t request_stride, reply_stride; /* from slot to slot */
     uint64_t slots, headers;               /* of both directions; of requests */
     uint64_t bridged;                      /* rings of bytes; 0: every message lies in its slot */
+    uint64_t spans;                        /* memory of the device for large spans */
     uint64_t memory;                       /* all of it, with what else there is */
 };
 

@@ -16,21 +16,17 @@ gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *m
     return gyre_dispatch_transfer(dispatch, &fill);
 }
 
-gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device, uint64_t size,
-                              gyre_buffer **out)
+gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *dispatch, uint64_t size,
+                                 gyre_buffer **out)
 {
-    if (!runtime || !out || size == 0)
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_buffer_alloc needs a runtime, a place for the buffer and a size above 0");
     *out = NULL;
     gyre_buffer *buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a buffer");
     buffer->runtime = runtime;
     buffer->size = size;
-    gyre_status status = gyre_runtime_device(runtime, backend, device, &buffer->dispatch);
-    if (status == GYRE_OK)
-        status = gyre_dispatch_memory_alloc(buffer->dispatch, size, &buffer->memory);
+    buffer->dispatch = dispatch;
+    gyre_status status = gyre_dispatch_memory_alloc(buffer->dispatch, size, &buffer->memory);
     if (status == GYRE_OK)
         status = gyre_memory_fill_zero(buffer->dispatch, buffer->memory, size);
     if (status != GYRE_OK) {
@@ -45,6 +41,18 @@ gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32
     pthread_mutex_unlock(&runtime->lock);
     *out = buffer;
     return GYRE_OK;
+}
+
+gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32_t device, uint64_t size,
+                              gyre_buffer **out)
+{
+    struct gyre_dispatch *dispatch = NULL;
+    if (!runtime || !out || size == 0)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_buffer_alloc needs a runtime, a place for the buffer and a size above 0");
+    *out = NULL;
+    gyre_status status = gyre_runtime_device(runtime, backend, device, &dispatch);
+    return status == GYRE_OK ? gyre_buffer_alloc_on(runtime, dispatch, size, out) : status;
 }
 
 static void unlist(gyre_buffer *buffer)

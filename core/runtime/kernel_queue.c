@@ -220,7 +220,12 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     (*out)->device_address = address;
     if (lent)
         *lent = options;
-    return GYRE_OK;
+    status = gyre_span_memory_create(kernel, section, *out);
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    gyre_kernel_free_queue(kernel, *out);
+    *out = NULL;
+    return status;
 }
 
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
@@ -232,8 +237,10 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
     gyre_durable_close(queue->durable);
+    gyre_buffer *const span_memory = queue->span_memory;
     gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
     gyre_queue_destroy(queue);
+    gyre_span_memory_destroy(span_memory);
 }
 
 /* Under the lock: the queue into the table, if its name and an entry are free. */

@@ -159,5 +159,9 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
         status = gyre_queue_plan_layout(config, &site, section, &options);
     if (status == GYRE_OK)
         gyre_queue_measure(&options, cost);
+    if (status == GYRE_OK && options.request_least && number(config, section, "span_handles")) {
+        cost->spans = number(config, section, "span_memory");
+        cost->memory += cost->spans;
+    }
     return status;
 }

@@ -250,10 +250,26 @@ void gyre_kernel_types_name(const gyre_kernel *kernel, gyre_queue *queue);
 /** Of its requests, as the device has them; NULL before gyre_kernel_types_create. */
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);
 
+/* buffer.c */
+/** gyre_buffer_alloc on a device that is open. */
+gyre_status gyre_buffer_alloc_on(gyre_runtime *runtime, struct gyre_dispatch *dispatch, uint64_t size,
+                                 gyre_buffer **out);
+
+/* span_memory.c */
+/**
+ * Gives a queue that was just made the memory that its section asks for with span_handles, if its requests
+ * have tails. INVALID, UNIMPLEMENTED or EXHAUSTED, and why the setting cannot work there.
+ */
+gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gyre_queue *queue);
+/** After the queue was freed. Accepts NULL. */
+void gyre_span_memory_destroy(gyre_buffer *memory);
+
 /* spans.c: spans of messages that lie in device buffers. */
 
 /** Writes into a request where its buffers are now, by the kernel's table. */
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length);
+/** Of one far part of a request of that queue. */
+void gyre_span_settle(const gyre_queue *queue, gyre_far *far);
 /** The same for every unanswered request of its queues. Takes the lock; no device is there. */
 void gyre_spans_relocate(gyre_kernel *kernel);
 

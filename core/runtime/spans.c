@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Spans that lie in device buffers: naming them in a message, and telling messages that wait where their
- * buffers are after a worker process was replaced. No locks of its own.
+ * Spans that lie in device buffers: naming them in a message, reading what a handler named, and telling
+ * messages that wait where their buffers are after a worker process was replaced. No locks of its own.
  */
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/queue_inside.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/replay.h"
 #include "core/runtime/runtime.h"
 
@@ -40,6 +40,74 @@ gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part,
     return GYRE_OK;
 }
 
+/* ---- what handlers say of buffers ---- */
+
+static gyre_status no_such_items(uint32_t there, uint64_t first, size_t count, const char *why)
+{
+    return gyre_error_set(GYRE_INVALID, "gyre_fetch: items %llu to %llu of a part that has %u: %s",
+                          (unsigned long long)first, (unsigned long long)(first + count), there, why);
+}
+
+/* The buffer of that name on the queue's device, if it holds the span. */
+static gyre_buffer *find_buffer(const gyre_queue *queue, const gyre_far *far)
+{
+    gyre_runtime *runtime = queue->kernel->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    gyre_buffer *buffer = runtime->buffers;
+    while (buffer && (!buffer->handle || buffer->handle != far->handle.id ||
+                      buffer->dispatch != queue->kernel->dispatch))
+        buffer = buffer->next;
+    pthread_mutex_unlock(&runtime->lock);
+    const bool holds =
+        buffer && far->handle.offset <= buffer->size && far->handle.size <= buffer->size - far->handle.offset;
+    return holds ? buffer : NULL;
+}
+
+/* Nothing that the message says is believed. */
+static gyre_status fetch_far(const gyre_queue *queue, const gyre_far *far, size_t item_size, uint64_t first,
+                             void *items, size_t count)
+{
+    if (!queue->kernel)
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "gyre_fetch: the items lie in a device buffer of the program "
+                              "that serves the queue, which this one cannot read");
+    const gyre_buffer *buffer = find_buffer(queue, far);
+    if (!buffer)
+        return no_such_items((uint32_t)(far->handle.size / item_size), first, count,
+                             "their buffer was freed, or is not so large");
+    return gyre_buffer_download(buffer, far->handle.offset + first * item_size, items, count * item_size);
+}
+
+gyre_status gyre_message_fetch(gyre_queue *queue, const void *message, size_t size, gyre_part part,
+                               size_t item_size, uint64_t first, void *items, size_t count)
+{
+    const uint32_t at = part.offset & ~GYRE_PART_FAR;
+    uint32_t used = 0;
+    gyre_far far;
+    if (!queue || !message || size < sizeof used || item_size == 0 || (!items && count))
+        return gyre_error_set(GYRE_INVALID, "gyre_fetch needs a queue, a message and room for the items");
+    if (first > part.count || count > part.count - first)
+        return no_such_items(part.count, first, count, "ask for those that are there");
+    if (count == 0)
+        return GYRE_OK;
+    memcpy(&used, message, sizeof used);
+    if (!gyre_is_far(part)) {
+        const unsigned char *near = gyre_items_(message, size, part, (uint32_t)item_size);
+        if (!near)
+            return no_such_items(part.count, first, count, "the part does not lie in the message");
+        memcpy(items, near + first * item_size, count * item_size);
+        return GYRE_OK;
+    }
+    if (used > size || at > used || used - at < sizeof far)
+        return no_such_items(part.count, first, count, "the part does not lie in the message");
+    memcpy(&far, (const unsigned char *)message + at, sizeof far);
+    if (far.handle.size != (uint64_t)part.count * item_size)
+        return no_such_items(part.count, first, count, "the part has another size than its buffer's");
+    return fetch_far(queue, &far, item_size, first, items, count);
+}
+
+/* ---- where buffers are now ---- */
+
 /* By the kernel's table, which stands: a name that is not there fails its message on the device. */
 static void settle(void *context, gyre_far *far)
 {
@@ -48,6 +116,11 @@ static void settle(void *context, gyre_far *far)
         &GYRE_CONTROL_HANDLES(kernel->control, kernel->blocks)[far->handle.id % GYRE_HANDLES_MAX];
     if (far->handle.id && entry->id == far->handle.id)
         far->address = entry->address + far->handle.offset;
+}
+
+void gyre_span_settle(const gyre_queue *queue, gyre_far *far)
+{
+    settle(queue->kernel, far);
 }
 
 void gyre_spans_settle(const gyre_kernel *kernel, void *request, uint64_t length)
@@ -74,8 +147,12 @@ void gyre_spans_relocate(gyre_kernel *kernel)
         const bool may_have = queue->request_least && !queue->lent;
         for (uint64_t i = may_have ? gyre_queue_first_unanswered(queue) : end; i < end; i++) {
             const gyre_slot *slot = gyre_request_slot(queue, i);
-            if (!gyre_reply_ready(queue, i) && slot->length <= queue->request_size)
-                gyre_spans_settle(kernel, (void *)gyre_request_payload(queue, slot), slot->length);
+            if (gyre_reply_ready(queue, i) || slot->length > queue->request_size)
+                continue;
+            void *request = (void *)(uintptr_t)gyre_request_payload(queue, slot);
+            gyre_spans_settle(kernel, request, slot->length);
+            if (queue->seals) /* it says something else now */
+                gyre_queue_seals_sent(queue, i, i + 1, request, 0);
         }
     }
     pthread_mutex_unlock(&kernel->lock);

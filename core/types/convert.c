@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages with tails between two types of which one has fields appended: the other bytes stay, but the tail
- * begins elsewhere, so it is built anew. The message was checked. No state.
+ * Messages with tails built anew: between two types of which one has fields appended, since the tail begins
+ * elsewhere then, and with items that go to a device's memory or come from there. The message was checked.
+ * No state.
  */
 #include "core/types/types.h"
 
@@ -14,29 +15,50 @@ typedef struct conversion {
     const unsigned char *from;
     unsigned char *to;
     uint64_t to_size;
+    const struct gyre_carrier *carrier;
 } conversion;
 
 static bool convert_value(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at);
 
-/* A far part stays where it is: what tells where is copied. */
-static bool convert_far(const conversion *run, gyre_part from, uint64_t to_at)
+static bool put_far(const conversion *run, const gyre_far *far, uint32_t count, uint64_t to_at)
 {
     gyre_part to;
-    if (!gyre_part_take(run->to, run->to_size, sizeof(gyre_far), 1, &to))
+    if (!gyre_part_take(run->to, run->to_size, sizeof *far, 1, &to))
         return false;
-    memcpy(run->to + to.offset, run->from + (from.offset & ~GYRE_PART_FAR), sizeof(gyre_far));
-    to = (gyre_part){to.offset | GYRE_PART_FAR, from.count};
+    memcpy(run->to + to.offset, far, sizeof *far);
+    to = (gyre_part){to.offset | GYRE_PART_FAR, count};
     memcpy(run->to + to_at, &to, sizeof to);
     return true;
+}
+
+/* A far part stays where it is, and what tells where is copied; or its items are fetched, where they fit. */
+static bool convert_far(const conversion *run, const gyre_layout *element, gyre_part from, uint64_t to_at)
+{
+    gyre_far far;
+    gyre_part to;
+    memcpy(&far, run->from + (from.offset & ~GYRE_PART_FAR), sizeof far);
+    if (run->carrier && run->carrier->fetch && run->carrier->is_ours(run->carrier->context, &far)) {
+        if (gyre_part_take(run->to, run->to_size, element->size, from.count, &to) &&
+            run->carrier->fetch(run->carrier->context, &far, run->to + to.offset)) {
+            memcpy(run->to + to_at, &to, sizeof to);
+            return true;
+        }
+        far = (gyre_far){.handle = {.size = far.handle.size}};
+    }
+    return put_far(run, &far, from.count, to_at);
 }
 
 static bool convert_part(const conversion *run, const gyre_layout *layout, uint64_t from_at, uint64_t to_at)
 {
     const gyre_layout *element = layout->element;
     gyre_part from, to;
+    gyre_far far;
     memcpy(&from, run->from + from_at, sizeof from);
     if (gyre_is_far(from))
-        return convert_far(run, from, to_at);
+        return convert_far(run, element, from, to_at);
+    if (run->carrier && run->carrier->carry && !element->has_parts && layout->shape != GYRE_SHAPE_OPTIONAL &&
+        run->carrier->carry(run->carrier->context, run->from + from.offset, from.count * element->size, &far))
+        return put_far(run, &far, from.count, to_at);
     if (!gyre_part_take(run->to, run->to_size, element->size, from.count, &to))
         return false;
     memcpy(run->to + to_at, &to, sizeof to);
@@ -70,10 +92,10 @@ static bool convert_value(const conversion *run, const gyre_layout *layout, uint
     return true;
 }
 
-gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
-                                void *out)
+gyre_status gyre_layout_carry(const gyre_layout *from, const void *message, const gyre_layout *to, void *out,
+                              const struct gyre_carrier *carrier)
 {
-    const conversion run = {message, out, to->size};
+    const conversion run = {message, out, to->size, carrier};
     const uint32_t known = from->field_count < to->field_count ? from->field_count : to->field_count;
     gyre_layout_clear_message(to, out);
     for (uint32_t i = 0; i < known; i++)
@@ -83,4 +105,10 @@ gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, co
                                   " bytes that the other side's type has",
                                   from->name, from->fields[i].name, to->tail);
     return GYRE_OK;
+}
+
+gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, const gyre_layout *to,
+                                void *out)
+{
+    return gyre_layout_carry(from, message, to, out, NULL);
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -185,6 +186,54 @@ gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const 
                           " bytes of a message that holds "
                           "at most %zu: declare a larger tail, or send less",
                           count, item_size, (uint64_t) * (const gyre_u32 *)message, size);
+}
+
+/*
+ * Stands in a far part that names the caller's memory, where one of a buffer has its offset. A message that
+ * came from elsewhere, or was damaged, does not know it: its addresses are not followed.
+ */
+static uint64_t mark_of(const gyre_far *far)
+{
+    static uint64_t secret; /* atomic: of this process; two threads may choose, and one wins */
+    uint64_t mark = __atomic_load_n(&secret, __ATOMIC_ACQUIRE), none = 0;
+    if (mark == 0) {
+        uint64_t chosen = 1;
+        if (getentropy(&chosen, sizeof chosen) != 0)
+            chosen = (uint64_t)(uintptr_t)&chosen * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)getpid();
+        (void)__atomic_compare_exchange_n(&secret, &none, chosen | 1, false, __ATOMIC_ACQ_REL,
+                                          __ATOMIC_ACQUIRE);
+        mark = __atomic_load_n(&secret, __ATOMIC_ACQUIRE);
+    }
+    mark = (mark ^ far->address) * UINT64_C(0x9e3779b97f4a7c15);
+    mark = (mark ^ mark >> 29 ^ far->handle.size) * UINT64_C(0xbf58476d1ce4e5b9);
+    return mark ^ mark >> 32;
+}
+
+bool gyre_far_is_callers(const gyre_far *far)
+{
+    return far->handle.id == 0 && far->handle.size != 0 && far->handle.offset == mark_of(far);
+}
+
+gyre_status gyre_message_put_large(void *message, size_t size, gyre_part *part, const void *items,
+                                   size_t item_size, size_t count)
+{
+    gyre_part place;
+    if (!message || !part || item_size == 0 || size < sizeof(gyre_u32) || (!items && count))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_put_large needs a message that was begun, a part and items");
+    if (count > UINT32_MAX)
+        return gyre_error_set(GYRE_INVALID, "gyre_put_large: %zu items are more than a part counts (%u)",
+                              count, UINT32_MAX);
+    if (count == 0) {
+        *part = (gyre_part){0, 0};
+        return GYRE_OK;
+    }
+    gyre_far far = {.handle = {.size = (uint64_t)count * item_size}, .address = (uint64_t)(uintptr_t)items};
+    far.handle.offset = mark_of(&far);
+    gyre_status status = gyre_message_put(message, size, &place, &far, sizeof far, 1);
+    if (status == GYRE_OK)
+        *part = (gyre_part){place.offset | GYRE_PART_FAR, (gyre_u32)count};
+    return status;
 }
 
 gyre_status gyre_message_put_text(void *message, size_t size, gyre_part *part, const char *text)

@@ -125,6 +125,24 @@ gyre_status gyre_layout_convert(const gyre_layout *from, const void *message, co
                                 void *out);
 
 /**
+ * What moves items between a message and a device's memory while the message is built anew. `carry` takes a
+ * part's items away and says where they are; false: they stay. `fetch` brings back those of a far part that
+ * `is_ours`, to be written at `items`; false: they cannot be had, and only their size is told then, in a far
+ * part that names no buffer. Either may be NULL.
+ */
+struct gyre_carrier {
+    void *context;
+    bool (*carry)(void *context, const void *items, uint64_t size, gyre_far *far);
+    bool (*is_ours)(void *context, const gyre_far *far);
+    bool (*fetch)(void *context, const gyre_far *far, void *items);
+};
+
+/** gyre_layout_convert with a carrier; `from` and `to` may be the same. After a failure `out` is a message
+ * with a part of what was to be there. */
+gyre_status gyre_layout_carry(const gyre_layout *from, const void *message, const gyre_layout *to, void *out,
+                              const struct gyre_carrier *carrier);
+
+/**
  * Whether `message`, of `length` bytes at any alignment, is one of this type whose parts all lie in it,
  * aligned, and none over another. INVALID and a sentence with the path of the first field that is wrong.
  * Takes time in proportion to `length`, whatever the bytes are.
@@ -137,6 +155,9 @@ gyre_status gyre_layout_check_message(const gyre_layout *layout, const void *mes
  */
 void gyre_layout_visit_far(const gyre_layout *layout, void *message, uint64_t length,
                            void (*visit)(void *context, gyre_far *far), void *context);
+
+/** Whether a far part names memory of this program: gyre_put_large made it. */
+bool gyre_far_is_callers(const gyre_far *far);
 
 /** Empties a message (at any alignment, of layout->size bytes): all fields zero, nothing in its tail. */
 void gyre_layout_clear_message(const gyre_layout *layout, void *message);

@@ -87,7 +87,20 @@ GYRE_API const char *gyre_status_word(gyre_status status);
 GYRE_API gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const void *items,
                                       size_t item_size, size_t count);
 
-/** The same with the characters of a NUL-terminated text; INVALID also when it is not UTF-8. */
+/**
+ * The same for items that need not fit: they stay in the caller's memory, as they are, until the message was
+ * sent, and only their name is put into it (32 bytes). The send moves them into memory of the device, so the
+ * message has to go to a queue with `span_handles` (docs/configuration.md); sent elsewhere it fails
+ * (GYRE_FAILURE_BUFFER).
+ *
+ *     gyre_put_large(&message, &message.prices, prices, 1000000)
+ */
+#define gyre_put_large(message, part, items, count)                                                          \
+    gyre_message_put_large((message), sizeof(*(message)), (part), (items), sizeof(*(items)), (count))
+GYRE_API gyre_status gyre_message_put_large(void *message, size_t size, gyre_part *part, const void *items,
+                                            size_t item_size, size_t count);
+
+/** gyre_put with the characters of a NUL-terminated text; INVALID also when it is not UTF-8. */
 #define gyre_put_text(message, part, text)                                                                   \
     gyre_message_put_text((message), sizeof(*(message)), (part), (text))
 GYRE_API gyre_status gyre_message_put_text(void *message, size_t size, gyre_part *part, const char *text);
@@ -498,6 +511,8 @@ typedef struct gyre_queue_stats {
     uint64_t duplicates; /* sends that were refused because a message of that id was sent already */
     uint64_t waiting;    /* messages of a queue with levels that are not in its ring yet */
     uint64_t dead_letters, dead_letters_lost; /* ever; of these, given up because too many were kept */
+    /* With span_handles: spans that travelled in memory of the device; of that memory, bytes in use now. */
+    uint64_t spans_moved, spans_bytes;
 } gyre_queue_stats;
 
 GYRE_API gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats);
@@ -624,6 +639,18 @@ GYRE_API gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, ui
     gyre_message_put_buffer((message), sizeof(*(message)), (part), (buffer), sizeof(type), (first), (count))
 GYRE_API gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part, gyre_buffer *buffer,
                                              size_t item_size, uint64_t first, uint32_t count);
+/**
+ * Copies `count` items of a part of a received message, from item `first` on, wherever they lie: in the
+ * message, or in a buffer that its handler named (gyre_new_in in kernel.h). INVALID when the part has them
+ * not, or the buffer is no longer there or not so large. `queue` is the one that the message came from.
+ *
+ *     gyre_fetch(queue, f64, &reply, reply.prices, 0, prices, reply.prices.count)
+ */
+#define gyre_fetch(queue, type, message, part, first, items, count)                                          \
+    gyre_message_fetch((queue), (message), sizeof(*(message)), (part), sizeof(type), (first), (items),       \
+                       (count))
+GYRE_API gyre_status gyre_message_fetch(gyre_queue *queue, const void *message, size_t size, gyre_part part,
+                                        size_t item_size, uint64_t first, void *items, size_t count);
 
 #ifdef __cplusplus
 }

@@ -12,6 +12,11 @@
  *     gyre_part gyre_copy(gyre, T, reply, message, part)  new items, equal to those of another part of T; T
  *                                                         without parts of its own
  *     gyre_part gyre_new_text(gyre, reply, "text")        the bytes of a literal
+ *     gyre_part gyre_new_in(gyre, T, reply, handle, first, count)
+ *                                                         items of the buffer that a gyre_handle names, from
+ *                                                         its item `first` on, which only their name leaves
+ *                                                         with the reply; fails the message, with nothing in
+ *                                                         the reply, when the buffer does not hold them
  *     gyre_has(part)                                      whether an optional field is there
  *     void gyre_cut(reply, part, count)                   shortens a part of bytes to `count` and drops all
  *                                                         that was made behind it
@@ -25,6 +30,8 @@
  *
  * A part may be far (parts.h): its items lie in a device buffer, whose name, bounds and address are checked
  * as gyre_open would; one that is wrong there is GYRE_FAILURE_BUFFER. Handlers see no difference.
+ *
+ * A reply's part is far when gyre_new_in made it: the receiver reads it with gyre_fetch (gyre.h).
  *
  * A reply with a tail is empty when its handler is called. In block kernels lane 0 alone calls gyre_new,
  * gyre_copy and gyre_new_text; the others see what it made after a barrier.
@@ -261,7 +268,15 @@ GYRE_LATE_ const GYRE_GLOBAL void *gyre_items_at_(const GYRE_GLOBAL gyre_u8 *mes
 }
 
 #define gyre_writable(type_, reply_, part_)                                                                  \
-    ((GYRE_GLOBAL type_ *)(GYRE_GLOBAL void *)((GYRE_GLOBAL gyre_u8 *)(reply_) + (part_).offset))
+    ((GYRE_GLOBAL type_ *)gyre_writable_at_((GYRE_GLOBAL gyre_u8 *)(reply_), (part_)))
+
+GYRE_LATE_ GYRE_GLOBAL void *gyre_writable_at_(GYRE_GLOBAL gyre_u8 *reply, gyre_part part)
+{
+    GYRE_GLOBAL gyre_u8 *at = reply + (part.offset & ~GYRE_PART_FAR);
+    if (gyre_is_far(part))
+        return gyre_handle_at_(((GYRE_GLOBAL gyre_far *)(GYRE_GLOBAL void *)at)->address);
+    return at;
+}
 
 GYRE_LATE_ int gyre_index_(gyre_context *gyre, gyre_part part, gyre_u32 index)
 {
@@ -314,6 +329,37 @@ GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, g
         reply[i] = 0;
     *used = first + count * item_size;
     part.offset = first;
+    part.count = count;
+    return part;
+}
+
+#define gyre_new_in(gyre_, type_, reply_, handle_, first_, count_)                                           \
+    gyre_new_in_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (handle_), (first_), (count_), \
+                 sizeof(type_))
+
+/* The buffer is checked here: what the reply then says of it the receiver's side holds against its own table. */
+GYRE_LATE_ gyre_part gyre_new_in_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size,
+                                  const GYRE_GLOBAL gyre_handle *handle, gyre_u64 first, gyre_u32 count,
+                                  gyre_u32 item_size)
+{
+    gyre_part part = {0, 0};
+    gyre_far far = {*handle, 0};
+    const gyre_u64 whole = far.handle.size / item_size;
+    GYRE_LITERAL_ const char *fault = gyre_handle_find_(gyre->handles, far.handle, item_size, &far.address);
+    if (!fault && (first > whole || count > whole - first))
+        fault = "the span reaches beyond its handle";
+    if (fault)
+        gyre_fail_(gyre, GYRE_FAILURE_BUFFER, fault);
+    if (fault || count == 0)
+        return part;
+    part = gyre_new_(gyre, reply, size, 1, sizeof(gyre_far));
+    if (part.count == 0)
+        return part;
+    far.address += first * item_size;
+    far.handle.offset += first * item_size;
+    far.handle.size = (gyre_u64)count * item_size;
+    *(GYRE_GLOBAL gyre_far *)(GYRE_GLOBAL void *)(reply + part.offset) = far;
+    part.offset |= GYRE_PART_FAR;
     part.count = count;
     return part;
 }

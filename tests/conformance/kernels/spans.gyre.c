@@ -53,3 +53,29 @@ GYRE_HANDLER(either_samples, samples_of_one, words_sum_of_one)
     reply->sum = request->word;
     return GYRE_REPLY;
 }
+
+/* The same reply from either place: the last one is written through the reply's part. */
+GYRE_KERNEL(lane_squares, squares_wanted, squares)
+{
+    u64 there = request->count;
+    GYRE_GLOBAL u64 *room = 0;
+    if (request->room.id)
+        room = gyre_open(gyre, u64, &request->room, &there);
+    reply->title = gyre_new_text(gyre, reply, "squares");
+    if (room)
+        reply->squares =
+            gyre_new_in(gyre, u64, reply, &request->room, request->first, request->count + request->beyond);
+    else
+        reply->squares = gyre_new(gyre, u64, reply, request->count);
+    GYRE_GLOBAL u64 *squares = gyre_writable(u64, reply, reply->squares);
+    reply->sum = 0;
+    for (u32 i = 0; i < reply->squares.count; i++) {
+        const u64 number = request->first + i;
+        if (i + 1 == reply->squares.count)
+            gyre_set(gyre, u64, reply, reply->squares, i, number * number);
+        else
+            squares[i] = number * number;
+        reply->sum += number * number;
+    }
+    return GYRE_REPLY;
+}

@@ -23,4 +23,10 @@ GYRE_MESSAGE(words_sum_of_one, WORDS_SUM)
 #define EITHER_SAMPLES(TAKES) TAKES(samples_of_words, words_sum) TAKES(samples_of_one, words_sum_of_one)
 GYRE_PROTOCOL(either_samples, EITHER_SAMPLES)
 
+/* Asks for squares in a buffer that goes along, or, with none, in the reply. */
+#define SQUARES_WANTED(FIELD) FIELD(gyre_handle, room) FIELD(u64, first) FIELD(u32, count) FIELD(u32, beyond)
+GYRE_MESSAGE(squares_wanted, SQUARES_WANTED)
+#define SQUARES(FIELD) FIELD(u64, sum) FIELD(utf8, title) FIELD(span_u64, squares)
+GYRE_MESSAGE_TAIL(squares, SQUARES, 120)
+
 #endif

@@ -156,13 +156,13 @@ kernels="$(dirname "${BASH_SOURCE[0]}")/../../conformance/kernels"
 printf '[queue.words]\ncapacity = 64\n[queue.more]\ncapacity = 128\nheader = 32\nrings = 2\n' >"$named"
 run config --json --config "$named" --memory "$kernels/handles.gyre.c:lane_words"
 exits 0
-prints '{"queue":"more","kernel":"lane_words","capacity":128,"request_size":40,"request_stride":64,"reply_size":16,"reply_stride":64,"slots":16384,"headers":4096,"bridged":0,"rings":2,'
+prints '{"queue":"more","kernel":"lane_words","capacity":128,"request_size":40,"request_stride":64,"reply_size":16,"reply_stride":64,"slots":16384,"headers":4096,"bridged":0,"spans":0,"rings":2,'
 run config --config "$named" --set queue.letters.capacity=64 --memory "$kernels/bridged.gyre.c"
 exits 0
 prints "letters  letters"
 prints "4389824"
 run config --json --set queue.letters.capacity=64 --set queue.letters.layout=slots --memory "$kernels/bridged.gyre.c"
-prints '"request_stride":65088,"reply_size":65032,"reply_stride":65088,"slots":8331264,"headers":0,"bridged":0,"rings":1,'
+prints '"request_stride":65088,"reply_size":65032,"reply_stride":65088,"slots":8331264,"headers":0,"bridged":0,"spans":0,"rings":1,'
 run config --memory "$folder/nowhere.gyre.c"
 exits 1
 says "nowhere.gyre.c"

@@ -134,7 +134,7 @@ GYRE_KERNEL_WITH(fragile_sums, crash_request, crash_reply, gyre_none, crash_buff
 /* Reads a span, which another worker has elsewhere. */
 GYRE_KERNEL(fragile_spans, crash_span, crash_reply)
 {
-    if (request->fault && is_first(request->number))
+    if (request->fault && (request->always || is_first(request->number)))
         crash(request->fault);
     reply->number = request->number;
     reply->check = 0;

@@ -32,7 +32,7 @@ GYRE_MESSAGE(crash_reply, CRASH_REPLY)
 GYRE_MESSAGE(crash_state, CRASH_STATE)
 
 /* With a span that lies in a device buffer. */
-#define CRASH_SPAN(FIELD) FIELD(u32, fault) FIELD(u64, number) FIELD(span_u64, words)
+#define CRASH_SPAN(FIELD) FIELD(u32, fault) FIELD(u32, always) FIELD(u64, number) FIELD(span_u64, words)
 GYRE_MESSAGE_TAIL(crash_span, CRASH_SPAN, 64)
 
 #define CRASH_BUFFERS(IN, INOUT) INOUT(u64, sums)

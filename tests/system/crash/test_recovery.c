@@ -231,6 +231,48 @@ static void far_spans_are_found_in_a_new_worker(void)
     gyre_close(runtime);
 }
 
+static void send_large(gyre_queue *queue, const uint64_t *words, uint64_t number)
+{
+    crash_span request;
+    gyre_begin(&request);
+    request.fault = number % 13 == 5 ? CRASH_SEGFAULT : CRASH_NOT;
+    request.always = number == 18;
+    request.number = number;
+    must(gyre_put_large(&request, &request.words, words + number, 1000));
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+}
+
+/* Of two sends in a row the second one waits for room, perhaps while the worker is replaced. */
+static void large_spans_are_replayed_and_given_back(void)
+{
+    enum { COUNT = 60, AHEAD = 7 };
+    static uint64_t words[COUNT + 1000];
+    gyre_runtime *runtime = open_isolated(
+        (const char *[]){"queue.default.span_handles=1K", "queue.default.span_memory=64K", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_spans", 2);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    gyre_queue_stats stats = {.size = sizeof stats};
+    crash_span buried;
+    gyre_dead_letter letter = {.size = sizeof letter};
+    for (uint64_t i = 0; i < COUNT + 1000; i++)
+        words[i] = i;
+    for (uint64_t sent = 0, i = 0; i < COUNT; i++) {
+        crash_reply reply;
+        gyre_completion completion;
+        for (; sent < COUNT && sent < i + AHEAD; sent++)
+            send_large(queue, words, sent);
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == (i == 18 ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+        require(i == 18 || (reply.number == i && reply.check == 1000 * i + 1000 * 999 / 2));
+    }
+    require(info_of(kernel).condemned == 1);
+    must(gyre_queue_stats_get(queue, &stats));
+    require(stats.spans_moved == COUNT && stats.spans_bytes == 0);
+    must(gyre_dead_letter_take(queue, &letter, &buried, sizeof buried, GYRE_NO_WAIT));
+    require(buried.number == 18 && buried.words.count == 1000 && gyre_is_far(buried.words));
+    gyre_close(runtime);
+}
+
 static void a_handler_with_state_is_lost_and_can_be_launched_again(void)
 {
     gyre_runtime *runtime = open_isolated(NULL);
@@ -616,6 +658,7 @@ static const named_case cases[] = {
     {"a_killed_worker_is_replaced", a_killed_worker_is_replaced},
     {"kernels_and_buffers_of_the_device_come_back", kernels_and_buffers_of_the_device_come_back},
     {"far_spans_are_found_in_a_new_worker", far_spans_are_found_in_a_new_worker},
+    {"large_spans_are_replayed_and_given_back", large_spans_are_replayed_and_given_back},
     {"a_handler_with_state_is_lost_and_can_be_launched_again",
      a_handler_with_state_is_lost_and_can_be_launched_again},
     {"a_worker_that_dies_too_often_is_given_up", a_worker_that_dies_too_often_is_given_up},

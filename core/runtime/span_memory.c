@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory of the device in which a queue's large spans travel (span_handles): an ordinary buffer with a
+ * name, so that kernels find it in their tables, also after their worker was replaced. No locks of its own.
+ */
+#include "core/base/error.h"
+#include "core/ring/queue_spans.h"
+#include "core/runtime/runtime.h"
+
+static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
+}
+
+/* Requests that are handled once more later would find other bytes there. */
+static const char *hindrance(const gyre_kernel *kernel, const char *section, const gyre_queue *queue)
+{
+    if (queue->lent)
+        return "requests of other programs";
+    if (queue->packets)
+        return "messages in a wire form";
+    if (gyre_kernel_setting(kernel, "checkpoints"))
+        return "a kernel with checkpoints";
+    return setting(kernel, section, "durability") ? "a queue with a journal" : NULL;
+}
+
+static gyre_status upload(void *context, uint64_t offset, const void *bytes, uint64_t size)
+{
+    return gyre_buffer_upload(context, offset, bytes, size);
+}
+
+static gyre_status download(void *context, uint64_t offset, void *bytes, uint64_t size)
+{
+    return gyre_buffer_download(context, offset, bytes, size);
+}
+
+static gyre_status create(gyre_kernel *kernel, const char *section, gyre_queue *queue)
+{
+    gyre_handle handle;
+    const uint64_t size = (uint64_t)setting(kernel, section, "span_memory");
+    gyre_status status = gyre_buffer_alloc_on(kernel->runtime, kernel->dispatch, size, &queue->span_memory);
+    if (status == GYRE_OK)
+        status = gyre_buffer_handle(queue->span_memory, 0, 0, &handle);
+    if (status != GYRE_OK)
+        return status;
+    const struct gyre_span_store store = {.layout = gyre_kernel_request_layout(kernel),
+                                          .threshold = (uint64_t)setting(kernel, section, "span_handles"),
+                                          .handle = handle.id,
+                                          .size = size,
+                                          .context = queue->span_memory,
+                                          .upload = upload,
+                                          .download = download,
+                                          .settle = gyre_span_settle};
+    return gyre_queue_spans_create(queue, &store);
+}
+
+gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gyre_queue *queue)
+{
+    const char *name = section[0] ? section : "default";
+    if (setting(kernel, section, "span_handles") == 0 || !queue->request_least)
+        return GYRE_OK;
+    const char *what = hindrance(kernel, section, queue);
+    if (what)
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' of kernel '%s': span_handles is not for %s: set it to 0 in its "
+                              "section",
+                              name, kernel->name, what);
+    gyre_status status = create(kernel, section, queue);
+    return status == GYRE_OK
+               ? status
+               : gyre_error_add(status,
+                                "queue '%s' of kernel '%s' is to have %lld bytes for spans "
+                                "(span_handles, span_memory)",
+                                name, kernel->name, (long long)setting(kernel, section, "span_memory"));
+}
+
+void gyre_span_memory_destroy(gyre_buffer *memory)
+{
+    gyre_error_hold(); /* a handler that does not return may use it: the runtime's end frees it then */
+    (void)gyre_buffer_free(memory);
+    gyre_error_let_go();
+}
