@@ -59,6 +59,13 @@ void party_tell(const party *other, char word)
     require(write(other->told, &word, 1) == 1);
 }
 
+void party_stop(const party *other)
+{
+    int status = 0;
+    require(kill(other->process, SIGSTOP) == 0);
+    require(waitpid(other->process, &status, WUNTRACED) == other->process && WIFSTOPPED(status));
+}
+
 int party_end(const party *other)
 {
     int status = 0;

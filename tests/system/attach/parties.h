@@ -21,6 +21,8 @@ char party_wait(const party *self);
 /** By its parent: waits for a byte from it, says one. */
 char party_hear(const party *other);
 void party_tell(const party *other, char word);
+/** By its parent: stops it, and returns when none of its threads runs any more. */
+void party_stop(const party *other);
 /** Waits for its end; the exit status, or 128 and the signal. */
 int party_end(const party *other);
 

@@ -288,7 +288,7 @@ static void a_dead_server_is_told_as_lost(void)
     stream_right(queue, 0, 1000);
     crash_request request = {.number = 1};
     crash_reply reply;
-    kill(server.process, SIGSTOP); /* so that a request is on its way */
+    party_stop(&server); /* so that a request is on its way */
     must(gyre_send(queue, &request, sizeof request, NULL, soon()));
     kill(server.process, SIGKILL);
     require(party_end(&server) == 128 + SIGKILL);
