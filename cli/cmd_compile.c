@@ -265,23 +265,26 @@ static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const st
 }
 
 /*
- * What the kernels are called is known when the file was built once: as the file's name says, as in a launch.
- * When no section names a kernel or a queue, all are built alike and that was it.
+ * What the kernels are called is known for sure when the file was built once, as for the name that it seems to
+ * have. When that was right, or no section names a kernel or a queue, that was it. A file is written only when it
+ * is known which kernel it is for; what was built before is then in the cache.
  */
 static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
 {
     size_t kernels, queues;
-    char name[GYRE_KERNEL_NAME_MAX];
+    char guessed[GYRE_KERNEL_NAME_MAX], name[GYRE_KERNEL_NAME_MAX];
     struct gyre_pipeline_desc look = *desc;
     gyre_config_names(desc->config, GYRE_SECTION_KERNEL, &kernels);
     gyre_config_names(desc->config, GYRE_SECTION_QUEUE, &queues);
-    gyre_kernel_guess_name(desc->source, name, sizeof name);
+    gyre_kernel_guess_name(desc->source, guessed, sizeof guessed);
     if (kernels + queues == 0)
-        return build_for(desc, name, out);
+        return build_for(desc, guessed, out);
     look.output = NULL;
-    gyre_status status = build_for(&look, name, out);
+    gyre_status status = build_for(&look, guessed, out);
     if (status == GYRE_OK)
         status = choose_kernel(desc, *out, name);
+    if (status == GYRE_OK && !desc->output && gyre_kernel_same_options(desc->config, guessed, name))
+        return GYRE_OK;
     gyre_build_release(*out);
     *out = NULL;
     return status == GYRE_OK ? build_for(desc, name, out) : status;

@@ -3,11 +3,54 @@
  * What the settings of a kernel and of the queues mean for its compiler: the same for a launch and for files
  * that are compiled ahead. No state.
  */
+#include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/tools.h"
+
+/* The length of the name in "GYRE_KERNEL(name, ...)" and its kin at the start of a line; 0: none. */
+static int declared_name(const char *line, const char **name)
+{
+    static const char *const words[] = {"GYRE_KERNEL", "GYRE_BLOCK_KERNEL", "GYRE_ACTOR"};
+    int length = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncmp(line, words[i], strlen(words[i])) == 0) {
+            *name = line + strspn(line, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+            *name += **name == '(';
+            while (isalnum((unsigned char)(*name)[length]) || (*name)[length] == '_')
+                length++;
+        }
+    return length;
+}
+
+/* Takes the name of the only kernel that a text seems to declare; false when it is none or has several. */
+static bool read_name(const char *path, char *name, size_t size)
+{
+    struct stat about;
+    char *line = NULL;
+    size_t room = 0, found = 0;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe does not hold up */
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
+    if (!file && descriptor >= 0)
+        close(descriptor);
+    bool regular = file && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+    while (regular && getline(&line, &room, file) >= 0) {
+        const char *at = NULL;
+        int length = declared_name(line, &at);
+        if (length > 0 && found++ == 0)
+            snprintf(name, size, "%.*s", length, at);
+    }
+    if (file)
+        fclose(file);
+    free(line);
+    return found == 1;
+}
 
 void gyre_kernel_guess_name(const char *source, char *name, size_t size)
 {
@@ -18,7 +61,7 @@ void gyre_kernel_guess_name(const char *source, char *name, size_t size)
     base = base ? base + 1 : source;
     if (colon && colon > base)
         snprintf(name, size, "%s", colon + 1);
-    else
+    else if (!read_name(source, name, size))
         snprintf(name, size, "%.*s", (int)strcspn(base, "."), base);
 }
 
@@ -35,4 +78,12 @@ void gyre_kernel_options(const struct gyre_config *config, const char *name, cha
     snprintf(text, size, "%s%s%s%s%s", gyre_config_text(config, GYRE_SECTION_KERNEL, name, "options"),
              timed ? " -DGYRE_TIMED=1" : "", plan.size ? " -DGYRE_HEADED=1" : "",
              plan.sealed ? " -DGYRE_SEALED=1" : "", wires[gyre_kernel_wire(config, name)]);
+}
+
+bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other)
+{
+    char options[2][GYRE_KERNEL_OPTIONS_SIZE];
+    gyre_kernel_options(config, one, options[0], sizeof options[0]);
+    gyre_kernel_options(config, other, options[1], sizeof options[1]);
+    return strcmp(options[0], options[1]) == 0;
 }

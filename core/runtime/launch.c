@@ -87,10 +87,7 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
     if (!desc->backend && strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
                                  gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) != 0)
         return false;
-    char options[2][GYRE_KERNEL_OPTIONS_SIZE];
-    gyre_kernel_options(config, one, options[0], sizeof options[0]);
-    gyre_kernel_options(config, other, options[1], sizeof options[1]);
-    return strcmp(options[0], options[1]) == 0;
+    return gyre_kernel_same_options(config, one, other);
 }
 
 /* A file tells the name of its only kernel when it was built; where that name's section says so, it is built

@@ -37,12 +37,15 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
 
 enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
 
-/** The name under which a kernel is configured before its file was read: as the source says. */
+/** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
+ * only kernel that its text seems to declare, or the file's. */
 void gyre_kernel_guess_name(const char *source, char *name, size_t size);
 /** The form of the messages of a kernel's main queue: the number of its word. */
 uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name);
 /** What a launch of that kernel gives the compiler: its own options, and what its settings and those of queues
  * add. */
 void gyre_kernel_options(const struct gyre_config *config, const char *name, char *text, size_t size);
+/** Whether that is the same for two names. */
+bool gyre_kernel_same_options(const struct gyre_config *config, const char *one, const char *other);
 
 #endif

@@ -164,6 +164,17 @@ says "as in $folder/pair.gyre.c:first"
 run compile --backend cpu --set kernel.first.options=-DSCALE=10 -o "$folder/both.gk" "$folder/pair.gyre.c:first"
 exits 0
 
+# a kernel that is called otherwise than its file, and has settings of its own, is compiled once
+printf '#!/bin/sh\ncase "$*" in *-shared*) echo >>"%s" ;; esac\nexec cc "$@"\n' "$folder/compiled" >"$folder/counting"
+chmod +x "$folder/counting"
+cp "$folder/tune.gyre.c" "$folder/other.gyre.c"
+for command in compile call; do
+    : >"$folder/compiled"
+    run "$command" --backend cpu --set "backend.cpu.compiler=$folder/counting" --set cache_dir= \
+        --set kernel.scaled.options=-DSCALE=12 "$folder/other.gyre.c" </dev/null
+    exits 0
+    [[ "$(wc -l <"$folder/compiled")" == 1 ]] || fail 'expected one run of the compiler'
+done
 
 # a brace that is missing is told with the line of the file, where there is a checker
 printf '#include <gyre/kernel.h>\nGYRE_KERNEL(open, u32, u32)\n{\n    return GYRE_REPLY;\n' >"$folder/brace.gyre.c"
