@@ -130,7 +130,7 @@ static bool is_header(const char *file)
 static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *device, const char *header,
                                   gyre_type_taker take, void *context)
 {
-    struct gyre_temporary folder;
+    struct gyre_temporary folder = {.path = ""};
     char path[PATH_MAX];
     gyre_status status = gyre_temporary_make(&folder, "/tmp");
     if (status != GYRE_OK)
