@@ -32,6 +32,7 @@ struct attachment {
     size_t control_size;
     const gyre_type *request, *reply;
     struct gyre_kept_block *types;
+    struct gyre_kernel_types *sides; /* the same, as gyre_send_as needs them */
     struct gyre_parcel parcel;
 };
 
@@ -125,6 +126,7 @@ static void release(struct attachment *attachment)
         munmap(attachment->control, attachment->control_size);
     if (attachment->socket >= 0)
         close(attachment->socket);
+    gyre_kernel_types_destroy(attachment->sides);
     gyre_kept_release(&attachment->types);
     gyre_parcel_finish(&attachment->parcel);
     free(attachment);
@@ -166,7 +168,7 @@ static gyre_status choose_growth(struct attachment *attachment, const gyre_attac
     return status;
 }
 
-static gyre_status adopt(struct attachment *attachment, const gyre_attach_desc *desc,
+static gyre_status adopt(struct attachment *attachment, const char *kernel, const gyre_attach_desc *desc,
                          struct gyre_attach_answer *answer, const int descriptors[3])
 {
     gyre_status status = map_control(attachment, descriptors[1], answer->control_size);
@@ -175,6 +177,8 @@ static gyre_status adopt(struct attachment *attachment, const gyre_attach_desc *
     attachment->types = answer->types;
     answer->types = NULL;
     answer->options.control = attachment->control;
+    if (status == GYRE_OK)
+        status = gyre_kernel_types_create(kernel, attachment->request, attachment->reply, &attachment->sides);
     if (status == GYRE_OK)
         status = choose_growth(attachment, desc, &answer->options);
     if (status == GYRE_OK)
@@ -185,11 +189,13 @@ static gyre_status adopt(struct attachment *attachment, const gyre_attach_desc *
         return status;
     }
     attachment->queue->doorbell = descriptors[2];
+    gyre_kernel_types_name(attachment->sides, attachment->queue);
     return GYRE_OK;
 }
 
 /* The server's answer: its reasons for a refusal, or the queue. */
-static gyre_status take_answer(struct attachment *attachment, const gyre_attach_desc *desc)
+static gyre_status take_answer(struct attachment *attachment, const char *kernel,
+                               const gyre_attach_desc *desc)
 {
     struct gyre_parcel *parcel = &attachment->parcel;
     struct gyre_attach_answer answer = {.types = NULL};
@@ -205,7 +211,7 @@ static gyre_status take_answer(struct attachment *attachment, const gyre_attach_
     if (status == GYRE_OK && parcel->broken)
         status = gyre_error_set(GYRE_INTERNAL, "the server answered without the queue's memory");
     if (status == GYRE_OK)
-        status = adopt(attachment, desc, &answer, descriptors);
+        status = adopt(attachment, kernel, desc, &answer, descriptors);
     for (int i = 0; i < 3; i++)
         if (descriptors[i] >= 0 && !(i == 2 && attachment->queue))
             close(descriptors[i]);
@@ -230,7 +236,7 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
         status = gyre_parcel_receive(&attachment->parcel, attachment->socket, deadline);
     if (status != GYRE_OK)
         return gyre_error_set(status, "the server at %s did not answer: %s", path, gyre_status_word(status));
-    return take_answer(attachment, desc);
+    return take_answer(attachment, name, desc);
 }
 
 static gyre_status start(struct attachment *attachment)

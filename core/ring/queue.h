@@ -140,6 +140,7 @@ struct gyre_queue {
 
     /* the runtime's: queues are made, listed and withdrawn there */
     struct gyre_kernel *kernel;
+    struct gyre_kernel_types *types; /* of its kernel, which another program may have; NULL: nobody asked */
     struct gyre_queue *next;
     void *device_memory;
     struct gyre_buffer *span_memory; /* NULL: it has none */

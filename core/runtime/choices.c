@@ -20,6 +20,7 @@ struct side {
 };
 
 struct gyre_kernel_types {
+    char name[GYRE_NAME_MAX]; /* of the kernel */
     struct side request, reply;
     uint32_t *names; /* of the requests' types, as headers name them */
 };
@@ -44,38 +45,40 @@ static gyre_status make_names(struct gyre_kernel_types *types)
     return GYRE_OK;
 }
 
-gyre_status gyre_kernel_types_create(gyre_kernel *kernel)
+gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request, const gyre_type *reply,
+                                     struct gyre_kernel_types **out)
 {
-    kernel->types = calloc(1, sizeof *kernel->types);
-    if (!kernel->types)
+    struct gyre_kernel_types *types = *out = calloc(1, sizeof *types);
+    if (!types)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
-    gyre_status status = make_side(kernel->record->request, &kernel->types->request);
+    snprintf(types->name, sizeof types->name, "%s", name);
+    gyre_status status = make_side(request, &types->request);
     if (status == GYRE_OK)
-        status = make_side(kernel->record->reply, &kernel->types->reply);
-    return status == GYRE_OK ? make_names(kernel->types) : status;
+        status = make_side(reply, &types->reply);
+    return status == GYRE_OK ? make_names(types) : status;
 }
 
-void gyre_kernel_types_name(const gyre_kernel *kernel, gyre_queue *queue)
+void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue)
 {
-    const gyre_layout *layout = gyre_kernel_request_layout(kernel);
-    if (!layout || layout->shape != GYRE_SHAPE_CHOICE)
+    const gyre_layout *layout = types->request.layout;
+    queue->types = types;
+    if (layout->shape != GYRE_SHAPE_CHOICE)
         return;
-    queue->choice_types = kernel->types->names;
+    queue->choice_types = types->names;
     queue->choice_count = layout->choice_count;
 }
 
-void gyre_kernel_types_destroy(gyre_kernel *kernel)
+void gyre_kernel_types_destroy(struct gyre_kernel_types *types)
 {
-    if (!kernel->types)
+    if (!types)
         return;
-    struct side *const sides[] = {&kernel->types->request, &kernel->types->reply};
+    struct side *const sides[] = {&types->request, &types->reply};
     for (size_t i = 0; i < 2; i++) {
         gyre_layout_destroy(sides[i]->layout);
         free(sides[i]->known);
     }
-    free(kernel->types->names);
-    free(kernel->types);
-    kernel->types = NULL;
+    free(types->names);
+    free(types);
 }
 
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel)
@@ -83,9 +86,9 @@ const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel)
     return kernel->types ? kernel->types->request.layout : NULL;
 }
 
-static gyre_status no_handler(const gyre_kernel *kernel, const char *name)
+static gyre_status no_handler(const struct gyre_kernel_types *types, const char *name)
 {
-    const gyre_layout *layout = kernel->types->request.layout;
+    const gyre_layout *layout = types->request.layout;
     const char *names[NAMES_MAX];
     char list[512] = "";
     size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX, used = 0;
@@ -96,10 +99,10 @@ static gyre_status no_handler(const gyre_kernel *kernel, const char *name)
     if (count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' has one handler, for '%s': use gyre_send and gyre_call",
-                              kernel->name, layout->name);
+                              types->name, layout->name);
     const char *nearest = gyre_text_nearest(name, names, count);
     return gyre_error_set(GYRE_INVALID, "kernel '%s' has no handler for type '%s'; it has them for %s%s%s%s",
-                          kernel->name, name, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+                          types->name, name, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
                           nearest ? "'?" : "");
 }
 
@@ -118,14 +121,14 @@ static gyre_status check_type(const struct side *side, uint32_t number, const gy
     return status;
 }
 
-static gyre_status find_number(const gyre_kernel *kernel, const gyre_type *type, uint32_t *number)
+static gyre_status find_number(const struct gyre_kernel_types *types, const gyre_type *type, uint32_t *number)
 {
-    const struct side *side = &kernel->types->request;
+    const struct side *side = &types->request;
     for (*number = 1; *number <= side->layout->choice_count; (*number)++)
         if (__atomic_load_n(&side->known[*number - 1], __ATOMIC_RELAXED) == type)
             return GYRE_OK;
     *number = gyre_layout_choice(side->layout, type->name);
-    return *number ? check_type(side, *number, type) : no_handler(kernel, type->name);
+    return *number ? check_type(side, *number, type) : no_handler(types, type->name);
 }
 
 /* How much of the caller's message is in use. */
@@ -147,12 +150,12 @@ static gyre_status measure(const gyre_layout *layout, const void *message, size_
 static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                         unsigned char *stack, unsigned char **out, uint32_t *used)
 {
-    const gyre_kernel *kernel = queue->kernel;
+    const struct gyre_kernel_types *types = queue->types;
     uint32_t number = 0;
     *out = NULL;
-    gyre_status status = find_number(kernel, type, &number);
+    gyre_status status = find_number(types, type, &number);
     if (status == GYRE_OK)
-        status = measure(kernel->types->request.layout->choices[number - 1], request, size, used);
+        status = measure(types->request.layout->choices[number - 1], request, size, used);
     if (status != GYRE_OK)
         return status;
     const uint32_t whole = *used + GYRE_CHOICE_FRONT;
@@ -169,7 +172,7 @@ static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const vo
 static gyre_status check_given(const gyre_queue *queue, const gyre_type *type, const void *request,
                                const char *call)
 {
-    if (queue && queue->kernel && type && type->name && request)
+    if (queue && queue->types && type && type->name && request)
         return GYRE_OK;
     return gyre_error_set(GYRE_INVALID, "%s needs a queue of a kernel, a type and a request", call);
 }
@@ -193,10 +196,10 @@ gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t l
                           const void **reply, size_t *size)
 {
     uint32_t used = 0, number = 0;
-    if (!queue || !queue->kernel || !message || !type || !type->name || !reply || !size)
+    if (!queue || !queue->types || !message || !type || !type->name || !reply || !size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reply_as needs a queue, a reply, a type and room for the answer");
-    const struct side *side = &queue->kernel->types->reply;
+    const struct side *side = &queue->types->reply;
     if (length >= GYRE_CHOICE_FRONT) {
         memcpy(&used, message, sizeof used);
         memcpy(&number, (const unsigned char *)message + sizeof used, sizeof number);
@@ -204,7 +207,7 @@ gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t l
     if (used < GYRE_CHOICE_FRONT || used > length || number == 0 || number > side->layout->choice_count)
         return gyre_error_set(
             GYRE_INVALID, "this is no reply of kernel '%s': %zu bytes that say %u and the type of number %u",
-            queue->kernel->name, length, used, number);
+            queue->types->name, length, used, number);
     const gyre_layout *found = side->layout->choices[number - 1];
     if (strcmp(found->name, type->name) != 0)
         return gyre_error_set(GYRE_INCOMPATIBLE, "the reply is a '%s', and a '%s' was expected", found->name,
@@ -244,7 +247,7 @@ struct answer {
 static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message, uint32_t used,
                                 const struct answer *answer, uint64_t deadline_ns)
 {
-    const size_t room = queue->kernel->record->reply->size;
+    const size_t room = (size_t)queue->types->reply.layout->size;
     gyre_completion own = {.outcome = GYRE_REPLIED, .length = (uint32_t)room};
     unsigned char *reply = malloc(room);
     if (!reply)

@@ -151,7 +151,7 @@ void gyre_kernel_free(gyre_kernel *kernel)
     gyre_kernel_free_queues(kernel);
     gyre_checkpoints_destroy(kernel);
     gyre_dispatch_memory_release(kernel->dispatch, kernel->state);
-    gyre_kernel_types_destroy(kernel);
+    gyre_kernel_types_destroy(kernel->types);
     gyre_build_release(kernel->build);
     gyre_region_destroy(&kernel->region);
     pthread_cond_destroy(&kernel->changed);

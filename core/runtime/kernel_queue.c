@@ -215,7 +215,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
         return status;
     }
     (*out)->kernel = kernel;
-    gyre_kernel_types_name(kernel, *out);
+    gyre_kernel_types_name(kernel->types, *out);
     (*out)->device_memory = memory;
     (*out)->device_address = address;
     if (lent)
@@ -465,6 +465,8 @@ gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gy
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_queue_open");
+    if (status == GYRE_OK && given.name)
+        gyre_sections_look(kernel->runtime, GYRE_SECTION_QUEUE, given.name, kernel->build);
     return status == GYRE_OK ? gyre_kernel_add_queue(kernel, &given, out) : status;
 }
 

@@ -61,6 +61,8 @@ struct gyre_supervisor {
     bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
 };
 
+enum { GYRE_SECTIONS_TOLD = 32 };
+
 struct gyre_runtime {
     struct gyre_watchdog watchdog;
     struct gyre_supervisor supervisor;
@@ -75,9 +77,10 @@ struct gyre_runtime {
 
     pthread_mutex_t lock;
     struct gyre_open_device *devices;
-    struct gyre_kernel *kernels;   /* in order of launch */
-    struct gyre_known_type *types; /* type_registry.c */
-    bool device_failed;            /* the last device that was asked for could not be opened */
+    struct gyre_kernel *kernels;          /* in order of launch */
+    struct gyre_known_type *types;        /* type_registry.c */
+    const char *told[GYRE_SECTIONS_TOLD]; /* sections.c: names of the configuration, which were told */
+    bool device_failed;                   /* the last device that was asked for could not be opened */
     struct gyre_buffer *buffers;
 };
 
@@ -242,13 +245,23 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel);
 void gyre_kernel_free_shards(gyre_kernel *kernel);
 
 /* choices.c */
-/** The types of a kernel that was built. Owner: the kernel. */
-gyre_status gyre_kernel_types_create(gyre_kernel *kernel);
-void gyre_kernel_types_destroy(gyre_kernel *kernel);
+/** The types of a kernel, from its name and its records. Owner of *out, also after a failure: the caller. */
+gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request, const gyre_type *reply,
+                                     struct gyre_kernel_types **out);
+/** Accepts NULL. */
+void gyre_kernel_types_destroy(struct gyre_kernel_types *types);
 /** Tells a queue of the kernel what its headers say of each type of a protocol. */
-void gyre_kernel_types_name(const gyre_kernel *kernel, gyre_queue *queue);
+void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue);
 /** Of its requests, as the device has them; NULL before gyre_kernel_types_create. */
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);
+
+/* sections.c */
+/**
+ * A kernel of that name is launched, or a queue opened: where no section is for it, one whose name looks like
+ * a mistyped one is told in the log. `build`: the kernels of its file, or NULL.
+ */
+void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
+                        const struct gyre_build *build);
 
 /* buffer.c */
 /** gyre_buffer_alloc on a device that is open. */

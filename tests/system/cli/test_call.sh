@@ -202,6 +202,16 @@ call "$kinds:outcomes" <"$nothing"
 exits 0
 says "0 sent, 0 answered, 0 failed"
 
+# sections whose names are nearly those of the kernel and its queue; not those that are for somebody
+printf '[kernel.outcoms]\nlanes = 1\n[queue.outcome]\ncapacity = 8\n[kernel.same]\nlanes = 1\n[queu.outcomes]\n' >"$folder/typed.ini"
+call --config "$folder/typed.ini" "$kinds:outcomes" '{"value":1}' <"$nothing"
+says "$folder/typed.ini:2: [kernel.outcoms] is for no kernel that is known; did you mean [kernel.outcomes]?"
+says "$folder/typed.ini:4: [queue.outcome] is for no queue that is known; did you mean [queue.outcomes]?"
+says "unknown section [queu.outcomes], ignored; did you mean [queue.outcomes]?"
+printf '[kernel.outcomes]\nlanes = 1\n[kernel.outcomes2]\nlanes = 1\n' >"$folder/typed.ini"
+call --config "$folder/typed.ini" "$kinds:outcomes" '{"value":1}' <"$nothing"
+[[ "$err" != *"is for no"* ]] || fail "a section of another name is not a mistake"
+
 # kernels, files, backends, options
 printf '#include <gyre/kernel.h>\nGYRE_KERNEL(x, u8, u8)\n{\n    return nothing;\n}\n' >"$folder/wrong.gyre.c"
 call "$folder/wrong.gyre.c" 1 <"$nothing"

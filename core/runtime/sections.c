@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sections of the configuration that are for nobody, it seems: [kernel.buckt] where a kernel `bucket` is
+ * launched that has no section. Names of kernels and queues are free, so only a similar one is told. Lock:
+ * runtime->lock, for what was told before.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+#include "core/runtime/runtime.h"
+
+/* worker1 and worker2 are two names, not one with a mistake in it. */
+static bool differ_in_digits(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return isdigit((unsigned char)*a) || isdigit((unsigned char)*b);
+}
+
+static bool is_of_build(const struct gyre_build *build, const char *name)
+{
+    for (size_t i = 0; build && i < gyre_build_count(build); i++)
+        if (!strcmp(gyre_build_at(build, i)->name, name))
+            return true;
+    return false;
+}
+
+static bool has_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *name)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, kind, &count);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+/* Somebody has that name, or is to have it: its section is meant for them. */
+static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const struct gyre_build *build,
+                     const char *name)
+{
+    return is_of_build(build, name) || gyre_kernel_find(runtime, name) ||
+           gyre_config_text(runtime->config, GYRE_SECTION_KERNEL, name, "source")[0] ||
+           (kind == GYRE_SECTION_QUEUE && has_section(runtime->config, GYRE_SECTION_KERNEL, name));
+}
+
+/* Where the section was set; NULL: nowhere, it is empty. */
+static const char *place_of(const struct gyre_config *config, enum gyre_section_kind kind, const char *name)
+{
+    size_t count;
+    const struct gyre_config_value *values = gyre_config_section(config, kind, name, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gyre_config_find(config, kind, NULL, values[i].key) &&
+            strcmp(values[i].origin, gyre_config_find(config, kind, NULL, values[i].key)->origin) != 0)
+            return values[i].origin;
+    return NULL;
+}
+
+/* Once for each: programs launch the same kernel many times. */
+static bool was_told(gyre_runtime *runtime, const char *section)
+{
+    bool told = false;
+    pthread_mutex_lock(&runtime->lock);
+    for (size_t i = 0; i < GYRE_SECTIONS_TOLD && !told; i++) {
+        told = runtime->told[i] == section;
+        if (!runtime->told[i]) {
+            runtime->told[i] = section; /* the configuration's, which lives as long */
+            break;
+        }
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return told;
+}
+
+static void tell(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section, const char *name)
+{
+    const char *word = gyre_section_kind_word(kind), *place = place_of(runtime->config, kind, section);
+    if (!was_told(runtime, section))
+        gyre_runtime_log(runtime, GYRE_LOG_WARNING,
+                         "%s%s[%s.%s] is for no %s that is known; did you mean [%s.%s]?", place ? place : "",
+                         place ? ": " : "", word, section, word, word, name);
+}
+
+void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
+                        const struct gyre_build *build)
+{
+    size_t count, others = 0;
+    const char *const *names = gyre_config_names(runtime->config, kind, &count);
+    const char **candidates = count && name[0] ? calloc(count, sizeof *candidates) : NULL;
+    if (!candidates || has_section(runtime->config, kind, name)) {
+        free(candidates);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!is_known(runtime, kind, build, names[i]) && !differ_in_digits(names[i], name))
+            candidates[others++] = names[i];
+    const char *near = gyre_text_nearest(name, candidates, others);
+    if (near)
+        tell(runtime, kind, near, name);
+    free(candidates);
+}
