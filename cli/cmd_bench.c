@@ -27,10 +27,10 @@ static const char HELP[] =
     "\n"
     "A latency is from one reading of the clock to the next: request made, sent, handled, received, checked,\n"
     "and one reading (the document tells its cost) are in it, in floors as in cases. Figures and ratios are\n"
-    "medians of 15 rounds. The client is pinned to the first processor, the backend's worker or the floor's\n"
-    "server to the second (--set backend.cpu.pin=none leaves the worker free). 'verdict' compares with what\n"
-    "the backend should do: the CPU's on a quiet machine with two cores, CUDA's on one H200; other backends\n"
-    "have no targets. "
+    "medians of 15 rounds; the floor of 'isolated/against/*' is the same case without a worker process. The\n"
+    "client is pinned to the first processor, the backend's worker or the floor's server to the second\n"
+    "(--set backend.cpu.pin=none leaves the worker free). 'verdict' compares with what the backend should do:\n"
+    "the CPU's on a quiet machine with two cores, CUDA's on one H200; other backends have few targets.\n"
     "Exit code 1 when a reply was wrong; a missed target is no failure.\n";
 
 static bool wanted(const cli_list *patterns, const char *name)

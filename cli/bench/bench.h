@@ -32,10 +32,11 @@ typedef struct bench_row {
     bench_sample value;         /* medians of the rounds */
     const char *floor_name;     /* NULL: none */
     bench_sample floor;
-    double ratio, ratio_p99;   /* medians of the rounds' own ratios; ratio_p99 only with has_latency */
-    double above_floor;        /* ns: median of the differences; life-cycle cases only */
-    double line_p50, line_p99; /* raw cache-line ping-pong in the same rounds, ns; 0: not measured */
-    uint64_t resident_bytes;   /* case `memory` */
+    double ratio, ratio_p99;      /* medians of the rounds' own ratios; ratio_p99 only with has_latency */
+    double ratio_low, ratio_high; /* the median of the ratios lies between with 96.5 %; 0: not told */
+    double above_floor;           /* ns: median of the differences; life-cycle cases only */
+    double line_p50, line_p99;    /* raw cache-line ping-pong in the same rounds, ns; 0: not measured */
+    uint64_t resident_bytes;      /* case `memory` */
     bench_target targets[BENCH_TARGETS_MAX];
     size_t target_count;
 } bench_row;
@@ -153,6 +154,9 @@ gyre_status bench_run_deactivate(const bench_case *self, const bench_options *op
 gyre_status bench_run_recover_fault(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_recover_standby(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *options, bench_row *row);
+/** The same case without its settings is the floor; sessions of both in turns. */
+gyre_status bench_run_against_call(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_against_stream(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_checkpoint(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_journal_stream(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_journal_call(const bench_case *self, const bench_options *options, bench_row *row);

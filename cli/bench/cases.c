@@ -102,6 +102,7 @@ static const char *const bridged_four[] = {"queue.default.layout=bridged", "kern
                                            NULL};
 
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};
+#define WITHOUT NULL, "the same without isolation"
 #define FRAGILE                                                                                              \
     "backend.default.isolation=process", "backend.default.restart_limit=1000", "kernel.faults.poison_limit=1"
 static const char *const fragile[] = {FRAGILE, NULL};
@@ -260,6 +261,18 @@ const bench_case bench_cases[] = {
      STREAM_48,
      isolated,
      {{"rate", "msg/s", true, 40e6, 0}, {"ratio", "x", true, 0.6, 0}}},
+    {"isolated/against/call/48",
+     bench_run_against_call,
+     WITHOUT,
+     ONE(BENCH_48),
+     isolated,
+     {{"p50 ratio", "x", false, 1.03, 0}}},
+    {"isolated/against/stream/48",
+     bench_run_against_stream,
+     WITHOUT,
+     STREAM_48,
+     isolated,
+     {{"ratio", "x", true, 0.97, 0}}},
     {"recover/fault",
      bench_run_recover_fault,
      NO_FLOOR,

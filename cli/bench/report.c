@@ -83,6 +83,8 @@ json_t *bench_row_json(const bench_row *row)
     set(object, "ratio_to_floor", row->floor_name ? json_real(row->ratio) : json_null());
     if (row->floor_name && row->has_latency)
         set(object, "ratio_p99_to_floor", json_real(row->ratio_p99));
+    if (row->ratio_high > 0)
+        set(object, "ratio_between", json_pack("[f, f]", row->ratio_low, row->ratio_high));
     if (row->line_p50 > 0)
         set(object, "line_ns", json_pack("{s:f, s:f}", "p50", row->line_p50, "p99", row->line_p99));
     if (row->resident_bytes)
@@ -166,6 +168,9 @@ static void add_row(cli_table *table, const bench_row *row)
 
 static void print_targets(const bench_row *row)
 {
+    if (row->ratio_high > 0)
+        printf("%s: with 96.5 %% the median of its ratios lies from %.3f to %.3f\n", row->name,
+               row->ratio_low, row->ratio_high);
     for (size_t i = 0; i < row->target_count; i++) {
         const bench_target *target = &row->targets[i];
         char found[CELL], limit[CELL];
