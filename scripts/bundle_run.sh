@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# crash BACKEND [FAULTS [SEED]] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
+# crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

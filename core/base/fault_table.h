@@ -19,6 +19,7 @@
     ROW(WORKER_CALL, "worker.call", "die", "the worker has a call and did nothing of it")                    \
     ROW(WORKER_ANSWER, "worker.answer", "die", "the worker did a call and has not answered")                 \
     ROW(WORKER_MAP, "worker.map", "fail die", "the worker maps a ring")                                      \
+    ROW(WORKER_LAUNCH, "worker.launch", "fail die", "the worker launches a kernel")                          \
     ROW(RECOVERY_LAUNCH, "recovery.launch", "die", "a kernel is about to be launched in the new worker")     \
     ROW(RECOVERY_REPLAY, "recovery.replay", "fail die", "a request is handled again: the worker is killed")  \
     ROW(CHECKPOINT_COPY, "checkpoint.copy", "fail die",                                                      \

@@ -224,6 +224,23 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
     return status == GYRE_OK ? gyre_dispatch_notify(kernel->dispatch, *out) : status;
 }
 
+static uint64_t restart_limit(const gyre_kernel *kernel)
+{
+    return (uint64_t)gyre_config_int(kernel->runtime->config, GYRE_SECTION_BACKEND,
+                                     gyre_dispatch_backend(kernel->dispatch), "restart_limit");
+}
+
+/*
+ * Whether another worker may do what this one could not. The kernel ran before, so what a device says now
+ * (it lacks memory, it is busy with other programs, it does not answer) is no property of the kernel. It is
+ * believed when worker after worker says so, even if other kernels get on meanwhile.
+ */
+static bool may_pass(gyre_kernel *kernel, gyre_status status)
+{
+    bool about_kernel = status == GYRE_INVALID || status == GYRE_INCOMPATIBLE || status == GYRE_UNIMPLEMENTED;
+    return !about_kernel && ++kernel->refusals <= restart_limit(kernel);
+}
+
 gyre_status gyre_recovery_resume(gyre_kernel *kernel)
 {
     gyre_resident *resident = NULL;
@@ -237,13 +254,15 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     gyre_handles_refresh(kernel);
     gyre_spans_relocate(kernel);
     gyre_status status = launch_again(kernel, replays, verb, &resident);
+    if (status != GYRE_OK && status != GYRE_LOST && !resident)
+        kernel->seen = false; /* no request is to be accused of what the device refused */
     if (status != GYRE_OK)
         gyre_dispatch_release(kernel->dispatch, resident);
     if (status == GYRE_LOST)
         return status;
-    if (status == GYRE_EXHAUSTED) { /* which passes: once more, with another worker */
+    if (status != GYRE_OK && may_pass(kernel, status)) {
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", gyre_error_text());
-        gyre_dispatch_kill(kernel->dispatch, "it lacked memory for a kernel that was launched again");
+        gyre_dispatch_kill(kernel->dispatch, "it could not launch a kernel again");
         return GYRE_LOST;
     }
     if (status != GYRE_OK) {
@@ -252,6 +271,7 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     }
     pthread_mutex_lock(&kernel->lock);
     kernel->resident = resident;
+    kernel->refusals = 0;
     kernel->starting = kernel->reviving = false;
     gyre_watchdog_forget(kernel); /* which may not have looked while the kernel was away */
     pthread_cond_broadcast(&kernel->changed);

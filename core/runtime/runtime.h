@@ -121,6 +121,7 @@ struct gyre_kernel {
     bool leaving;                 /* it is being freed, and not to be launched again */
     bool given_up;                /* lost too often: nobody launches it again but the application */
     uint32_t restarts, condemned; /* workers that died under it; requests that were failed for that */
+    uint32_t refusals;            /* the keeper's: in a row, of new workers to launch it */
     uint64_t earlier_handled, earlier_failed; /* by those workers */
     struct gyre_checkpoints *checkpoints;     /* NULL: none are taken (checkpoint.h) */
     bool saving, paused_to_save;              /* one is being taken; the device is paused for that alone */

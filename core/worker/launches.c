@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/worker/serve.h"
 
 enum { BINDINGS_MAX = 256 };
@@ -73,7 +74,9 @@ gyre_status worker_launch(struct gyre_parcel *parcel)
         status = worker_map(dup(descriptor), object.size, &object.mapping);
     desc.control = object.mapping;
     if (status == GYRE_OK)
-        status = gyre_dispatch_launch(worker_device(), module.handle, &desc, &resident);
+        status = GYRE_FAULT_POINT(WORKER_LAUNCH)
+                     ? gyre_error_set(GYRE_FAILED, "the device refuses kernel '%s'", desc.kernel_name)
+                     : gyre_dispatch_launch(worker_device(), module.handle, &desc, &resident);
     object.handle = resident;
     if (status == GYRE_OK)
         status = worker_keep(&object);

@@ -337,6 +337,42 @@ static void a_worker_that_cannot_be_started_accuses_no_request(void)
     gyre_close(runtime);
 }
 
+/* The kernel ran before: what a device says when it is to launch it again may be of that worker alone. */
+static void a_launch_that_a_worker_refuses_is_tried_with_the_next(void)
+{
+    const struct chosen_fault refuses = {GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, EIO};
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"backend.cpu.restart_limit=5", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < 3; i++) {
+        arm_fault(&refuses, 1, 4);
+        send_one(queue, CRASH_SEGFAULT, 0, i);
+        receive_reply(queue, i, i);
+    }
+    require(info_of(kernel).condemned == 0);
+    gyre_close(runtime);
+}
+
+static void a_kernel_that_every_worker_refuses_is_given_up(void)
+{
+    const struct chosen_fault refuses = {GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, EIO};
+    crash_reply reply;
+    gyre_completion completion;
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"backend.cpu.restart_limit=3", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    arm_fault(&refuses, 1, 1000);
+    send_one(queue, CRASH_SEGFAULT, 1, 1);
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_WAS_UNHANDLED);
+    while (log_lines_with("is lost with 1 unanswered requests") == 0)
+        usleep(1000);
+    require(log_lines_with("the device refuses kernel 'fragile'") == 3);
+    gyre_close(runtime);
+}
+
 static void an_operation_that_is_made_again_has_its_time_again(void)
 {
     const struct chosen_fault slow = {GYRE_FAULT_WORKER_CALL, GYRE_FAULT_DELAY, 3000};
@@ -664,6 +700,9 @@ static const named_case cases[] = {
     {"a_worker_that_dies_too_often_is_given_up", a_worker_that_dies_too_often_is_given_up},
     {"a_worker_that_cannot_be_started_accuses_no_request",
      a_worker_that_cannot_be_started_accuses_no_request},
+    {"a_launch_that_a_worker_refuses_is_tried_with_the_next",
+     a_launch_that_a_worker_refuses_is_tried_with_the_next},
+    {"a_kernel_that_every_worker_refuses_is_given_up", a_kernel_that_every_worker_refuses_is_given_up},
     {"an_operation_that_is_made_again_has_its_time_again",
      an_operation_that_is_made_again_has_its_time_again},
     {"a_worker_that_dies_before_its_launch_is_answered_counts",

@@ -4,7 +4,7 @@
  * which dies again and again of bad addresses, endless loops and SIGKILL. No reply may be lost, doubled or
  * wrong, and the actor's state is that of a run in which nothing happened.
  *
- *     test_stray BACKEND [FAULTS [SEED [fenced]]]
+ *     test_stray BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]]
  *
  * One reply may be what it would not be without faults, and is counted: that of a request which itself stores
  * to memory that is not there and reads it back, if it has exactly the value that it stored. A GPU hands it
@@ -26,7 +26,7 @@
 
 #include "tests/random.h"
 
-enum { WINDOW = 400, FAULTS = 20, ONE_FAULT_IN = 400, KILL_IN = 60, SKIP = 77 };
+enum { WINDOW = 400, FAULTS = 20, ONE_FAULT_IN = 400, KILL_IN = 60, SKIP = 77, SETTINGS_MAX = 32 };
 #define FAR      (UINT64_C(1) << 40)
 #define APART    64 /* words between two requests' own places out there, so that none finds another's store */
 #define SOON_NS  UINT64_C(10000000)  /* within this a fault has to be met, or it does not happen */
@@ -193,24 +193,30 @@ static void print_line(void *context, int level, const char *text)
 }
 
 /* What the campaign needs of the configuration, for any backend. */
-static gyre_runtime *open_runtime(const char *backend)
+static gyre_runtime *open_runtime(const char *backend, char **more)
 {
     char isolation[96], limit[96];
-    const char *settings[] = {isolation,
-                              limit, /* where others use the device, too, workers die of that more often */
-                              "log_level=error",
-                              "gyre.check=off",
-                              "kernel.default.handler_budget_ms=200",
-                              "kernel.default.poison_limit=100",
-                              "kernel.stray_actor.checkpoints=true",
-                              "kernel.strays.checkpoints=true",
-                              "kernel.default.checkpoint_ms=50",
-                              campaign.fenced ? "kernel.default.options=-DGYRE_FENCED=1" : NULL,
-                              NULL};
+    const char *settings[SETTINGS_MAX] = {
+        isolation,
+        limit, /* where others use the device, too, workers die of that more often */
+        "log_level=error",
+        "gyre.check=off",
+        "kernel.default.handler_budget_ms=200",
+        "kernel.default.poison_limit=100",
+        "kernel.stray_actor.checkpoints=true",
+        "kernel.strays.checkpoints=true",
+        "kernel.default.checkpoint_ms=50",
+        campaign.fenced ? "kernel.default.options=-DGYRE_FENCED=1" : NULL,
+        NULL};
     gyre_runtime *runtime = NULL;
     gyre_open_desc open = {.size = sizeof open, .settings = settings, .backend = backend, .log = print_line};
     snprintf(isolation, sizeof isolation, "backend.%s.isolation=process", backend);
     snprintf(limit, sizeof limit, "backend.%s.restart_limit=50", backend);
+    size_t count = 0;
+    while (settings[count])
+        count++;
+    for (; *more && count < SETTINGS_MAX - 1; more++)
+        settings[count++] = *more; /* the later one of two holds */
     must(gyre_open(&open, &runtime));
     return runtime;
 }
@@ -225,7 +231,7 @@ int main(int argc, char **argv)
     fflush(stdout);
     campaign.fenced = argc > 4 && !strcmp(argv[4], "fenced");
     campaign.random = random_begin(seed);
-    gyre_runtime *runtime = open_runtime(backend);
+    gyre_runtime *runtime = open_runtime(backend, argv + (argc > 5 ? 5 : argc));
     gyre_buffer *probe = NULL;
     gyre_status status = gyre_buffer_alloc(runtime, NULL, 0, 64, &probe);
     if (status == GYRE_UNAVAILABLE) {
