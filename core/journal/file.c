@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,40 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
     return gyre_error_set(GYRE_AGAIN, "the journal '%s' is in use by another process or kernel", out->path);
 }
 
+/* The folder is an entry of its parent: a loss of power may take one that was never forced to the disk. */
+static gyre_status sync_parent(const char *folder, const struct gyre_journal_file *file)
+{
+    char *copy = strdup(folder);
+    int parent = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(copy);
+    if (parent < 0 && errno == EACCES)
+        return GYRE_OK; /* not ours to read: whoever set it up has seen to it */
+    bool synced = parent >= 0 && fsync(parent) == 0;
+    gyre_status status = synced ? GYRE_OK : failed(file, "fsync of the folder's parent");
+    if (parent >= 0)
+        close(parent);
+    return status;
+}
+
+static gyre_status open_folder(const char *folder, struct gyre_journal_file *out)
+{
+    mkdir(folder, 0700);
+    out->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (out->folder < 0)
+        return gyre_error_set(GYRE_UNAVAILABLE, "the folder for journals '%s' (journal_dir): %s", folder,
+                              strerror(errno));
+    return out->synced ? sync_parent(folder, out) : GYRE_OK;
+}
+
+/* Only a file that is not there is none: one that cannot be opened would be replaced, and lost. */
+static gyre_status open_earlier(struct gyre_journal_file *out)
+{
+    if (GYRE_FAULT_POINT(JOURNAL_OPEN))
+        return failed(out, "open");
+    out->file = open(out->path, O_RDWR | O_CLOEXEC);
+    return out->file >= 0 || errno == ENOENT ? GYRE_OK : failed(out, "open");
+}
+
 gyre_status gyre_journal_file_open(const char *folder, const char *name, bool synced,
                                    struct gyre_journal_file *out)
 {
@@ -81,25 +116,14 @@ gyre_status gyre_journal_file_open(const char *folder, const char *name, bool sy
         gyre_journal_file_close(out);
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
     }
-    mkdir(folder, 0700);
-    out->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    gyre_status status = GYRE_OK;
-    if (out->folder < 0)
-        status = gyre_error_set(GYRE_UNAVAILABLE, "the folder for journals '%s' (journal_dir): %s", folder,
-                                strerror(errno));
+    gyre_status status = open_folder(folder, out);
     if (status == GYRE_OK)
         status = take_lock(folder, name, out);
-    if (status != GYRE_OK) {
+    if (status == GYRE_OK)
+        status = open_earlier(out);
+    if (status != GYRE_OK)
         gyre_journal_file_close(out);
-        return status;
-    }
-    if (GYRE_FAULT_POINT(JOURNAL_OPEN)) {
-        status = failed(out, "open");
-        gyre_journal_file_close(out);
-        return status;
-    }
-    out->file = open(out->path, O_RDWR | O_CLOEXEC);
-    return GYRE_OK;
+    return status;
 }
 
 void gyre_journal_file_close(struct gyre_journal_file *file)
@@ -131,7 +155,13 @@ gyre_status gyre_journal_file_read(const struct gyre_journal_file *file, unsigne
         ssize_t got = pread(file->file, bytes + *size, (size_t)now.st_size - *size, (off_t)*size);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (got < 0) { /* what cannot be read now is not lost: nothing may take its place */
+            gyre_status status = failed(file, "read");
+            free(bytes);
+            *size = 0;
+            return status;
+        }
+        if (got == 0)
             break;
         *size += (size_t)got;
     }

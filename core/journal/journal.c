@@ -261,9 +261,13 @@ gyre_status gyre_journal_checkpoint(struct gyre_journal *journal, const gyre_que
     return GYRE_OK;
 }
 
-gyre_status gyre_journal_sync(const struct gyre_journal *journal)
+gyre_status gyre_journal_sync(struct gyre_journal *journal)
 {
-    return journal->disk->sync(journal->context);
+    if (journal->doubtful)
+        return gyre_error_set(GYRE_FAILED, "a journal could not be forced to the disk; it is written anew");
+    gyre_status status = journal->disk->sync(journal->context);
+    journal->doubtful = status != GYRE_OK;
+    return status;
 }
 
 void gyre_journal_release(struct gyre_journal *journal)
@@ -329,8 +333,10 @@ gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *q
     status = write_anew(journal, queue, store);
     gyre_status ended = journal->disk->end_anew(journal->context, status == GYRE_OK);
     status = status == GYRE_OK ? ended : status;
-    if (status == GYRE_OK)
+    if (status == GYRE_OK) {
+        journal->doubtful = false;
         return GYRE_OK;
+    }
     before.group = journal->group; /* which may have grown */
     *journal = before;
     return status;

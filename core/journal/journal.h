@@ -36,6 +36,7 @@ struct gyre_journal {
     uint64_t sent, taken;         /* requests below are written; so is that replies below were taken */
     uint64_t checkpoint;          /* number of the last one; 0: none */
     uint64_t stored;              /* which of the store's it was */
+    bool doubtful;                /* a sync failed, so what was written before it may be nowhere */
     void *request;                /* room for one */
 };
 
@@ -61,7 +62,12 @@ gyre_status gyre_journal_checkpoint(struct gyre_journal *journal, const gyre_que
 gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *queue,
                                const struct gyre_store *store);
 
-gyre_status gyre_journal_sync(const struct gyre_journal *journal);
+/**
+ * Forces what was written to the disk. After a failure the bytes may be gone from the system's memory and not
+ * on the disk, and the next attempt would not tell (Linux reports an error once): so it fails from then on,
+ * until gyre_journal_renew has written everything to a new file.
+ */
+gyre_status gyre_journal_sync(struct gyre_journal *journal);
 void gyre_journal_release(struct gyre_journal *journal);
 
 /**

@@ -471,7 +471,7 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 static bool is_due(gyre_kernel *kernel, uint64_t last_ns, uint64_t *pause_ns)
 {
     uint64_t every = kernel->checkpoints->every_ns, age = gyre_clock_ns() - last_ns;
-    bool soon = false, now = false;
+    bool soon = false, now = __atomic_exchange_n(&kernel->checkpoints->wanted, 0, __ATOMIC_ACQUIRE) != 0;
     pthread_mutex_lock(&kernel->lock);
     uint64_t behind = look_behind(kernel, &soon, &now);
     pthread_mutex_unlock(&kernel->lock);
@@ -495,6 +495,12 @@ static void *take_when_due(void *argument)
             gyre_futex_wait(&checkpoints->bell, seen, pause == UINT64_MAX ? pause : gyre_clock_ns() + pause);
     }
     return NULL;
+}
+
+void gyre_checkpoints_want(gyre_kernel *kernel)
+{
+    __atomic_store_n(&kernel->checkpoints->wanted, 1, __ATOMIC_RELEASE);
+    ring(kernel->checkpoints);
 }
 
 gyre_status gyre_checkpoints_start(gyre_kernel *kernel)

@@ -33,6 +33,7 @@ struct gyre_checkpoints {
     pthread_t thread;
     bool runs;
     uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
+    uint32_t wanted;     /* atomic: one is to be taken, due or not */
 
     bool writing;   /* under the kernel's lock: the next half of the store is somebody's */
     bool replaying; /* under the kernel's lock: a worker that dies now dies of requests it handled before */
@@ -58,6 +59,8 @@ gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
 void gyre_checkpoints_point_out(const gyre_kernel *kernel, const char *source);
 /** Starts the thread that takes them. */
 gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
+/** Its thread is to take one soon, though nothing may have been handled since the last. Any thread. */
+void gyre_checkpoints_want(gyre_kernel *kernel);
 /** Ends it. Without locks. Accepts a kernel without. */
 void gyre_checkpoints_stop(gyre_kernel *kernel);
 /** The device has left. Accepts a kernel without. */

@@ -60,19 +60,26 @@ static bool is_behind(const struct gyre_durable *durable)
     return __atomic_load_n(&log->durable, __ATOMIC_RELAXED) != gyre_queue_next_index(durable->queue);
 }
 
-static gyre_status renew_if_large(struct gyre_durable *durable)
+static bool needs_new_file(const struct gyre_durable *durable)
 {
-    if (durable->journal.size <= durable->size_max)
-        return GYRE_OK;
-    return gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel));
+    return durable->journal.doubtful || durable->journal.size > durable->size_max;
+}
+
+static gyre_status renew_if_needed(struct gyre_durable *durable)
+{
+    return needs_new_file(durable)
+               ? gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel))
+               : GYRE_OK;
 }
 
 /* *more: it is worth looking again at once. */
 static gyre_status gather(struct gyre_durable *durable, bool *more)
 {
     gyre_status status = gyre_journal_gather(&durable->journal, durable->queue, more);
-    if (status == GYRE_OK && !durable->queue->log->keeps) /* else checkpoints see to it */
-        status = renew_if_large(durable);
+    if (!durable->queue->log->keeps) /* else checkpoints see to it */
+        status = status == GYRE_OK ? renew_if_needed(durable) : status;
+    else if (durable->journal.doubtful)
+        gyre_checkpoints_want(durable->kernel);
     return status == GYRE_OK ? publish(durable) : status;
 }
 
@@ -173,7 +180,7 @@ void gyre_durable_checkpoint(gyre_kernel *kernel)
     if (!durable || !durable->runs)
         return;
     pthread_mutex_lock(&durable->lock);
-    gyre_status status = durable->journal.size > durable->size_max
+    gyre_status status = needs_new_file(durable)
                              ? gyre_journal_renew(&durable->journal, queue, store_of(kernel))
                              : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
     if (status == GYRE_OK)
