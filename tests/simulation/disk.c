@@ -28,11 +28,14 @@ static gyre_status disk_append(void *context, const void *bytes, size_t size)
     return GYRE_OK;
 }
 
+/* What was not on the disk when a sync failed is not there after the next one either. */
 static gyre_status disk_sync(void *context)
 {
     struct sim_disk *disk = context;
-    if (disk->refuses())
+    if (disk->refuses()) {
+        disk->doubtful = disk->doubtful ? disk->doubtful : disk->synced + 1;
         return gyre_error_set(GYRE_FAILED, "the disk refuses");
+    }
     disk->synced = disk->size;
     return GYRE_OK;
 }
@@ -55,7 +58,7 @@ static gyre_status disk_end_anew(void *context, bool keep)
     disk->bytes = disk->fresh;
     disk->size = disk->synced = disk->fresh_size;
     disk->fresh = NULL;
-    disk->fresh_size = 0;
+    disk->fresh_size = disk->doubtful = 0;
     return GYRE_OK;
 }
 
@@ -66,8 +69,15 @@ const struct gyre_journal_disk sim_disk_functions = {
     .end_anew = disk_end_anew,
 };
 
+void sim_disk_begin(struct sim_disk *disk)
+{
+    disk->size = disk->synced = disk->fresh_size = disk->doubtful = 0;
+}
+
 void sim_disk_crash(struct sim_disk *disk, uint64_t random)
 {
+    if (disk->doubtful)
+        disk->synced = disk->doubtful - 1;
     size_t loose = disk->size - disk->synced;
     size_t kept = loose ? random % (loose + 1) : 0;
     if (kept && (random >> 32) % 4 == 0)
@@ -75,7 +85,7 @@ void sim_disk_crash(struct sim_disk *disk, uint64_t random)
     disk->size = disk->synced + kept;
     disk->synced = disk->size; /* what is there after the crash stays there */
     disk->renewing = false;
-    disk->fresh_size = 0;
+    disk->fresh_size = disk->doubtful = 0;
 }
 
 void sim_disk_finish(struct sim_disk *disk)

@@ -184,6 +184,10 @@ static void save_step(void)
 static void journal_step(void)
 {
     bool more = false;
+    if (world.journal.doubtful) {
+        gyre_journal_renew(&world.journal, world.queue, &world.store);
+        return;
+    }
     if (world.unsynced) {
         if (MUTANT != MUTANT_DURABLE_EARLY && gyre_journal_sync(&world.journal) != GYRE_OK)
             return;
@@ -303,7 +307,8 @@ static void begin_journal(void)
 {
     require(gyre_journal_init(&world.journal, &sim_disk_functions, &world.disk, world.queue) == GYRE_OK);
     world.journal.open.state_size = sizeof(struct sim_state);
-    while (gyre_journal_renew(&world.journal, world.queue, &world.store) != GYRE_OK)
+    while (gyre_journal_renew(&world.journal, world.queue, &world.store) != GYRE_OK ||
+           gyre_journal_sync(&world.journal) != GYRE_OK)
         ;
     gyre_queue_log_set_journal_limit(world.queue, world.journal.taken + world.queue->capacity);
     gyre_queue_log_set_durable(world.queue, world.journal.sent);
@@ -325,6 +330,7 @@ static void begin_world(void)
     require(world.control && gyre_store_create(sizeof(struct sim_state), &world.store) == GYRE_OK);
     memset(world.control, 0, GYRE_CONTROL_SIZE(1));
     world.disk.refuses = refuses;
+    sim_disk_begin(&world.disk);
     first_queue();
     keep_state(&nothing);
     begin_journal();

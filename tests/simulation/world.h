@@ -7,7 +7,7 @@
 #ifndef GYRE_TESTS_WORLD_H
 #define GYRE_TESTS_WORLD_H
 
-#include "core/journal/journal.h"
+#include "core/journal/file.h"
 
 /** What the handler keeps, and replies. */
 struct sim_state {
@@ -19,17 +19,22 @@ struct sim_request {
     uint64_t number, index;
 };
 
-/* ---- disk.c: a file whose synced part survives ---- */
+/* ---- disk.c: a file whose synced part survives; or disk_files.c: files, as their folder's file system ---- */
 
 struct sim_disk {
-    unsigned char *bytes, *fresh; /* the file, and the one that is to replace it */
-    size_t size, synced, fresh_size;
+    unsigned char *bytes; /* what there is to read, after a crash */
+    size_t size;
+    bool (*refuses)(void);               /* whether this write, or sync, fails */
+    size_t synced, fresh_size, doubtful; /* disk.c: behind `doubtful` a sync failed; 0: none did */
+    unsigned char *fresh;                /* ... the file that is to replace it */
     bool renewing;
-    bool (*refuses)(void); /* whether this write fails */
+    struct gyre_journal_file file; /* disk_files.c */
 };
 
+void sim_disk_begin(struct sim_disk *disk);
 extern const struct gyre_journal_disk sim_disk_functions;
-/** Power is lost: behind the synced part some bytes are there, perhaps, and perhaps they are wrong. */
+/** Power is lost: behind the synced part some bytes are there, perhaps, and perhaps they are wrong. Then the
+ * program starts again. */
 void sim_disk_crash(struct sim_disk *disk, uint64_t random);
 void sim_disk_finish(struct sim_disk *disk);
 

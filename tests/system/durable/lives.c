@@ -51,6 +51,12 @@ const char *journal_folder(void)
     return folder;
 }
 
+void move_journals(const char *to)
+{
+    remove_folder();
+    snprintf(folder, sizeof folder, "%s", to);
+}
+
 void journal_path(const char *kernel, char *path, size_t size)
 {
     snprintf(path, size, "%s/%s.%s.journal", folder, kernel, kernel);

@@ -21,6 +21,8 @@ extern struct ledger *ledger;
 /** A folder for journals and the ledger; both gone at the end. */
 void begin_lives(void);
 const char *journal_folder(void);
+/** The next lives find their journals in folder `to`; those before are removed. */
+void move_journals(const char *to);
 /** The only journal there; of what the kernel `kernel` and its main queue wrote. */
 void journal_path(const char *kernel, char *path, size_t size);
 

@@ -350,6 +350,27 @@ static void a_file_that_is_no_journal_is_refused(void)
     live(meet_nonsense, 0);
 }
 
+static void meet_unreadable(void)
+{
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile_actor"};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_FAILED);
+    require(strstr(gyre_error_text(), "fragile_actor.journal': open says"));
+    gyre_close(runtime);
+}
+
+/* A journal that is there and cannot be opened (no permission, no descriptors, a link that leads nowhere). */
+static void a_journal_that_cannot_be_read_is_not_replaced(void)
+{
+    char path[128];
+    struct stat now;
+    journal_path("fragile_actor", path, sizeof path);
+    require(symlink(path, path) == 0);
+    live(meet_unreadable, 0);
+    require(lstat(path, &now) == 0 && S_ISLNK(now.st_mode));
+}
+
 /* ---- a disk that refuses ---- */
 
 static void full_disk(void)
@@ -432,6 +453,7 @@ static const named_case cases[] = {
     {"a_damaged_journal_is_used_up_to_its_last_whole_record",
      a_damaged_journal_is_used_up_to_its_last_whole_record},
     {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
+    {"a_journal_that_cannot_be_read_is_not_replaced", a_journal_that_cannot_be_read_is_not_replaced},
     {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
     {"what_cannot_be_kept_is_refused", what_cannot_be_kept_is_refused},
 };
