@@ -29,6 +29,7 @@ struct call {
 
 struct record {
     uint64_t call_count, byte_count, file_count;
+    uint64_t base; /* calls that make what was there at the beginning */
     struct call calls[CALLS_MAX];
     unsigned char bytes[BYTES_MAX];
 };
@@ -304,7 +305,7 @@ void power_record(const char *folder)
         record = mmap(NULL, sizeof *record, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     must(record != MAP_FAILED && strlen(folder) < sizeof root, "no room for a record");
-    record->call_count = record->byte_count = record->file_count = 0;
+    record->call_count = record->byte_count = record->file_count = record->base = 0;
     memset(names, 0, sizeof names);
     for (int i = 0; i < HANDLES_MAX; i++)
         handles[i] = NO_FILE;
@@ -321,6 +322,7 @@ void power_record(const char *folder)
             take_file(entry->d_name);
     closedir(open);
     add_call(SYNCED, THE_FOLDER);
+    record->base = record->call_count;
 }
 
 void power_stop(void)
@@ -550,7 +552,7 @@ void power_fail(uint64_t calls, uint64_t seed, const char *into)
     must(state.files && state.changes, "no memory");
     for (uint64_t i = 0; i < record->file_count; i++)
         must((state.files[i].disk = calloc(1, 1)) != NULL, "no memory");
-    for (uint64_t i = 0; i < calls; i++)
+    for (uint64_t i = 0; i < calls || i < record->base; i++)
         repeat(&state, i);
     change_names(&state, draw_part(&state, state.change_count));
     for (uint64_t i = 0; i < record->file_count; i++)
