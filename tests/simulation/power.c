@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/random.h"
+
 enum { CALLS_MAX = 1 << 17, BYTES_MAX = 64 << 20, FILES_MAX = 4096, NAMES_MAX = 8, HANDLES_MAX = 1024 };
 enum { SECTOR = 512, NAME_SIZE = 64, NO_FILE = -1, THE_FOLDER = -2, THE_PARENT = -3 };
 
@@ -376,13 +378,9 @@ struct state {
     uint64_t change_count;
 };
 
-/* xorshift64* */
 static uint64_t draw(struct state *state, uint64_t below)
 {
-    state->random ^= state->random >> 12;
-    state->random ^= state->random << 25;
-    state->random ^= state->random >> 27;
-    return (state->random * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&state->random, below);
 }
 
 /* None, all, or any number in between. */
@@ -546,7 +544,7 @@ static void write_left(const struct state *state, const char *into)
 
 void power_fail(uint64_t calls, uint64_t seed, const char *into)
 {
-    struct state state = {.random = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1};
+    struct state state = {.random = random_begin(seed + 1)};
     state.files = calloc(record->file_count + 1, sizeof *state.files);
     state.changes = calloc(record->call_count + 1, sizeof *state.changes);
     must(state.files && state.changes, "no memory");

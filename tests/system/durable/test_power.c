@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/random.h"
 #include "tests/simulation/power.h"
 
 enum { REQUESTS = 4000, LOSSES = 40, SYNC_FAILS_IN = 6 };
@@ -28,10 +29,7 @@ static uint64_t seed;
 
 static uint64_t draw(uint64_t below)
 {
-    ledger->seed ^= ledger->seed >> 12;
-    ledger->seed ^= ledger->seed << 25;
-    ledger->seed ^= ledger->seed >> 27;
-    return (ledger->seed * UINT64_C(0x2545f4914f6cdd1d) >> 32) % below;
+    return random_below(&ledger->seed, below);
 }
 
 static bool keeps_state(void)
@@ -123,7 +121,7 @@ static void lose_power(uint64_t number)
 static void run(const struct scene *which)
 {
     scene = which;
-    ledger->seed = seed | 1;
+    ledger->seed = random_begin(seed);
     printf("seed %llu\n", (unsigned long long)seed);
     live(life_after, 0); /* compiles the handler */
     power_record(journal_folder());
