@@ -41,6 +41,17 @@ struct opencl_settings {
 gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                  struct opencl_settings *settings);
 
+/** As clCreateBufferNV: memory of the host that kernels reach, also while it is mapped. */
+typedef cl_mem (*opencl_create_reachable)(cl_context context, cl_mem_flags flags, cl_bitfield location,
+                                          size_t size, void *host_pointer, cl_int *code);
+
+/** Memory in which both sides leave messages (opencl_stage.c); zeros: there is none. */
+struct opencl_stage {
+    cl_mem memory;
+    unsigned char *host; /* reachable: the same memory; else a copy of it */
+    size_t size;
+};
+
 struct gyre_device {
     const gyre_host *host;
     struct opencl_settings settings;
@@ -55,8 +66,9 @@ struct gyre_device {
     cl_device_type type;
     uint64_t memory_size, allocation_max, local_size;
     uint32_t unit_count, group_max;
-    bool direct;           /* it works in the queues' own memory */
-    bool pins;             /* not direct: the platform is shown the queues' memory */
+    bool direct;                              /* it works in the queues' own memory */
+    bool pins;                                /* not direct: the platform is shown the queues' memory */
+    opencl_create_reachable create_reachable; /* not direct: stages are memory that both reach; else NULL */
     bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
     void *anchor;          /* shared_addresses: a little of it that is always there */
     char options[256];     /* of every compile on this device, before the user's */
@@ -146,6 +158,7 @@ void opencl_queue_release(gyre_queue_memory *memory);
 gyre_status opencl_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out);
 void opencl_memory_release(gyre_memory *memory);
 gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc);
+gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc);
 gyre_status opencl_memory_address(gyre_memory *memory, uint64_t *address);
 /**
  * Tells the device which buffers messages to `kernel` may name from now on: those of the table, which has

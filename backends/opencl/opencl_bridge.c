@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queues whose messages are stored back to back: each block of the launch has a track for its replies, and an
- * epoch goes out only with room for the largest replies to all of it. So the device never waits for room, and
- * what was handled is always delivered.
+ * Queues whose messages are stored back to back: an epoch goes out only with room for the largest replies to
+ * all of it, so that the device never waits for room, and what was handled is always delivered. On a direct
+ * device each block of the launch has a track for its replies, elsewhere the pump has one (opencl_gather.c).
  *
- * No locks: the pump's thread alone. A track's head is written by the device and only grows by what was
- * promised; its tail is the clients'.
+ * No locks: the pump's thread alone. A track's head is written by who stores replies, and only grows by what
+ * was promised; its tail is the clients'.
  */
 #include "opencl_resident.h"
 
@@ -35,7 +35,7 @@ static bool may_spare(const struct opencl_queue *queue)
 
 uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
 {
-    const bool alone = resident->kernel->record.form == GYRE_FORM_ACTOR;
+    const bool alone = !resident->device->direct || resident->kernel->record.form == GYRE_FORM_ACTOR;
     const uint32_t groups = alone ? 1 : resident->blocks;
     uint64_t each = UINT32_MAX;
     queue->each = UINT32_MAX;

@@ -8,8 +8,6 @@
 #include "opencl_epoch.h"
 #include "opencl_wait.h"
 
-#include <string.h>
-
 #include "gyre/waiting.h"
 
 enum { STAGE_BYTES = 8 << 20 /* of an epoch's copies, if a slot is not larger */ };
@@ -47,28 +45,6 @@ static size_t stage_size(size_t wanted)
     while (size < wanted)
         size *= 2;
     return size;
-}
-
-/*
- * The core names a buffer in the table before a message can carry the name, and tells nobody. A device that
- * does not see the table gets it anew when it has changed.
- */
-static gyre_status copy_handles(gyre_resident *resident)
-{
-    gyre_device *device = resident->device;
-    const gyre_control_handle *table = GYRE_CONTROL_HANDLES(resident->control, resident->blocks);
-    const size_t size = GYRE_HANDLES_MAX * sizeof *table;
-    if (!resident->handles || memcmp(resident->handles, table, size) == 0)
-        return GYRE_OK;
-    memcpy(resident->handles, table, size);
-    gyre_status status = opencl_name_buffers(device, resident->entry, resident->handles);
-    if (status != GYRE_OK)
-        return opencl_lose(device, CL_INVALID_VALUE, "clSetKernelExecInfo");
-    cl_event event = NULL;
-    cl_int code = device->cl->clEnqueueWriteBuffer(resident->compute, resident->control_memory, CL_FALSE, 0,
-                                                   size, resident->handles, 0, NULL, &event);
-    return opencl_commanded(resident, opencl_finish(device, resident->compute, code, &event),
-                            "clEnqueueWriteBuffer");
 }
 
 static size_t headers_size(const struct opencl_epoch *epoch)
@@ -139,22 +115,10 @@ static gyre_status download_replies(gyre_resident *resident, struct opencl_epoch
     return opencl_commanded(resident, code, "clEnqueueReadBuffer");
 }
 
-/*
- * Of those whose kernels may run at once, the one that ran in these blocks before, when it may still: an
- * actor's state, or what handlers keep for their block, is the next one's when it has ended.
- */
-static struct opencl_epoch *former(gyre_resident *resident)
-{
-    const uint32_t places = resident->device->settings.epochs;
-    if (resident->in_flight < resident->ways)
-        return NULL;
-    return &resident->epochs[(resident->oldest + resident->in_flight - resident->ways) % places];
-}
-
 static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch, size_t in_size,
                            size_t out_size)
 {
-    gyre_status status = copy_handles(resident);
+    gyre_status status = opencl_copy_handles(resident);
     if (status == GYRE_OK)
         status = grow(resident, &epoch->requests, &epoch->requests_size, stage_size(in_size));
     if (status == GYRE_OK)
@@ -166,48 +130,31 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
 {
     const struct opencl_loader *cl = resident->device->cl;
     const struct opencl_settings *settings = &resident->device->settings;
-    const struct opencl_epoch *before = former(resident);
+    const cl_event former = opencl_former(resident);
     const size_t in_size = opencl_slots_size(epoch) + headers_size(epoch) + seals_size(epoch);
     const size_t out_size = replies_size(epoch) + seals_size(epoch);
-    const bool told = settings->profile || resident->ways < settings->epochs;
-    epoch->first_block = resident->way * (resident->blocks / resident->ways);
+    opencl_turn_blocks(resident, epoch);
     gyre_status status = prepare(resident, epoch, in_size, out_size);
     if (status == GYRE_OK)
         status = upload_requests(resident, epoch, settings->profile ? &epoch->written : NULL);
     if (status == GYRE_OK && resident->in_flight == 0) /* who waits alone waits less when it begins now */
         status = opencl_commanded(resident, cl->clFlush(epoch->commands), "clFlush");
     if (status == GYRE_OK)
-        status = opencl_enqueue(resident, epoch, before ? before->ran : NULL, told ? &epoch->ran : NULL);
-    if (status != GYRE_OK)
-        return status;
-    resident->way = (resident->way + 1) % resident->ways;
-    return download_replies(resident, epoch);
+        status = opencl_enqueue(resident, epoch, former, opencl_tells_run(resident) ? &epoch->ran : NULL);
+    return status == GYRE_OK ? download_replies(resident, epoch) : status;
 }
 
 /* ---- back ---- */
 
-/* The device of a copy shares no clock with a message's queue: its times are those of its epoch. */
-static void stamp(const struct opencl_epoch *epoch, uint64_t now_ns)
-{
-    const gyre_queue_slots *slots = &epoch->queue->slots;
-    unsigned char *base = (unsigned char *)epoch->queue->memory->region;
-    gyre_stamp *stamps = (gyre_stamp *)(void *)(base + slots->stamps_offset);
-    for (uint32_t i = 0; i < epoch->count && slots->stamps_offset; i++) {
-        const gyre_u64 index = epoch->first + i;
-        stamps[index & (slots->capacity - 1)] = (gyre_stamp){.sequence = index + 1,
-                                                             .started_ns = epoch->start_ns,
-                                                             .finished_ns = now_ns,
-                                                             .sequence_again = index + 1};
-    }
-}
-
 /* The replies are here but for their sequences, which clients wait for: release pairs with their acquire. */
 gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
-    stamp(epoch, gyre_clock_ns());
+    const uint64_t now_ns = gyre_clock_ns();
+    for (uint32_t i = 0; i < epoch->count && epoch->queue->slots.stamps_offset; i++)
+        opencl_stamp(epoch, i, now_ns);
     for (uint32_t i = 0; i < epoch->count; i++) {
         gyre_slot *out = opencl_reply_slot(epoch->queue, epoch->first + i);
-        if (out->sequence != GYRE_EPOCH_DONE)
+        if (out->sequence != epoch->mark)
             return opencl_lose(resident->device, CL_INVALID_VALUE, "completing a message");
         *failed += out->info == GYRE_OUTCOME_FAILED;
         __atomic_store_n(&out->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);

@@ -4,6 +4,7 @@
  * context behind when opening fails.
  */
 #include "opencl_device.h"
+#include "opencl_stage.h"
 #include "opencl_wait.h"
 
 #include <stdio.h>
@@ -89,7 +90,9 @@ static void choose_options(gyre_device *device)
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
     snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
-             device->direct ? " -DGYRE_OPENCL_DIRECT" : "",
+             device->direct             ? " -DGYRE_OPENCL_DIRECT"
+             : device->create_reachable ? " -DGYRE_OPENCL_REACHES"
+                                        : "",
              device->settings.stay ? " -DGYRE_OPENCL_STAY" : "");
 }
 
@@ -254,6 +257,8 @@ static gyre_status open_device(gyre_device *device)
     if (!device->direct && has_shared_addresses(device))
         device->anchor = device->cl->clSVMAlloc(device->context, CL_MEM_READ_WRITE, ANCHOR, 0);
     device->shared_addresses = device->anchor != NULL;
+    if (!device->direct && device->settings.transfer != OPENCL_TRANSFER_STAGED)
+        opencl_stage_find(device);
     device->pins = !device->direct && device->settings.pin != OPENCL_PIN_NO &&
                    (device->settings.pin == OPENCL_PIN_YES || !(device->type & CL_DEVICE_TYPE_CPU));
     choose_options(device);
@@ -319,7 +324,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .can_wake = 1,
                             .can_skip = 1,
                             .can_seal = 1,
-                            .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_NONE};
+                            .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};
     now.lanes_default = least(is_cpu ? CPU_LANES : GPU_LANES, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
     if (device->settings.stay) { /* one processor is left for transfers; and nobody rings bells */

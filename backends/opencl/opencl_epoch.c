@@ -5,6 +5,7 @@
  * wait but in opencl_collect and opencl_warm_up.
  */
 #include "opencl_epoch.h"
+#include "opencl_stage.h"
 #include "opencl_wait.h"
 
 #include <limits.h>
@@ -106,6 +107,7 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
     told.command = epoch->command;
     told.count = epoch->count;
     told.first_block = epoch->first_block;
+    told.mark = epoch->mark;
     if (!epoch->queue)
         return told;
     gyre_queue_region *region = epoch->queue->memory->region;
@@ -130,6 +132,10 @@ static gyre_epoch describe(const gyre_resident *resident, const struct opencl_ep
             told.reply_seals_offset =
                 told.seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
         }
+        return told;
+    }
+    if (epoch->gathered) {
+        opencl_gather_describe(resident, epoch, &told);
         return told;
     }
     if (told.header_size) /* as opencl_copies.c copies them */
@@ -186,6 +192,86 @@ static gyre_status submit_direct(gyre_resident *resident, struct opencl_epoch *e
     return status;
 }
 
+/* ---- of messages that are copied or gathered ---- */
+
+/*
+ * Of those whose kernels may run at once, the one that ran in these blocks before, when it may still. All of
+ * its messages are done when it is collected, though the kernel's end may not have been told yet.
+ */
+cl_event opencl_former(const gyre_resident *resident)
+{
+    const uint32_t places = resident->device->settings.epochs;
+    if (resident->in_flight < resident->ways)
+        return NULL;
+    const struct opencl_epoch *before =
+        &resident->epochs[(resident->oldest + resident->in_flight - resident->ways) % places];
+    return before->ran ? before->ran : before->done;
+}
+
+bool opencl_tells_run(const gyre_resident *resident)
+{
+    const struct opencl_settings *settings = &resident->device->settings;
+    return settings->profile || resident->ways < settings->epochs;
+}
+
+void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    epoch->first_block = resident->way * (resident->blocks / resident->ways);
+    resident->way = (resident->way + 1) % resident->ways;
+}
+
+/*
+ * The core names a buffer in the table before a message can carry the name, and tells nobody. A device that
+ * does not see the table gets it anew when it has changed.
+ */
+gyre_status opencl_copy_handles(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const gyre_control_handle *table = GYRE_CONTROL_HANDLES(resident->control, resident->blocks);
+    const size_t size = GYRE_HANDLES_MAX * sizeof *table;
+    if (!resident->handles || memcmp(resident->handles, table, size) == 0)
+        return GYRE_OK;
+    memcpy(resident->handles, table, size);
+    gyre_status status = opencl_name_buffers(device, resident->entry, resident->handles);
+    if (status != GYRE_OK)
+        return opencl_lose(device, CL_INVALID_VALUE, "clSetKernelExecInfo");
+    cl_event event = NULL;
+    cl_int code = device->cl->clEnqueueWriteBuffer(resident->compute, resident->control_memory, CL_FALSE, 0,
+                                                   size, resident->handles, 0, NULL, &event);
+    return opencl_commanded(resident, opencl_finish(device, resident->compute, code, &event),
+                            "clEnqueueWriteBuffer");
+}
+
+/* The device shares no clock with a message's queue. */
+void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    const gyre_u64 index = epoch->first + i;
+    gyre_stamp *stamps =
+        (gyre_stamp *)(void *)((unsigned char *)epoch->queue->memory->region + slots->stamps_offset);
+    stamps[index & (slots->capacity - 1)] = (gyre_stamp){.sequence = index + 1,
+                                                         .started_ns = epoch->start_ns,
+                                                         .finished_ns = now_ns,
+                                                         .sequence_again = index + 1};
+}
+
+/* ---- sending ---- */
+
+static uint32_t count_that_fit(const gyre_resident *resident, const struct opencl_queue *queue,
+                               const struct opencl_epoch *epoch, uint32_t count)
+{
+    if (resident->device->direct)
+        return count;
+    return epoch->gathered ? opencl_gather_fit(resident, queue, count) : opencl_copies_fit(queue, count);
+}
+
+static gyre_status submit(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    if (resident->device->direct)
+        return submit_direct(resident, epoch);
+    return epoch->gathered ? opencl_gather_submit(resident, epoch) : opencl_copies_submit(resident, epoch);
+}
+
 /* How many of the epoch's requests an epoch that was called off had completed. */
 static uint32_t count_repeated(const struct opencl_epoch *epoch)
 {
@@ -199,19 +285,20 @@ static uint32_t count_repeated(const struct opencl_epoch *epoch)
 gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, uint32_t count,
                           gyre_u64 command)
 {
-    const bool direct = resident->device->direct;
     const uint32_t places = resident->device->settings.epochs;
     struct opencl_epoch *epoch = &resident->epochs[(resident->oldest + resident->in_flight) % places];
     epoch->queue = queue;
     epoch->first = queue->next;
     epoch->command = command;
-    epoch->count = direct ? count : opencl_copies_fit(queue, count);
+    epoch->mark = GYRE_EPOCH_DONE | ++resident->marks;
+    epoch->gathered = !resident->device->direct && opencl_gathers(resident, queue, count);
+    epoch->count = count_that_fit(resident, queue, epoch, count);
     epoch->promised = opencl_least(epoch->count, queue->each);
     epoch->spare = queue->spare;
     epoch->repeated = count_repeated(epoch);
     epoch->start_ns = gyre_clock_ns();
     epoch->written = epoch->ran = epoch->done = NULL;
-    gyre_status status = direct ? submit_direct(resident, epoch) : opencl_copies_submit(resident, epoch);
+    gyre_status status = submit(resident, epoch);
     if (status != GYRE_OK)
         return status;
     queue->next += epoch->count;
@@ -303,10 +390,14 @@ static void release_events(const struct opencl_loader *cl, struct opencl_epoch *
 
 /* A handler that takes long may have something to log meanwhile,
  * which a direct device lets be read at once. */
-static gyre_status await(gyre_resident *resident, const struct opencl_epoch *epoch)
+static gyre_status await(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;
     struct opencl_patience patience = {0};
+    while (epoch->gathered && !opencl_gather_advance(resident, epoch))
+        opencl_pause(device, &patience);
+    if (epoch->gathered && epoch->handed_out == epoch->count)
+        return GYRE_OK;
     while (device->direct && !opencl_is_over(device, epoch->done))
         if (opencl_pause(device, &patience))
             opencl_log_drain(resident, false);
@@ -334,7 +425,8 @@ gyre_status opencl_collect(gyre_resident *resident)
             __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != epoch->command)
             complete = settle_called_off(epoch);
     } else if (status == GYRE_OK) {
-        status = opencl_copies_settle(resident, epoch, &failed);
+        status = epoch->gathered ? opencl_gather_settle(resident, epoch, &failed)
+                                 : opencl_copies_settle(resident, epoch, &failed);
         resident->log_stale = true;
     }
     if (status == GYRE_OK) {
@@ -351,9 +443,11 @@ gyre_status opencl_collect(gyre_resident *resident)
     return status;
 }
 
-bool opencl_oldest_is_done(const gyre_resident *resident)
+bool opencl_oldest_is_done(gyre_resident *resident)
 {
-    return opencl_is_over(resident->device, resident->epochs[resident->oldest].done);
+    struct opencl_epoch *epoch = &resident->epochs[resident->oldest];
+    return epoch->gathered ? opencl_gather_advance(resident, epoch)
+                           : opencl_is_over(resident->device, epoch->done);
 }
 
 void opencl_epochs_release(gyre_resident *resident)
@@ -368,5 +462,7 @@ void opencl_epochs_release(gyre_resident *resident)
             cl->clReleaseMemObject(epoch->requests);
         if (epoch->replies)
             cl->clReleaseMemObject(epoch->replies);
+        opencl_stage_release(resident->device, resident->compute, &epoch->in);
+        opencl_stage_release(resident->device, resident->compute, &epoch->out);
     }
 }

@@ -48,6 +48,17 @@ gyre_status opencl_set_slots(gyre_resident *resident, cl_mem requests, cl_mem re
 gyre_status opencl_enqueue(gyre_resident *resident, const struct opencl_epoch *epoch, cl_event former,
                            cl_event *ran);
 
+/** So that an actor's state, or what handlers keep for their block, is the next one's when this has ended. */
+cl_event opencl_former(const gyre_resident *resident);
+/** Whether something has to wait for an epoch's kernel alone. */
+bool opencl_tells_run(const gyre_resident *resident);
+/** The epoch's share of the launch's blocks is the next one. */
+void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch);
+/** The device gets the table of handles anew when it has changed. LOST. */
+gyre_status opencl_copy_handles(gyre_resident *resident);
+/** What a copied message's times are, where they are kept: those of its epoch. */
+void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
+
 /* ---- opencl_copies.c ---- */
 
 /** How many of `count` requests from queue->next on one epoch can copy. */
@@ -56,5 +67,21 @@ uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count);
 gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *epoch);
 /** The epoch is through: lets clients have the replies, and counts those that a handler failed. LOST. */
 gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
+
+/* ---- opencl_gather.c ---- */
+
+/** Whether the next `count` requests of the queue go by the stages. */
+bool opencl_gathers(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
+/** How many of them one epoch can gather. */
+uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
+/** Where the epoch's headers, checksums and messages lie in the stages. */
+void opencl_gather_describe(const gyre_resident *resident, const struct opencl_epoch *epoch,
+                            gyre_epoch *told);
+/** Gathers, runs. LOST. */
+gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch);
+/** Hands out the replies that are there; true: all were, or the epoch ended without some. */
+bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch);
+/** The epoch is through. LOST when a reply is not there. */
+gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
 
 #endif

@@ -43,6 +43,9 @@
     F(clEnqueueReadBuffer)                                                                                   \
     F(clEnqueueWriteBuffer)                                                                                  \
     F(clEnqueueFillBuffer)                                                                                   \
+    F(clEnqueueCopyBuffer)                                                                                   \
+    F(clEnqueueMapBuffer)                                                                                    \
+    F(clEnqueueUnmapMemObject)                                                                               \
     F(clWaitForEvents)                                                                                       \
     F(clGetEventInfo)                                                                                        \
     F(clGetEventProfilingInfo)                                                                               \
@@ -52,6 +55,7 @@
     F(clFinish)
 
 #define OPENCL_OPTIONAL_FUNCTIONS(F)                                                                         \
+    F(clGetExtensionFunctionAddressForPlatform)                                                              \
     F(clSVMAlloc)                                                                                            \
     F(clSVMFree)                                                                                             \
     F(clSetKernelExecInfo)                                                                                   \

@@ -211,3 +211,30 @@ gyre_status opencl_transfer(gyre_device *device, const gyre_transfer_desc *desc)
         return device->host->error(GYRE_INVALID, "no such transfer: %d", (int)desc->kind);
     }
 }
+
+/* Both are of one kind but where one of two shared allocations failed and a plain buffer took its place. */
+gyre_status opencl_memory_copy(gyre_device *device, const gyre_copy_desc *desc)
+{
+    const struct opencl_loader *cl = device->cl;
+    const struct gyre_memory *source = desc->source, *target = desc->target;
+    cl_event event = NULL;
+    gyre_status status = opencl_lost(device);
+    if (status != GYRE_OK || desc->byte_count == 0)
+        return status;
+    if (source->memory && target->memory)
+        return finish(device,
+                      cl->clEnqueueCopyBuffer(device->service, source->memory, target->memory,
+                                              desc->source_offset, desc->target_offset, desc->byte_count, 0,
+                                              NULL, &event),
+                      &event, "clEnqueueCopyBuffer");
+    if (source->memory || target->memory)
+        return device->host->error(GYRE_UNIMPLEMENTED,
+                                   "device '%s' copies between two buffers of shared virtual memory or two "
+                                   "of its own, not from one kind to the other",
+                                   device->name);
+    return finish(device,
+                  cl->clEnqueueSVMMemcpy(
+                      device->service, CL_FALSE, (char *)target->address + desc->target_offset,
+                      (char *)source->address + desc->source_offset, desc->byte_count, 0, NULL, &event),
+                  &event, "clEnqueueSVMMemcpy");
+}

@@ -100,6 +100,7 @@ static const gyre_backend_ops opencl_ops = {
     .wait = opencl_wait,
     .release = opencl_release,
     .memory_address = opencl_memory_address,
+    .memory_copy = opencl_memory_copy,
 };
 
 #define TEXT_(number) #number

@@ -43,6 +43,12 @@ struct opencl_epoch {
     cl_event written, ran, done; /* `done`: everything; the others NULL where nothing asks for them */
     cl_mem requests, replies;    /* staged: copies of slots; made when first needed */
     size_t requests_size, replies_size;
+    bool gathered;               /* staged: it goes by the stages instead */
+    struct opencl_stage in, out; /* kept for later epochs of this place */
+    gyre_u64 mark;               /* staged: in place of the sequence of a reply that is there */
+    uint32_t handed_out;         /* gathered: of its replies, to clients */
+    uint32_t failed;             /* gathered: of these, by a handler */
+    uint32_t looks;              /* gathered: that found nothing since the last reply */
 };
 
 /** Sums of what the command queues measured, for `profile`. */
@@ -91,6 +97,7 @@ struct gyre_resident {
     uint32_t queue_count, turn; /* turn: the queue that is served first */
     cl_mem bound_queue;         /* what the entry's arguments for slots are set to */
     struct opencl_epoch epochs[OPENCL_EPOCHS_MAX];
+    gyre_u64 marks;             /* that were given to epochs */
     uint32_t oldest, in_flight; /* of `epochs`, a ring of settings.epochs */
     uint32_t ways, way;  /* kernels that may run at once, each in its share of the blocks; the next one's */
     uint32_t limit;      /* messages of the next epoch at most */
@@ -127,8 +134,8 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
                           gyre_u64 command);
 /** Sends an epoch without messages and waits for it: what a driver does at a first time is done then. */
 gyre_status opencl_warm_up(gyre_resident *resident);
-/** Whether the oldest epoch is through. */
-bool opencl_oldest_is_done(const gyre_resident *resident);
+/** Whether the oldest epoch is through; of a gathered one, replies go out as they come. */
+bool opencl_oldest_is_done(gyre_resident *resident);
 /** Waits for the oldest epoch and completes its requests. LOST. */
 gyre_status opencl_collect(gyre_resident *resident);
 /** Releases what epochs hold. */

@@ -61,11 +61,12 @@ static uint32_t shape_many(const gyre_resident *resident, gyre_epoch *epoch, siz
     return groups ? groups : 1;
 }
 
-/* One message at a time is handled of a track, which each group has. */
+/* Direct, one message at a time is handled of a track, which each group has. */
 static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *local)
 {
-    return is_cpu(resident) || epoch->bridge.reply_bytes ? shape_few(resident, each, epoch, local)
-                                                         : shape_many(resident, epoch, local);
+    const bool tracks = resident->device->direct && epoch->bridge.reply_bytes;
+    return is_cpu(resident) || tracks ? shape_few(resident, each, epoch, local)
+                                      : shape_many(resident, epoch, local);
 }
 
 void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *global,

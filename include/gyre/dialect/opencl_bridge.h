@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serving queues whose messages are stored back to back, in OpenCL C on devices that work in the queue's own
- * memory; ring_layout.h has the layout. Included by opencl_epoch.h.
+ * Serving queues whose messages are stored back to back, in OpenCL C; ring_layout.h has the layout. Included by
+ * opencl_epoch.h. On devices that do not work in the queue's own memory the host packs and unpacks.
  *
- * A reply is built where it will be read: at the end of the block's track, of which one message at a time is
+ * Direct, a reply is built where it will be read: at the end of the block's track, of which one message at a time is
  * handled. An epoch is only as long as the track has room for the largest replies, so nothing here asks; a
  * kernel that stays asks before each message (opencl_stay.h).
  */
@@ -77,8 +77,8 @@ GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *re
     ((const __global request_ *)(GYRE_HAS_TAIL_(request_)                                                    \
                                      ? gyre_bridged_request_((epoch), (region), (in), (length))              \
                                      : (const __global gyre_u8 *)((in) + 1)))
-/* Declares where the reply of slot `out` is built; in `region`, by the lane's or the block's `gyre`. */
-#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, out)                                                 \
+/* Declares where the reply to message i, of slot `out`, is built; in `region`, by the lane's or the block's `gyre`. */
+#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, i, out)                                              \
     const gyre_u64 head = GYRE_HAS_TAIL_(reply_) ? gyre_bridged_head_((epoch), (region), (gyre)->block) : 0; \
     __global reply_ *answer =                                                                                \
         (__global reply_ *)(GYRE_HAS_TAIL_(reply_)                                                           \
@@ -89,10 +89,33 @@ GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *re
                                                 (const __global gyre_u8 *)answer)                            \
                             : (void)0)
 #else
+/* The host packed the request's bytes into `region`, and says where; it takes the reply from its place. */
+GYRE_HELPER const __global gyre_u8 *gyre_packed_request_(const gyre_epoch *epoch,
+                                                         const __global gyre_u8 *region,
+                                                         const __global gyre_slot *in, gyre_u32 length)
+{
+    const __global gyre_place *place = (const __global gyre_place *)(in + 1);
+    if (!epoch->bridge.request_bytes || length <= GYRE_SLOT_SMALL_PAYLOAD)
+        return (const __global gyre_u8 *)(in + 1);
+    return region + place->position;
+}
+
+GYRE_HELPER __global gyre_u8 *gyre_packed_reply_(const gyre_epoch *epoch, __global gyre_u8 *region,
+                                                 gyre_u32 i, __global gyre_slot *out)
+{
+    if (!epoch->bridge.reply_bytes)
+        return (__global gyre_u8 *)(out + 1);
+    return region + epoch->bridge.reply_offset + (gyre_u64)i * epoch->bridge.reply_stride;
+}
+
 #define GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length)                                             \
-    ((void)(length), (const __global request_ *)((in) + 1))
-#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, out)                                                 \
-    __global reply_ *answer = (__global reply_ *)((out) + 1)
+    ((const __global request_ *)(GYRE_HAS_TAIL_(request_)                                                    \
+                                     ? gyre_packed_request_((epoch), (region), (in), (length))               \
+                                     : (const __global gyre_u8 *)((in) + 1)))
+#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, i, out)                                              \
+    __global reply_ *answer =                                                                                \
+        (__global reply_ *)(GYRE_HAS_TAIL_(reply_) ? gyre_packed_reply_((epoch), (region), (i), (out))       \
+                                                   : (__global gyre_u8 *)((out) + 1))
 #define GYRE_EPOCH_ANSWERED_(reply_, epoch, region, gyre, out) ((void)0)
 #endif
 

@@ -116,13 +116,28 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
     const int wrong =                                                                                        \
         GYRE_LENGTH_WRONG_(length, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked))
 
+#ifndef GYRE_OPENCL_DIRECT
+/* Pairs with the host's acquire of the mark. A kernel's end is a fence as well. */
+GYRE_HELPER void gyre_epoch_fence_(const gyre_epoch *epoch)
+{
+#if defined(GYRE_OPENCL_REACHES) && defined(__NV_CL_C_VERSION)
+    if (epoch->fenced)
+        __asm__ volatile("membar.sys;" : : : "memory");
+#elif defined(GYRE_OPENCL_REACHES)
+    if (epoch->fenced)
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+#endif
+
 /* Direct: pairs with the client's acquire of the reply's sequence. */
 GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT
     __atomic_store_n(&out->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
 #else
-    out->sequence = GYRE_EPOCH_DONE;
+    gyre_epoch_fence_(epoch);
+    *(volatile __global gyre_u64 *)&out->sequence = epoch->mark;
 #endif
 }
 
@@ -187,7 +202,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                 continue;                                                                                    \
             GYRE_EPOCH_ASKED_(request_, &epoch, requests, in);                                               \
             if (gyre_epoch_open_(&epoch, i, in, wrong, out, 1) == GYRE_SLOT_READY_) {                        \
-                GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, out);                                     \
+                GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, i, out);                                  \
                 GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                              \
                 GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
                 gyre.failed = 0;                                                                             \
@@ -226,7 +241,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
             gyre_u32 failed = 0;                                                                             \
             GYRE_EPOCH_ASKED_(request_, &epoch, requests, in);                                               \
-            GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, out);                                         \
+            GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, i, out);                                      \
             int todo = gyre_epoch_open_(&epoch, i, in, wrong, out, gyre.lane == 0);                          \
             GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                                  \
             GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \

@@ -14,7 +14,8 @@
  * Two ways to complete a message, chosen when the file is compiled. With GYRE_OPENCL_DIRECT the slots are the
  * queue's own, shared with clients: the sequence is stored last, with release, and messages that are complete
  * already are left alone. Without it the slots are copies, in the order of the epoch: the host stores the
- * sequences, and where they will stand the device writes GYRE_EPOCH_DONE.
+ * sequences, and where they will stand the device writes the epoch's mark. With GYRE_OPENCL_REACHES the host
+ * may look at the copies while the kernel runs.
  *
  * The kernel `gyre_describe` writes the items of the file one after the other (gyre_item).
  *
@@ -25,9 +26,9 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 5
+#define GYRE_OPENCL_MODULE_VERSION 6
 
-/** Never the sequence of a message: the copy of a reply slot is filled. */
+/** This bit is in no sequence of a message: the copy of a reply slot is filled. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
 
 typedef struct gyre_epoch {
@@ -41,6 +42,7 @@ typedef struct gyre_epoch {
     gyre_u64 reply_seals_offset; /* bytes from `replies` to that of reply slot 0 */
     gyre_u64 drop_before;        /* requests below are completed as DROPPED */
     gyre_u64 redo_end;           /* direct: below it, some were completed by an epoch that was called off */
+    gyre_u64 mark;               /* not direct: in place of a reply's sequence; GYRE_EPOCH_DONE and more */
     gyre_u64 command; /* direct: the epoch is called off between messages when the control word is another */
     gyre_u64 time_ns, ticks, tick_rate; /* gyre_time_ns: opencl_functions.h */
     gyre_u64 handles_offset; /* bytes from `control` to the table of handles; all ones: there is none */
@@ -53,9 +55,11 @@ typedef struct gyre_epoch {
     gyre_u32 first_block;
     gyre_u32 lane_count; /* of a block of the launch; one of lanes that do not meet may run fewer */
     gyre_u32 header_size;
-    gyre_bridge bridge; /* direct: of the queue; block b has track b */
-    gyre_u32 spare;     /* direct: the reply to the one message goes to the spare place */
-    gyre_u32 reserved;
+    /* Direct: of the queue; block b has track b. Else a request's place says where it lies in `requests`, and
+     * the reply to message i is built at reply_offset + i * reply_stride of `replies`. */
+    gyre_bridge bridge;
+    gyre_u32 spare;  /* direct: the reply to the one message goes to the spare place */
+    gyre_u32 fenced; /* not direct: a reply is in memory before its mark is */
 } gyre_epoch;
 
 /** In the spare words of gyre_device_log: what an epoch adds up. */
@@ -87,7 +91,7 @@ typedef struct gyre_item_list {
 #define GYRE_ITEMS_MAX 512
 
 #if defined(GYRE_DIALECT_C) && !defined(__cplusplus)
-_Static_assert(sizeof(gyre_epoch) == 288 && sizeof(gyre_item) == 128, "layout");
+_Static_assert(sizeof(gyre_epoch) == 296 && sizeof(gyre_item) == 128, "layout");
 _Static_assert(sizeof(gyre_item_list) == 16, "layout");
 #endif
 

@@ -209,7 +209,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                     __global gyre_slot *out = gyre_epoch_out_(&stay.at, stay.region, 0);                     \
                     GYRE_EPOCH_ASKED_(request_, &stay.at, stay.region, in);                                  \
                     if (gyre_epoch_open_(&stay.at, 0, in, wrong, out, 1) == GYRE_SLOT_READY_) {              \
-                        GYRE_EPOCH_ANSWER_(reply_, &stay.at, stay.region, &gyre, out);                       \
+                        GYRE_EPOCH_ANSWER_(reply_, &stay.at, stay.region, &gyre, 0, out);                    \
                         GYRE_EPOCH_HEADER_(&gyre, &stay.at, stay.region, 0);                                 \
                         GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
                         gyre.failed = 0;                                                                     \

@@ -7,6 +7,8 @@
  *   no_binaries       the driver refuses every binary, as another version's
  *   few_lanes         kernels run with 256 work-items a group
  *   far               memory of their own: no processors, shared virtual memory is coarse-grained
+ *   copied_only       with far: memory of the host that kernels reach; without this word they have
+ *                     cl_nv_create_buffer for it
  *   sleepy            a kernel starts only when another command is enqueued, as PoCL's threads may sleep
  *   dies              a kernel's command fails as out of resources, from the third on
  *
@@ -22,6 +24,7 @@
 
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,readability-function-size): parameters are
  * OpenCL's */
+#define REACHING " cl_nv_create_buffer"
 #define EXPORTED __attribute__((visibility("default")))
 
 enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2 };
@@ -45,6 +48,18 @@ static void forget(char *list, const char *extension)
         memset(at, ' ', strlen(extension));
 }
 
+static bool is_reaching(void)
+{
+    return lacks("far") && !lacks("copied_only");
+}
+
+/* `size` bytes of room in a list that is as long as the device says. */
+static void add(char *list, size_t size, const char *extension)
+{
+    if (strlen(list) + strlen(extension) < size)
+        strcat(list, extension);
+}
+
 static void tell_far(cl_device_info what, void *value)
 {
     if (what == CL_DEVICE_TYPE)
@@ -59,6 +74,12 @@ EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t
                                 size_t *needed)
 {
     const cl_int code = REAL(clGetDeviceInfo)(device, what, size, value, needed);
+    if (code == CL_SUCCESS && what == CL_DEVICE_EXTENSIONS && is_reaching()) {
+        if (needed)
+            *needed += strlen(REACHING);
+        if (value)
+            add(value, size, REACHING);
+    }
     if (code != CL_SUCCESS || !value)
         return code;
     if (what == CL_DEVICE_EXTENSIONS && lacks("no_f64"))
@@ -69,6 +90,29 @@ EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t
         tell_far(what, value);
     return code;
 }
+
+/* ---- memory ---- */
+
+/* A processor's kernels reach whatever memory of the host there is. */
+static cl_mem create_reachable(cl_context context, cl_mem_flags flags, cl_bitfield location, size_t size,
+                               void *host_pointer, cl_int *code)
+{
+    (void)location;
+    return REAL(clCreateBuffer)(context, flags | CL_MEM_ALLOC_HOST_PTR, size, host_pointer, code);
+}
+
+EXPORTED void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
+{
+    union {
+        cl_mem (*function)(cl_context, cl_mem_flags, cl_bitfield, size_t, void *, cl_int *);
+        void *address;
+    } reachable = {.function = create_reachable};
+    if (is_reaching() && strcmp(name, "clCreateBufferNV") == 0)
+        return reachable.address;
+    return REAL(clGetExtensionFunctionAddressForPlatform)(platform, name);
+}
+
+/* ---- kernels ---- */
 
 EXPORTED cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                          cl_kernel_work_group_info what, size_t size, void *value,
