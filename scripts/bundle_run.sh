@@ -109,6 +109,15 @@ finish()
     [[ $failed -eq 0 && $((passed + skipped)) -gt 0 ]]
 }
 
+# together BACKEND: all conformance cases, TOGETHER of them at once: for a platform that takes long to start a process.
+together()
+{
+    "$bin/gyre_conformance" --list | xargs -P "$TOGETHER" -I CASE "$here/run" conformance "$1" CASE |
+        awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { passed += $1; failed += $3; skipped += $5; next }
+            { print }
+            END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 || passed == 0 }'
+}
+
 # chosen ARGUMENT...: the backend that `--set gyre.backend=` names, else the one that `auto` takes.
 chosen()
 {
@@ -176,6 +185,10 @@ report)
 conformance)
     backend="${1:?which backend?}"
     shift
+    if [[ -n "${TOGETHER:-}" && $# -eq 0 ]]; then
+        together "$backend"
+        exit
+    fi
     prepare "$backend"
     mapfile -t cases < <(if (($#)); then printf '%s\n' "$@"; else "$bin/gyre_conformance" --list; fi)
     for case in "${cases[@]}"; do

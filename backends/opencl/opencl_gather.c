@@ -20,7 +20,8 @@ enum {
     STAGE_BYTES = 8 << 20, /* of an epoch's messages, if one is not larger */
     SMALL_STRIDE = 256,    /* slots that the pump copies faster than a command does */
     SMALL_EPOCH = 65536,   /* bytes of slots, likewise */
-    LOOKS = 256            /* without a reply, before the event is asked */
+    CHUNK = 128,           /* replies that are handed out at once */
+    LOOKS = 4096           /* without a reply, before the kernel is asked whether it ended */
 };
 
 /* ---- where what lies ---- */
@@ -233,7 +234,7 @@ static gyre_status download(const gyre_resident *resident, struct opencl_epoch *
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const bool reaches = resident->device->create_reachable != NULL;
-    cl_event *const ran = reaches ? &epoch->done : opencl_tells_run(resident) ? &epoch->ran : NULL;
+    cl_event *const ran = opencl_tells_run(resident) ? reaches ? &epoch->done : &epoch->ran : NULL;
     const cl_event former = opencl_former(resident);
     epoch->handed_out = epoch->failed = epoch->looks = 0;
     gyre_status status = prepare(resident, epoch);
@@ -255,6 +256,11 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
 }
 
 /* ---- back ---- */
+
+static const gyre_slot *staged_reply(const struct opencl_epoch *epoch, uint32_t i)
+{
+    return (const gyre_slot *)(const void *)(epoch->out.host + (size_t)i * epoch->queue->slots.reply_stride);
+}
 
 /* A reply of the place's own length, which the ring has room for: it was promised. */
 static void store_elsewhere(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t i,
@@ -281,9 +287,9 @@ static void store_elsewhere(const gyre_resident *resident, const struct opencl_e
 }
 
 /* Release: the client's acquire of the sequence finds everything else there. */
-static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, uint32_t i,
-                     const gyre_slot *from)
+static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, uint32_t i)
 {
+    const gyre_slot *from = staged_reply(epoch, i);
     const struct opencl_queue *queue = epoch->queue;
     const gyre_queue_slots *slots = &queue->slots;
     gyre_slot *slot = opencl_reply_slot(queue, epoch->first + i);
@@ -303,39 +309,64 @@ static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, 
     __atomic_store_n(&slot->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
 }
 
-/* Acquire: pairs with the kernel's fence before the mark. Returns whether there was any. */
+/* The end of the replies that are there, from `first` on. Acquire: pairs with the kernel's fence before the
+ * mark. */
+static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)
+{
+    const uint32_t most = first + opencl_least(CHUNK, epoch->count - first);
+    uint32_t end = first;
+    while (end < most &&
+           __atomic_load_n(&staged_reply(epoch, end)->sequence, __ATOMIC_ACQUIRE) == epoch->mark)
+        end++;
+    return end;
+}
+
+/*
+ * From the last to the first, because the client looks at the first: its line goes back and forth once only.
+ * What is allotted in a ring of bytes is so in the order of requests. Returns whether there was any.
+ */
 static bool hand_out_ready(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
-    const uint32_t before = epoch->handed_out, stride = epoch->queue->slots.reply_stride;
-    const bool stamped = epoch->queue->slots.stamps_offset != 0;
-    for (uint32_t i = before; i < epoch->count; i++) {
-        const gyre_slot *from = (const gyre_slot *)(const void *)(epoch->out.host + (size_t)i * stride);
-        if (__atomic_load_n(&from->sequence, __ATOMIC_ACQUIRE) != epoch->mark)
-            break;
-        if (stamped)
-            opencl_stamp(epoch, i, gyre_clock_ns());
-        hand_out(resident, epoch, i, from);
-        epoch->handed_out++;
-    }
-    return epoch->handed_out > before;
+    const uint32_t first = epoch->handed_out, end = end_of_ready(epoch, first);
+    const uint64_t now_ns = epoch->queue->slots.stamps_offset && end > first ? gyre_clock_ns() : 0;
+    const bool forwards = epoch->queue->bridge.reply_bytes != 0;
+    for (uint32_t i = first; i < end && now_ns; i++)
+        opencl_stamp(epoch, i, now_ns);
+    for (uint32_t k = 0; k < end - first; k++)
+        hand_out(resident, epoch, forwards ? first + k : end - 1 - k);
+    epoch->handed_out = end;
+    return end > first;
+}
+
+/* An epoch of which nobody asked for the event gets one behind it. */
+static bool has_ended(const gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    const struct opencl_loader *cl = resident->device->cl;
+    cl_int code = CL_SUCCESS;
+    if (!epoch->done)
+        code = cl->clEnqueueMarkerWithWaitList(epoch->commands, 0, NULL, &epoch->done);
+    if (code == CL_SUCCESS)
+        code = cl->clFlush(epoch->commands);
+    return opencl_commanded(resident, code, "clEnqueueMarkerWithWaitList") != GYRE_OK ||
+           opencl_is_over(resident->device, epoch->done);
 }
 
 bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch)
 {
-    if (resident->device->create_reachable) {
-        const bool found = hand_out_ready(resident, epoch);
-        if (epoch->handed_out == epoch->count)
-            return true;
-        epoch->looks = found ? 0 : epoch->looks + 1;
-        if (epoch->looks % LOOKS != LOOKS - 1)
-            return false;
-    }
-    return opencl_is_over(resident->device, epoch->done);
+    if (!resident->device->create_reachable)
+        return opencl_is_over(resident->device, epoch->done);
+    epoch->looks++;
+    while (hand_out_ready(resident, epoch))
+        epoch->looks = 0;
+    if (epoch->handed_out == epoch->count)
+        return true;
+    return epoch->looks % LOOKS == LOOKS - 1 && has_ended(resident, epoch);
 }
 
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
-    hand_out_ready(resident, epoch);
+    while (hand_out_ready(resident, epoch))
+        ;
     *failed = epoch->failed;
     if (epoch->handed_out == epoch->count)
         return GYRE_OK;

@@ -135,6 +135,8 @@ static gyre_status map_control(gyre_resident *resident, const gyre_resident_desc
 {
     const gyre_device *device = resident->device;
     cl_int code;
+    if (!device->direct && !resident->handles)
+        return GYRE_OK;
     resident->control_memory =
         device->direct
             ? device->cl->clCreateBuffer(device->context, CL_MEM_USE_HOST_PTR | CL_MEM_READ_WRITE,
@@ -183,18 +185,19 @@ static gyre_status bind_buffers(gyre_resident *resident, const gyre_resident_des
     return status;
 }
 
-/* A parameter that nothing is meant for gets the log, which is there. */
+/* A parameter that nothing is meant for gets nothing: drivers look at every buffer of every launch. */
 static gyre_status set_argument(const gyre_resident *resident, cl_uint index,
                                 const struct opencl_argument *argument)
 {
     const gyre_device *device = resident->device;
-    const cl_mem memory = argument->memory ? argument->memory : resident->log_memory;
+    const cl_mem memory = argument->memory;
     if (argument->address)
         return opencl_check(device,
                             device->cl->clSetKernelArgSVMPointer(resident->entry, index, argument->address),
                             "clSetKernelArgSVMPointer");
-    return opencl_check(device, device->cl->clSetKernelArg(resident->entry, index, sizeof memory, &memory),
-                        "clSetKernelArg");
+    return opencl_check(
+        device, device->cl->clSetKernelArg(resident->entry, index, sizeof memory, memory ? &memory : NULL),
+        "clSetKernelArg");
 }
 
 /* What stays the same in every epoch. */
@@ -225,9 +228,9 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
     if (status == GYRE_OK)
         status = create_queues(resident);
     if (status == GYRE_OK)
-        status = map_control(resident, desc);
-    if (status == GYRE_OK)
         status = prepare_handles(resident);
+    if (status == GYRE_OK)
+        status = map_control(resident, desc);
     if (status == GYRE_OK)
         status = opencl_log_create(resident);
     if (status == GYRE_OK)

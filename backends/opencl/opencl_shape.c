@@ -99,7 +99,7 @@ void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
                          .time_ns = device->clock_rate ? device->clock_ns : gyre_clock_ns(),
                          .ticks = device->clock_ticks,
                          .tick_rate = device->clock_rate,
-                         .handles_offset = device->shared_addresses ? 0 : UINT64_MAX};
+                         .handles_offset = resident->handles ? 0 : UINT64_MAX};
     if (device->direct)
         told->handles_offset =
             (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
