@@ -55,9 +55,8 @@ says "compiled again from the source in it"
 with far,copied_only messages_name_buffers a_freed_buffer_is_not_found handlers_write_named_buffers a_thousand_buffers_have_names
 
 # the same with memory of the host that kernels reach: small messages, and those stored back to back, go through it
-with far messages_name_buffers launch_call_close small_messages_stream_in_order lanes_share_state_with_atomics \
-    every_form_of_kernel_is_timed large_messages_are_sealed_in_streams letters_of_every_size_come_back \
-    senders_and_callers_share_a_bridge replies_wait_for_room
+with far small_messages_stream_in_order large_messages_are_sealed_in_streams letters_of_every_size_come_back \
+    replies_wait_for_room
 run backends --why opencl
 FAKE_OPENCL=far run call --backend opencl --set backend.opencl.mode=resident "$scale" '{}'
 says "reports no fine-grained shared virtual memory: set mode = epochs"
