@@ -13,7 +13,7 @@
 
 #include "cli/bench/kernels/bench_messages.h"
 
-enum { BATCH = 64, MESSAGES = 1563 * BATCH };
+enum { BATCH = 64, MESSAGES = 313 * BATCH };
 
 /* ---- the counting allocator --------------------------------------------------------------------------- */
 
