@@ -68,11 +68,11 @@ static gyre_status check_shape(const gyre_kernel *kernel)
 
 static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
 {
-    enum { BYTES = 1 << 20, SLOTS_MAX = 1024 };
+    enum { BYTES = 1 << 20 };
     uint64_t stride = gyre_slot_stride((uint32_t)kernel->record->request->size);
     gyre_queue_desc desc = {
         .size = sizeof desc, .name = kernel->name, .capacity = 1, .policy = GYRE_FULL_REJECT};
-    while (desc.capacity < SLOTS_MAX && desc.capacity * 2 * stride <= BYTES)
+    while (desc.capacity < REPLAY_SLOTS_MAX && desc.capacity * 2 * stride <= BYTES)
         desc.capacity *= 2;
     checkpoints->request = malloc(kernel->record->request->size + 1);
     if (!checkpoints->request)
@@ -101,6 +101,7 @@ gyre_status gyre_checkpoints_create(gyre_kernel *kernel)
     checkpoints->store.region = GYRE_REGION_NONE;
     pthread_mutex_init(&checkpoints->taking, NULL);
     kernel->checkpoints = checkpoints; /* what is there of it is freed with the kernel */
+    gyre_witness_prepare(kernel);
     read_settings(kernel, checkpoints);
     gyre_status status = check_shape(kernel);
     if (status == GYRE_OK)
@@ -124,6 +125,7 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
     pthread_mutex_destroy(&checkpoints->taking);
     free(checkpoints->parts);
     free(checkpoints->request);
+    gyre_layout_destroy(checkpoints->reply);
     free(checkpoints);
     kernel->checkpoints = NULL;
 }

@@ -13,6 +13,8 @@
 #include "core/runtime/runtime.h"
 #include "core/state/store.h"
 
+enum { REPLAY_SLOTS_MAX = 1024 }; /* of the queue of requests that are handled again */
+
 /** Memory of the device that belongs to a kernel's state. */
 struct gyre_checkpoint_part {
     gyre_memory *memory;
@@ -28,6 +30,7 @@ struct gyre_checkpoints {
     uint64_t every_ns, every_messages; /* UINT64_MAX: that is no reason */
     gyre_queue *replay;                /* takes requests that are handled again; not in the kernel's list */
     void *request;                     /* room for the largest */
+    gyre_layout *reply;                /* witness.c; NULL: replies are not compared */
 
     pthread_mutex_t taking;
     pthread_t thread;
@@ -37,7 +40,8 @@ struct gyre_checkpoints {
 
     bool writing;   /* under the kernel's lock: the next half of the store is somebody's */
     bool replaying; /* under the kernel's lock: a worker that dies now dies of requests it handled before */
-    uint64_t replayed; /* under the kernel's lock, as what follows: requests that were handled again */
+    uint64_t replayed;  /* under the kernel's lock, as what follows: requests that were handled again */
+    uint64_t differing; /* the keeper's: those of which the reply was another one */
     uint64_t taken, pause_ns, longest_pause_ns;
 };
 
@@ -107,6 +111,14 @@ bool gyre_replay_prepare(gyre_kernel *kernel);
  */
 gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
                             void *context);
+
+/* witness.c */
+
+/** The kernel's checkpoints were made: replies can be compared from now on. */
+void gyre_witness_prepare(gyre_kernel *kernel);
+/** Logs the first time that a request which is handled again is completed as it was not before. */
+void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t index,
+                          const gyre_view *again);
 
 /** Has a kernel that was just launched handle again what
  * a journal says. Under the lock, given up meanwhile. */

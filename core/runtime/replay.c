@@ -92,7 +92,8 @@ struct replay {
     gyre_queue *source, *target;
     uint64_t index, end; /* of the source */
     struct gyre_logged_request request;
-    bool held; /* `request` waits for room */
+    bool held;                          /* `request` waits for room */
+    uint64_t sources[REPLAY_SLOTS_MAX]; /* of which request the target's slot is */
     bool (*watch)(void *context, uint64_t deadline_ns);
     void *context;
 };
@@ -104,9 +105,11 @@ static bool send_more(struct replay *replay)
     while (replay->held ||
            gyre_queue_log_next(replay->source, &replay->index, replay->end, &replay->request)) {
         gyre_spans_settle(replay->kernel, replay->request.payload, replay->request.length);
+        uint64_t place = gyre_queue_next_index(replay->target) % REPLAY_SLOTS_MAX;
         replay->held = !gyre_queue_put_logged(replay->target, &replay->request);
         if (replay->held)
             break;
+        replay->sources[place] = replay->index;
         replay->index++;
         count++;
     }
@@ -124,6 +127,9 @@ static uint64_t discard_replies(const struct replay *replay)
     gyre_error_hold();
     while (gyre_peek(replay->target, views, sizeof views / sizeof views[0], &found, GYRE_NO_WAIT) ==
            GYRE_OK) {
+        for (size_t i = 0; i < found; i++)
+            gyre_witness_compare(replay->kernel, replay->source,
+                                 replay->sources[views[i].index % REPLAY_SLOTS_MAX], &views[i]);
         gyre_release_views(replay->target, found);
         count += found;
     }

@@ -13,6 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "stray.h"
+
 /* What fragile_actor keeps, without any crash. */
 struct model {
     uint64_t count, hash;
@@ -523,6 +525,34 @@ static void a_clock_in_a_handler_is_pointed_out(void)
     gyre_close(runtime);
 }
 
+/* Its reply tells the time of the second handling. */
+static void a_handler_that_is_not_deterministic_is_pointed_out(void)
+{
+    gyre_buffer *near = NULL;
+    gyre_kernel *kernel = NULL;
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    must(gyre_buffer_alloc(runtime, NULL, 0, 64, &near));
+    gyre_binding_name binding = {"near", near};
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = STRAY_KERNELS ":stray_actor",
+                             .bindings = &binding,
+                             .binding_count = 1};
+    must(gyre_launch(runtime, &desc, &kernel));
+    for (uint64_t i = 0; i < 20; i++) {
+        stray_request request = {.number = i};
+        stray_reply reply;
+        if (i == 10)
+            kill(worker_of(getpid()), SIGKILL);
+        must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+                       soon()));
+    }
+    require(log_lines_with("request 0 of queue 'stray_actor' was handled again after a crash, "
+                           "and has another 'now_ns' in its reply") == 1);
+    gyre_close(runtime);
+    stream_with_crashes(open_with("kernel.default.checkpoint_ms=0", NULL), 2000, 500, 100);
+    require(log_lines_with("is not deterministic") == 1);
+}
+
 static const named_case cases[] = {
     {"state_survives_crashes", state_survives_crashes},
     {"state_survives_without_any_checkpoint_but_the_first",
@@ -539,6 +569,8 @@ static const named_case cases[] = {
     {"an_endless_loop_in_a_replay_is_ended", an_endless_loop_in_a_replay_is_ended},
     {"an_actor_has_one_queue", an_actor_has_one_queue},
     {"a_clock_in_a_handler_is_pointed_out", a_clock_in_a_handler_is_pointed_out},
+    {"a_handler_that_is_not_deterministic_is_pointed_out",
+     a_handler_that_is_not_deterministic_is_pointed_out},
     {"buffers_are_part_of_the_state", buffers_are_part_of_the_state},
     {"buffers_survive_with_several_blocks", buffers_survive_with_several_blocks},
     {"buffers_are_right_to_the_last_byte", buffers_are_right_to_the_last_byte},
