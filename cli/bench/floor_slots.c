@@ -12,7 +12,7 @@
 
 #include "gyre/waiting.h"
 
-enum { PRODUCERS_MAX = 16, SENDS_PER_CLOCK = 4096, LOOKS_PER_YIELD = 256 };
+enum { PRODUCERS_MAX = 16, LOOKS_PER_YIELD = 256 };
 
 struct slot {
     uint64_t sequence; /* index + 1 when filled */
