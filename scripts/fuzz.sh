@@ -15,10 +15,11 @@ fuzz_one()
 fuzz_run()
 {
     local target="${1:-}" seconds="${2:-60}" program
+    [[ -z "$target" || -f "tests/fuzz/fuzz_$target.c" ]] || die "there is no fuzz target '$target': $(fuzz_targets)"
+    [[ "$seconds" =~ ^[1-9][0-9]*$ ]] || die "fuzz: expected a number of seconds, found '$seconds'"
     need_packages build test clang
     build_preset fuzz
     if [[ -n "$target" ]]; then
-        [[ -x "build/fuzz/bin/fuzz_$target" ]] || die "there is no fuzz target '$target': $(fuzz_targets)"
         fuzz_one "$target" "$seconds"
         return
     fi
@@ -30,5 +31,5 @@ fuzz_run()
 fuzz_targets()
 {
     printf 'choose one of'
-    compgen -G 'build/fuzz/bin/fuzz_*' | sed 's,.*/fuzz_, ,' | tr -d '\n'
+    compgen -G 'tests/fuzz/fuzz_*.c' | sed 's,.*/fuzz_\(.*\)\.c, \1,' | tr -d '\n'
 }

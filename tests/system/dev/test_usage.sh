@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What ./dev says to arguments that it does not know: at once, before it installs or builds anything.
+# usage: test_usage.sh SOURCE_TREE
+set -u
+failed=0
+
+# refuses SENTENCE ARGUMENT...: nothing but the sentence, and a failure.
+refuses()
+{
+    local sentence="$1" said
+    shift
+    if said="$(GYRE_NO_INSTALL=1 timeout 20 ./dev "$@" 2>&1)" || [[ "$said" != *"$sentence"* || "$said" == *configuring* ]]; then
+        echo "./dev $*: expected '$sentence', found: $said"
+        failed=1
+    fi
+}
+
+cd "$1" || exit 1
+refuses "there is no command 'frob'" frob
+refuses "there is no preset 'frob'" build frob
+refuses "test: expected nothing, or all, found 'frob'" test frob
+refuses "there is no fuzz target 'frob': choose one of" fuzz frob
+refuses "fuzz: expected a number of seconds, found 'long'" fuzz json long
+refuses "bundle: --arch names architectures" bundle --arch
+refuses "bundle: there is no option '--frob'" bundle --frob
+exit "$failed"
