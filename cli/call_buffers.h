@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device buffers of `gyre call`: filled from files, bound by name or named by messages, written back to
- * files. One thread. */
+/*
+ * The device buffers of `gyre call` and `gyre serve`: filled from files, bound by name or named by messages,
+ * written back to files. One thread.
+ */
 #ifndef GYRE_CLI_CALL_BUFFERS_H
 #define GYRE_CLI_CALL_BUFFERS_H
 

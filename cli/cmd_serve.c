@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/call_buffers.h"
 #include "cli/cli.h"
 #include "gyre/attach.h"
 
@@ -28,6 +29,9 @@ static const char HELP[] =
     "Options:\n"
     "  --socket PATH        where clients come in; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --drain MS           how long to answer what was sent before the end; default 1000\n"
+    "  --buffer NAME=FILE   bind a device buffer that holds the raw bytes of FILE; for one kernel alone\n"
+    "  --buffer NAME=zeros:N          ... one of N zero bytes\n"
+    "  --output-buffer NAME=FILE      write the buffer to FILE in the end\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Who may attach: gyre.socket_access (owner, group, everyone). How many: gyre.clients_max.\n"
@@ -42,6 +46,8 @@ struct serving {
     uint64_t drain_ms;
     gyre_runtime *runtime;
     gyre_server *server;
+    cli_list buffer_specs, output_specs; /* NAME=FILE */
+    call_buffers buffers;
 };
 
 /* What cannot be a path of a kernel and is none is the name of one that is configured. */
@@ -52,7 +58,9 @@ static gyre_status launch(const struct serving *serving, const char *operand)
     gyre_launch_desc desc = {.size = sizeof desc,
                              .source = named ? NULL : operand,
                              .name = named ? operand : NULL,
-                             .backend = serving->cli->backend};
+                             .backend = serving->cli->backend,
+                             .bindings = serving->buffers.bindings,
+                             .binding_count = serving->buffers.bound_count};
     return gyre_launch(serving->runtime, &desc, &kernel);
 }
 
@@ -104,12 +112,29 @@ static int stop(const struct serving *serving)
     return code;
 }
 
+/* Which of several kernels a buffer is meant for could not be told. */
+static int load_buffers(struct serving *serving)
+{
+    const cli_list none = {0};
+    if (serving->buffer_specs.count && serving->cli->operands.count > 1)
+        return cli_usage_error(serving->cli,
+                               "--buffer: expected one kernel with it, found %zu: serve the others "
+                               "at a --socket of their own",
+                               serving->cli->operands.count);
+    int code = call_buffers_load(&serving->buffers, serving->cli, serving->runtime, 0, &serving->buffer_specs,
+                                 &none);
+    return code == CLI_OK
+               ? call_buffers_check_outputs(&serving->buffers, serving->cli, &serving->output_specs)
+               : code;
+}
+
 static int serve(struct serving *serving)
 {
-    int code = CLI_OK, signal_number;
+    int signal_number;
     const cli_list *operands = &serving->cli->operands;
     const sigset_t ends = block_signals();
     gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
+    int code = load_buffers(serving);
     for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
         code = cli_fail_unless_device(serving->runtime, launch(serving, operands->items[i]));
     if (code == CLI_OK)
@@ -118,7 +143,8 @@ static int serve(struct serving *serving)
         return code;
     tell_ready(serving);
     sigwait(&ends, &signal_number);
-    return stop(serving);
+    code = stop(serving);
+    return code == CLI_OK ? call_buffers_save(&serving->buffers, &serving->output_specs) : code;
 }
 
 static int run(cli_context *cli)
@@ -127,6 +153,8 @@ static int run(cli_context *cli)
     const cli_option options[] = {
         {"--socket", .text = &serving.socket},
         {"--drain", .number = &serving.drain_ms, .max = UINT32_MAX},
+        {"--buffer", .list = &serving.buffer_specs},
+        {"--output-buffer", .list = &serving.output_specs},
         {0},
     };
     if (cli_parse(cli, options)) {
@@ -137,6 +165,9 @@ static int run(cli_context *cli)
     }
     gyre_server_close(serving.server);
     gyre_close(serving.runtime);
+    call_buffers_finish(&serving.buffers);
+    cli_list_finish(&serving.buffer_specs);
+    cli_list_finish(&serving.output_specs);
     return cli->exit_code;
 }
 

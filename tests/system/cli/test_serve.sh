@@ -67,6 +67,26 @@ called="the end of gyre serve"
 [[ $ended -eq 0 && ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "exit $ended: $(cat "$folder/served")"
 grep -q "served 4 clients, refused 1" "$folder/served" || fail "$(cat "$folder/served")"
 
+head -c 16 /dev/zero >"$folder/gains"
+printf '\0\0\0\0\0\0\10\100' | dd of="$folder/gains" bs=8 seek=1 conv=notrunc status=none # 3.0 on channel 1
+start_server examples/tour/tour.gyre.c:scale --buffer gain="$folder/gains" --output-buffer gain="$folder/gains.out"
+run call --attach scale '{"channel":1,"value":14}'
+exits 0
+prints '{"value":42.0}'
+stop_server TERM
+called="the end of gyre serve with a buffer"
+[[ $ended -eq 0 ]] || fail "exit $ended: $(cat "$folder/served")"
+cmp "$folder/gains" "$folder/gains.out" || fail "the buffer that was written back is another one"
+run serve --backend cpu examples/tour/tour.gyre.c:scale examples/tour/tour.gyre.c:total --buffer gain="$folder/gains"
+exits 2
+says "--buffer: expected one kernel with it, found 2"
+run serve --backend cpu examples/tour/tour.gyre.c:scale
+exits 1
+says "kernel 'scale' has a buffer 'gain' of f64, and nothing is bound to it"
+run serve --backend cpu examples/tour/tour.gyre.c:scale --buffer gain=zeros:8 --output-buffer gane="$folder/gains.out"
+exits 2
+says "--output-buffer: there is no buffer 'gane'"
+
 start_server examples/command/scale.gyre.c
 stop_server KILL
 mapfile -t keys < <(find "$XDG_CACHE_HOME/gyre/kernels" -mindepth 1 -maxdepth 1 -type d)
