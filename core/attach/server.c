@@ -177,6 +177,18 @@ static gyre_status start(gyre_runtime *runtime, const gyre_serve_desc *desc, str
     return status;
 }
 
+/* Each client would be told so; whoever serves should know first. */
+static void point_out_closed_kernels(gyre_runtime *runtime)
+{
+    gyre_kernel *kernels[64];
+    size_t count = gyre_kernels(runtime, kernels, sizeof kernels / sizeof kernels[0]);
+    for (size_t i = 0; i < count && i < sizeof kernels / sizeof kernels[0]; i++)
+        if (kernels[i]->checkpoints)
+            gyre_runtime_log(runtime, GYRE_LOG_WARNING,
+                             "kernel '%s' keeps checkpoints, and no other program can attach to it",
+                             kernels[i]->name);
+}
+
 gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out)
 {
     gyre_serve_desc given = {.size = sizeof given};
@@ -199,6 +211,7 @@ gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_
         return status;
     }
     gyre_runtime_add_guest(runtime, &server->guest);
+    point_out_closed_kernels(runtime);
     *out = server;
     return GYRE_OK;
 }

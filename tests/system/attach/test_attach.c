@@ -156,6 +156,7 @@ static void a_kernel_with_checkpoints_takes_no_clients(void)
     gyre_runtime *runtime = open_plain((const char *const[]){"kernel.fragile_actor.checkpoints=true", NULL});
     gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
     gyre_server *server = serve_at_place(runtime);
+    require(log_lines_with("kernel 'fragile_actor' keeps checkpoints, and no other program can attach") == 1);
     require(gyre_attach("fragile_actor", &desc, &queue) == GYRE_UNIMPLEMENTED && !queue);
     require(strstr(gyre_error_text(), "keeps checkpoints, and other programs' requests cannot be replayed"));
     crash_request request = {.number = 1};
