@@ -54,7 +54,7 @@ struct gyre_fault_board {
 /** threads: any. */
 int gyre_fault_hit(enum gyre_fault_point point);
 /** Reads a plan into a board; CONFIG with a sentence. */
-gyre_status gyre_fault_plan(const char *text, struct gyre_fault_board *board);
+gyre_status gyre_fault_plan(const char *text, struct gyre_fault_board *out);
 /** Whether the environment's plan is well-formed: CONFIG. */
 gyre_status gyre_faults_check(void);
 #define GYRE_FAULT_POINT(point) gyre_fault_hit(GYRE_FAULT_##point)

@@ -459,6 +459,9 @@ static void a_crash_before_a_checkpoint_is_stored_leaves_the_one_before(void)
         add_numbers(kernel, round * BETWEEN, BETWEEN);
         between += kill_between(kernel);
     }
+    for (uint64_t limit = soon(); info_of(kernel).restarts < ROUNDS;
+         usleep(1000)) /* the last one is to be noticed */
+        require(gyre_now_ns() < limit);
     require(between > 0 && info_of(kernel).restarts == ROUNDS);
     require_numbers(kernel, sums, ROUNDS * BETWEEN);
     gyre_close(runtime);
