@@ -66,9 +66,9 @@ static const char HELP[] =
     "A kernel with handlers for several types takes {\"type\":\"NAME\", ...}. Where the queue has a wire form\n"
     "(--set queue.KERNEL.wire=memorypack) requests and replies are hexadecimal digits.\n"
     "\n"
-    "Examples, to be pasted in a checkout:\n"
-    "  build/bin/gyre call examples/command/scale.gyre.c '{\"value\":20.5,\"factor\":2}'\n"
-    "  seq 1 5 | sed 's/.*/{\"add\":&}/' | build/bin/gyre call examples/command/total.gyre.c \\\n"
+    "Examples, in a checkout:\n"
+    "  gyre call examples/command/scale.gyre.c '{\"value\":20.5,\"factor\":2}'\n"
+    "  seq 1 5 | sed 's/.*/{\"add\":&}/' | gyre call examples/command/total.gyre.c \\\n"
     "      --state '{\"sum\":100,\"count\":0}'\n";
 
 typedef struct call_run {

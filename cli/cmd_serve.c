@@ -37,8 +37,8 @@ static const char HELP[] =
     "Who may attach: gyre.socket_access (owner, group, everyone). How many: gyre.clients_max.\n"
     "\n"
     "Example, in two terminals in a checkout:\n"
-    "  build/bin/gyre serve examples/command/scale.gyre.c\n"
-    "  build/bin/gyre call --attach scale '{\"value\":20.5,\"factor\":2}'\n";
+    "  gyre serve examples/command/scale.gyre.c\n"
+    "  gyre call --attach scale '{\"value\":20.5,\"factor\":2}'\n";
 
 struct serving {
     cli_context *cli;
