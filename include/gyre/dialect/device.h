@@ -375,11 +375,18 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
 #define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
     GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
 
-/* Scratch is any struct, which need not be a message: its size, or 0 for gyre_none, as a constant. */
+/*
+ * Scratch is any struct, which need not be a message: its size, or 0 for gyre_none, as a constant. OpenCL C has
+ * no variadic macros, and only tells the size: there, one as small as gyre_none is none, too.
+ */
+#if defined(GYRE_DIALECT_OPENCL)
+#define GYRE_SCRATCH_SIZE_(scratch_) (sizeof(scratch_) > sizeof(gyre_none) ? sizeof(scratch_) : 0)
+#else
 #define GYRE_SCRATCH_OF_gyre_none_            , 0
 #define GYRE_SECOND_OF_(first_, second_, ...) second_
 #define GYRE_SECOND_(...)                     GYRE_SECOND_OF_(__VA_ARGS__)
 #define GYRE_SCRATCH_SIZE_(scratch_)          GYRE_SECOND_(GYRE_SCRATCH_OF_##scratch_##_, sizeof(scratch_), )
+#endif
 
 #define GYRE_DECLARE_(entry_, form_, name_, request_, reply_, scratch_, state_, buffers_)                    \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \

@@ -29,6 +29,16 @@ for header in include/gyre/*.h; do
     alone clang++ cpp c++17 "$name"
 done
 
+# Some compilers of OpenCL C refuse variadic macros, which others take.
+if command -v clang >/dev/null; then
+    ran=$((ran + 1))
+    if clang -x cl -cl-std=CL1.2 -Wpedantic -Iinclude -fsyntax-only examples/vector_add/vector_add.gyre.c 2>&1 |
+        grep -A 1 'variadic macros'; then
+        echo "the dialect of OpenCL has variadic macros, which OpenCL C 1.2 does not have"
+        failed=1
+    fi
+fi
+
 # A program may have other meanings for the short names of types.
 {
     echo '#pragma once'
