@@ -344,7 +344,8 @@ run call --config "$folder/inactive.ini" --backend "$backend" --set kernel.outco
 exits 0
 
 # the examples of the help text, as they stand there
-"$GYRE" help call | sed -n '/^Examples/,$p' | sed '1d' | sed 's,gyre call,"$GYRE" call,g' >"$folder/examples.sh"
+examples="$("$GYRE" help call | sed -n "/^Examples/,\$p" | sed 1d)"
+echo "${examples//gyre call/\"$GYRE\" call}" >"$folder/examples.sh"
 called="the examples of gyre help call" code=0
 out="$(bash -e "$folder/examples.sh" 2>"$folder/err")" || code=$?
 err="$(<"$folder/err")"
