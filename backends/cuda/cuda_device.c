@@ -323,6 +323,7 @@ gyre_status cuda_enter(gyre_device *device)
 enum {
     LANES_MAX = 1024,
     WARP = 32,
+    BLOCKS_EACH = 16, /* small blocks that a multiprocessor may hold; the launch asks how many it does */
     OWN_SHARED = 48 * 1024,  /* staging and bookkeeping of the resident loop */
     SCRATCH_MAX = 160 * 1024 /* of any device: kernels that run on one of 8.0 run on later ones */
 };
@@ -335,7 +336,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .can_seal = 1,
                             .bridging = GYRE_BRIDGING_QUEUE,
                             .lanes_max = LANES_MAX,
-                            .blocks_max = device->sm_count,
+                            .blocks_max = device->sm_count * BLOCKS_EACH,
                             .lanes_default = CUDA_LANES_DEFAULT,
                             .blocks_default = 1,
                             .block_lane_multiple = WARP};

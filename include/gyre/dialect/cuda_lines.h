@@ -204,6 +204,37 @@ GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyr
         atomicMin(&view->first_bad, missing);
 }
 
+/*
+ * How many rows of the next window are there already, from index `from` on: one look at the end of each, under
+ * way together with this window's loads. By the first warp.
+ */
+GYRE_HELPER void gyre_look_ahead_lines_(gyre_block_view *view, const gyre_served *queue, gyre_u64 from)
+{
+    const gyre_u32 lane = threadIdx.x & 31;
+    const gyre_u64 last = from + (lane + 1) * (blockDim.x / 4) - 1;
+    gyre_u64 sequence = 0;
+    if (lane < GYRE_CUDA_LOADS)
+        sequence = gyre_word_load_(&gyre_request_at_(queue, last)->sequence);
+    const gyre_u32 there = __ballot_sync(0xffffffffu, sequence == last + 1);
+    if (lane == 0)
+        view->rows_ahead = (gyre_u32)__ffs((int)~there) - 1;
+}
+
+/*
+ * Rows to fetch next, after `count` of the slots `asked` for were there. Whatever is read beyond the client's
+ * last message crosses the bus for nothing, and is a line that the client is about to write: with windows that
+ * were always fetched whole, one ring did half as much. So what is known to be there is fetched, and nothing
+ * beyond; where a window was not full the next one is half of what it had, so that something is left to be
+ * known of.
+ */
+GYRE_HELPER gyre_u32 gyre_rows_next_(const gyre_block_view *view, gyre_u32 asked, gyre_u32 count)
+{
+    const gyre_u32 half = count / (blockDim.x / 4) / 2;
+    if (count == asked)
+        return view->rows_ahead ? view->rows_ahead : GYRE_CUDA_LOADS;
+    return half ? half : 1;
+}
+
 /* The whole block works off a backlog, a window at a time. */
 template <class K>
 GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
@@ -212,6 +243,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
 {
     const gyre_u32 threads = blockDim.x, slots = threads * GYRE_CUDA_LOADS / 4;
     gyre_u64 first = queue->own.next;
+    gyre_u32 rows = GYRE_CUDA_LOADS;
     int go_on = 1;
     GYRE_QUEUE_BEGIN_(gyre, queue);
     if (threadIdx.x == 0) {
@@ -221,7 +253,8 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
     __syncthreads();
     while (go_on) {
         gyre_chunk mine[GYRE_CUDA_LOADS];
-        gyre_u32 missing = slots;
+        const gyre_u32 asked = rows * (threads / 4);
+        gyre_u32 missing = asked;
         gyre_u64 order = view->order, drop_before = queue->dropping;
         if (threadIdx.x == 0 && (gyre_u64)clock64() - queue->looked > GYRE_CUDA_LOOK_CLOCKS) {
             queue->looked = (gyre_u64)clock64();
@@ -231,19 +264,25 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_CUDA_LOADS; j++) {
             const gyre_u32 chunk = threadIdx.x + j * threads;
-            mine[j] = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + (chunk >> 2)) +
-                                       (chunk & 3));
+            if (j < rows)
+                mine[j] = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + (chunk >> 2)) +
+                                           (chunk & 3));
         }
+        if (threadIdx.x < 32)
+            gyre_look_ahead_lines_(view, queue, first + asked);
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_CUDA_LOADS; j++) {
             const gyre_u32 chunk = threadIdx.x + j * threads, slot = chunk >> 2;
-            if ((chunk & 3) == 0 && mine[j].x != first + slot + 1 && slot < missing)
-                missing = slot;
-            window[gyre_swizzle_(slot, chunk & 3)] = mine[j];
+            if (j < rows) {
+                if ((chunk & 3) == 0 && mine[j].x != first + slot + 1 && slot < missing)
+                    missing = slot;
+                window[gyre_swizzle_(slot, chunk & 3)] = mine[j];
+            }
         }
-        gyre_note_missing_(view, missing, slots);
+        gyre_note_missing_(view, missing, asked);
         __syncthreads();
-        const gyre_u32 count = view->first_bad;
+        const gyre_u32 count = view->first_bad < asked ? view->first_bad : asked;
+        rows = gyre_rows_next_(view, asked, count);
         gyre_u32 failed = 0;
         for (gyre_u32 slot = threadIdx.x; slot < count; slot += threads) {
             gyre_chunk line[4];

@@ -181,6 +181,7 @@ struct gyre_block_view {
     gyre_u32 team_size;   /* blocks that share each of them; 1: this one alone */
     gyre_u32 team_leader; /* this block looks for requests of a shared queue */
     gyre_u32 first_bad;   /* of a window: the first slot that is not there */
+    gyre_u32 rows_ahead;  /* rows that are there behind a window */
     gyre_u32 go;          /* why polling ended: 1 + served index of a backlog, or GYRE_GO_ORDER */
     gyre_u32 telling;     /* one thread tells the host the counts */
     gyre_u64 told;        /* `handled` as the host was told it */

@@ -13,9 +13,13 @@
 
 #define GYRE_SEEK_STAGGER 900 /* clocks: half a poll */
 #define GYRE_SEEK_NARROW  2   /* slots that a look at an idle queue takes in */
-#define GYRE_SEEK_ROWS    4   /* of 32 slots: what a look takes in where there was a backlog */
+/* Rows of 32 slots: what a look takes in where there was a backlog. Messages of a line or two are handled so
+ * quickly that a look has to find more of them; where slots are larger, a longer look is later there. */
+#define GYRE_SEEK_ROWS       8
+#define GYRE_SEEK_ROWS_LARGE 4
+#define GYRE_SEEK_LARGE      128 /* bytes of a slot: what is larger */
 #ifndef GYRE_SEEK_AHEAD
-#define GYRE_SEEK_AHEAD 512 /* with so many known and not taken, nobody looks ahead */
+#define GYRE_SEEK_AHEAD 1024 /* with so many known and not taken, nobody looks ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
 /* Between two looks of a resting block for another order. */
@@ -162,7 +166,8 @@ GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker
 GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue, gyre_u64 next, gyre_u32 step)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, wide = step & GYRE_SEEK_WIDE_;
-    const gyre_u32 rows = wide ? GYRE_SEEK_ROWS : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
+    const gyre_u32 most = queue->request_stride > GYRE_SEEK_LARGE ? GYRE_SEEK_ROWS_LARGE : GYRE_SEEK_ROWS;
+    const gyre_u32 rows = wide ? most : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
     gyre_u64 sequences[GYRE_SEEK_ROWS], order = view->order;
     gyre_u32 found = 0, full = 1;
     if (lane == 0 && step & GYRE_SEEK_ASKS_)
