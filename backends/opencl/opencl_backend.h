@@ -21,7 +21,8 @@ enum opencl_transfer {
     OPENCL_TRANSFER_STAGED  /* it gets copies */
 };
 
-enum opencl_pin { OPENCL_PIN_NO, OPENCL_PIN_YES, OPENCL_PIN_AUTO /* where memory is not shared */ };
+/** A switch that the backend may decide. */
+enum opencl_switch { OPENCL_NO, OPENCL_YES, OPENCL_AUTO };
 
 /** The keys of [backend.opencl], parsed. */
 struct opencl_settings {
@@ -29,12 +30,13 @@ struct opencl_settings {
     cl_device_type type;
     int32_t index; /* of what matches; -1: all of them are devices of Gyre */
     enum opencl_transfer transfer;
-    uint32_t batch;      /* messages of an epoch at most */
-    uint32_t epochs;     /* under way at once */
-    uint32_t target_us;  /* an epoch grows as long as it takes less */
-    bool stay;           /* mode = resident: kernels poll the queues themselves */
-    enum opencl_pin pin; /* staged: the platform is shown the queues' memory, so that it may pin it */
-    bool profile;        /* command queues measure; the figures are logged when a kernel ends */
+    uint32_t batch;             /* messages of an epoch at most */
+    uint32_t epochs;            /* under way at once */
+    uint32_t target_us;         /* an epoch grows as long as it takes less */
+    bool stay;                  /* mode = resident: kernels poll the queues themselves */
+    enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
+    enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
+    bool profile;               /* command queues measure; the figures are logged when a kernel ends */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */

@@ -259,8 +259,8 @@ static gyre_status open_device(gyre_device *device)
     device->shared_addresses = device->anchor != NULL;
     if (!device->direct && device->settings.transfer != OPENCL_TRANSFER_STAGED)
         opencl_stage_find(device);
-    device->pins = !device->direct && device->settings.pin != OPENCL_PIN_NO &&
-                   (device->settings.pin == OPENCL_PIN_YES || !(device->type & CL_DEVICE_TYPE_CPU));
+    device->pins = !device->direct && device->settings.pin != OPENCL_NO &&
+                   (device->settings.pin == OPENCL_YES || !(device->type & CL_DEVICE_TYPE_CPU));
     choose_options(device);
     name_architecture(device);
     measure_clock(device);

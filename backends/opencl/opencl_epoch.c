@@ -4,7 +4,7 @@
  * stores the sequences itself; for others see opencl_copies.c. No locks: the pump's thread alone. Must not
  * wait but in opencl_collect and opencl_warm_up.
  */
-#include "opencl_epoch.h"
+#include "opencl_courier.h"
 #include "opencl_stage.h"
 #include "opencl_wait.h"
 
@@ -21,7 +21,8 @@ enum {
     COMPANY = 1024,         /* messages, or ... */
     COMPANY_BYTES = 262144, /* ... bytes of them, that make an epoch worth its commands in any case */
     COMPANY_NS = 50000,     /* how long requests wait for company at most */
-    HALVES = 512            /* messages that are worth two epochs */
+    HALVES = 512,           /* messages that are worth two epochs */
+    ONE_COMMAND = 256       /* instead of 1024 and 512 where an epoch is one command */
 };
 
 /* Pairs with the client's release of the sequence. */
@@ -90,11 +91,13 @@ uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *
 {
     const uint64_t all = (uint64_t)queue->under_way + ready;
     const uint64_t bytes = (uint64_t)ready * queue->slots.request_stride;
-    if (resident->device->direct || ready >= resident->limit || ready >= COMPANY || bytes >= COMPANY_BYTES)
+    const bool one = resident->device->create_reachable && opencl_gathers(resident, queue, ready);
+    if (resident->device->direct || ready >= resident->limit || ready >= (one ? ONE_COMMAND : COMPANY) ||
+        bytes >= COMPANY_BYTES)
         return ready;
     if (ready * 3 < queue->under_way * 2 && gyre_clock_ns() - queue->sent_ns < COMPANY_NS)
         return 0;
-    return all < HALVES ? ready : opencl_least((all + 1) / 2, ready);
+    return all < (one ? ONE_COMMAND : HALVES) ? ready : opencl_least((all + 1) / 2, ready);
 }
 
 /* ---- the arguments ---- */
@@ -396,7 +399,7 @@ static gyre_status await(gyre_resident *resident, struct opencl_epoch *epoch)
     struct opencl_patience patience = {0};
     while (epoch->gathered && !opencl_gather_advance(resident, epoch))
         opencl_pause(device, &patience);
-    if (epoch->gathered && epoch->handed_out == epoch->count)
+    if (epoch->gathered && !opencl_courier_has(epoch) && epoch->handed_out == epoch->count)
         return GYRE_OK;
     while (device->direct && !opencl_is_over(device, epoch->done))
         if (opencl_pause(device, &patience))

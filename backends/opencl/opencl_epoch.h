@@ -81,6 +81,8 @@ void opencl_gather_describe(const gyre_resident *resident, const struct opencl_e
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch);
 /** Hands out the replies that are there; true: all were, or the epoch ended without some. */
 bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch);
+/** A few of the replies that are there; false: none was. The pump, or the courier while the epoch is its own. */
+bool opencl_gather_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
 /** The epoch is through. LOST when a reply is not there. */
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
 

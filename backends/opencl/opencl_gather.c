@@ -5,9 +5,10 @@
  * out as soon as its mark shows. So do queues whose messages are stored back to back, on any device that does
  * not work in them: a request's bytes lie behind all slots, and each reply has a place of the largest size.
  *
- * No locks: the pump's thread alone. Must not wait. A client may be another program: what its slots say is
+ * No locks: the pump's thread alone, but for replies while the courier has them. Must not wait. A client may be another program: what its slots say is
  * read once, and never trusted to fit.
  */
+#include "opencl_courier.h"
 #include "opencl_epoch.h"
 #include "opencl_stage.h"
 #include "opencl_wait.h"
@@ -237,6 +238,8 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     cl_event *const ran = opencl_tells_run(resident) ? reaches ? &epoch->done : &epoch->ran : NULL;
     const cl_event former = opencl_former(resident);
     epoch->handed_out = epoch->failed = epoch->looks = 0;
+    epoch->carried = OPENCL_CARRY_NOT;
+    epoch->ended = false;
     gyre_status status = prepare(resident, epoch);
     if (status != GYRE_OK)
         return status;
@@ -250,9 +253,11 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
         status = opencl_enqueue(resident, epoch, former, ran);
     if (status == GYRE_OK)
         status = download(resident, epoch);
-    if (status != GYRE_OK)
-        return status;
-    return opencl_commanded(resident, resident->device->cl->clFlush(epoch->commands), "clFlush");
+    if (status == GYRE_OK)
+        status = opencl_commanded(resident, resident->device->cl->clFlush(epoch->commands), "clFlush");
+    if (status == GYRE_OK && reaches)
+        opencl_courier_give(resident, epoch);
+    return status;
 }
 
 /* ---- back ---- */
@@ -325,7 +330,7 @@ static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)
  * From the last to the first, because the client looks at the first: its line goes back and forth once only.
  * What is allotted in a ring of bytes is so in the order of requests. Returns whether there was any.
  */
-static bool hand_out_ready(const gyre_resident *resident, struct opencl_epoch *epoch)
+bool opencl_gather_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const uint32_t first = epoch->handed_out, end = end_of_ready(epoch, first);
     const uint64_t now_ns = epoch->queue->slots.stamps_offset && end > first ? gyre_clock_ns() : 0;
@@ -356,16 +361,21 @@ bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch)
     if (!resident->device->create_reachable)
         return opencl_is_over(resident->device, epoch->done);
     epoch->looks++;
-    while (hand_out_ready(resident, epoch))
-        epoch->looks = 0;
-    if (epoch->handed_out == epoch->count)
-        return true;
-    return epoch->looks % LOOKS == LOOKS - 1 && has_ended(resident, epoch);
+    if (!opencl_courier_has(epoch)) {
+        while (opencl_gather_hand_out(resident, epoch))
+            epoch->looks = 0;
+        if (epoch->handed_out == epoch->count)
+            return true;
+    }
+    if (epoch->looks % LOOKS == LOOKS - 1)
+        epoch->ended = has_ended(resident, epoch);
+    return epoch->ended;
 }
 
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
-    while (hand_out_ready(resident, epoch))
+    opencl_courier_recall(epoch);
+    while (opencl_gather_hand_out(resident, epoch))
         ;
     *failed = epoch->failed;
     if (epoch->handed_out == epoch->count)

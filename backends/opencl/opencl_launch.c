@@ -4,7 +4,7 @@
  *
  * No locks: the core serialises launch and release, and wait only looks at a word.
  */
-#include "opencl_resident.h"
+#include "opencl_courier.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,6 +245,8 @@ static gyre_status prepare(gyre_resident *resident, const gyre_module *module, c
 
 static gyre_status start_pump(gyre_resident *resident)
 {
+    if (!resident->device->settings.stay)
+        opencl_courier_start(resident);
     resident->present = 1;
     int error =
         pthread_create(&resident->thread, NULL,
@@ -263,6 +265,7 @@ static gyre_status start_pump(gyre_resident *resident)
 static void free_resident(gyre_resident *resident)
 {
     const struct opencl_loader *cl = resident->device->cl;
+    opencl_courier_end(resident);
     opencl_stay_end(resident);
     opencl_epochs_release(resident);
     if (resident->compute)

@@ -49,6 +49,24 @@ struct opencl_epoch {
     uint32_t handed_out;         /* gathered: of its replies, to clients */
     uint32_t failed;             /* gathered: of these, by a handler */
     uint32_t looks;              /* gathered: that found nothing since the last reply */
+    bool ended;                  /* gathered: its kernel was seen to have ended */
+    uint32_t carried;            /* gathered, atomic: an opencl_carry */
+};
+
+/** Whose the replies of an epoch are. */
+enum opencl_carry {
+    OPENCL_CARRY_NOT,
+    OPENCL_CARRY_GIVEN,    /* to the courier */
+    OPENCL_CARRY_RECALLED, /* the pump waits for it */
+    OPENCL_CARRY_DONE      /* the pump's again */
+};
+
+/** The second thread of a kernel (opencl_courier.c). */
+struct opencl_courier {
+    pthread_t thread;
+    bool present;
+    uint32_t bell;         /* futex word: grows when it is to look */
+    uint32_t asleep, over; /* atomic */
 };
 
 /** Sums of what the command queues measured, for `profile`. */
@@ -104,6 +122,7 @@ struct gyre_resident {
     uint64_t message_ns; /* a message's share of an epoch, lately */
     uint64_t last_done_ns;
     struct opencl_profile profile;
+    struct opencl_courier courier;
 
     cl_mem cursors;       /* of a kernel that stays; NULL: epochs */
     uint32_t stay_blocks; /* that were taken of the device for it */

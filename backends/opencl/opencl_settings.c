@@ -99,12 +99,13 @@ static gyre_status read_switch(const gyre_host *host, const gyre_parameter *para
     return status;
 }
 
-static gyre_status read_pin(const gyre_host *host, const gyre_parameter *parameter, enum opencl_pin *out)
+static gyre_status read_choice(const gyre_host *host, const gyre_parameter *parameter,
+                               enum opencl_switch *out)
 {
     static const char *const words[] = {"no", "yes", "auto", NULL};
     uint32_t choice = 0;
     gyre_status status = read_word(host, parameter, "auto, yes or no", words, &choice);
-    *out = (enum opencl_pin)choice;
+    *out = (enum opencl_switch)choice;
     return status;
 }
 
@@ -140,7 +141,9 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
     if (!strcmp(key, "mode"))
         return read_mode(host, parameter, &settings->stay);
     if (!strcmp(key, "pin"))
-        return read_pin(host, parameter, &settings->pin);
+        return read_choice(host, parameter, &settings->pin);
+    if (!strcmp(key, "courier"))
+        return read_choice(host, parameter, &settings->courier);
     if (!strcmp(key, "profile"))
         return read_switch(host, parameter, &settings->profile);
     return GYRE_OK; /* other keys are the core's */
@@ -153,7 +156,8 @@ gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *pa
                                          .device = "*",
                                          .type = CL_DEVICE_TYPE_ALL,
                                          .index = -1,
-                                         .pin = OPENCL_PIN_AUTO,
+                                         .pin = OPENCL_AUTO,
+                                         .courier = OPENCL_AUTO,
                                          .batch = BATCH_DEFAULT,
                                          .epochs = EPOCHS_DEFAULT,
                                          .target_us = TARGET_DEFAULT_US};

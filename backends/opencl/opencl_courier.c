@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The courier: a second thread of a kernel whose replies show while it runs. It hands out those of large
+ * gathered epochs while the pump enqueues the next one, which is what a stream of small messages waits for.
+ * Parked when there are none; where processors are few, the pump does it all.
+ *
+ * No locks. An epoch's `carried` says whose its replies are: the courier's from GIVEN on, until it says DONE.
+ */
+#include "opencl_courier.h"
+
+#include <limits.h>
+#include <sched.h>
+
+#include "gyre/waiting.h"
+
+enum {
+    LEAST = 64,      /* messages of an epoch that are worth another thread */
+    PROCESSORS = 4,  /* auto: so many, or there is no courier */
+    LOOKS = 20000,   /* without an epoch, before it parks: some 100 us */
+    RECALL_SPIN = 64 /* turns between two yields of who waits for it */
+};
+
+static bool is_wanted(const gyre_device *device)
+{
+    cpu_set_t set;
+    if (!device->create_reachable || device->settings.courier != OPENCL_AUTO)
+        return device->create_reachable && device->settings.courier == OPENCL_YES;
+    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) >= PROCESSORS;
+}
+
+/* One round over the epochs. Acquire: pairs with the pump's release. Returns whether any was there. */
+static bool carry(gyre_resident *resident)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < resident->device->settings.epochs; i++) {
+        struct opencl_epoch *epoch = &resident->epochs[i];
+        const uint32_t state = __atomic_load_n(&epoch->carried, __ATOMIC_ACQUIRE);
+        if (state != OPENCL_CARRY_GIVEN && state != OPENCL_CARRY_RECALLED)
+            continue;
+        found = true;
+        while (opencl_gather_hand_out(resident, epoch))
+            ;
+        if (state == OPENCL_CARRY_RECALLED || epoch->handed_out == epoch->count)
+            __atomic_store_n(&epoch->carried, OPENCL_CARRY_DONE, __ATOMIC_RELEASE);
+    }
+    return found;
+}
+
+/* seq_cst: between saying so and the last look, as the pump gives an epoch and then looks whether it sleeps. */
+static void park(gyre_resident *resident)
+{
+    struct opencl_courier *courier = &resident->courier;
+    const uint32_t seen = __atomic_load_n(&courier->bell, __ATOMIC_ACQUIRE);
+    __atomic_store_n(&courier->asleep, 1, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!carry(resident) && !__atomic_load_n(&courier->over, __ATOMIC_ACQUIRE))
+        gyre_futex_wait(&courier->bell, seen, UINT64_MAX);
+    __atomic_store_n(&courier->asleep, 0, __ATOMIC_RELEASE);
+}
+
+static void *courier_main(void *argument)
+{
+    gyre_resident *resident = argument;
+    uint32_t looks = 0;
+    while (!__atomic_load_n(&resident->courier.over, __ATOMIC_ACQUIRE)) {
+        looks = carry(resident) ? 0 : looks + 1;
+        gyre_spin_pause();
+        if (looks < LOOKS)
+            continue;
+        park(resident);
+        looks = 0;
+    }
+    return NULL;
+}
+
+static void ring(struct opencl_courier *courier)
+{
+    __atomic_fetch_add(&courier->bell, 1, __ATOMIC_SEQ_CST);
+    gyre_futex_wake(&courier->bell, INT_MAX);
+}
+
+void opencl_courier_start(gyre_resident *resident)
+{
+    struct opencl_courier *courier = &resident->courier;
+    if (is_wanted(resident->device))
+        courier->present = pthread_create(&courier->thread, NULL, courier_main, resident) == 0;
+}
+
+void opencl_courier_end(gyre_resident *resident)
+{
+    struct opencl_courier *courier = &resident->courier;
+    if (!courier->present)
+        return;
+    __atomic_store_n(&courier->over, 1, __ATOMIC_RELEASE);
+    ring(courier);
+    pthread_join(courier->thread, NULL);
+    courier->present = false;
+}
+
+void opencl_courier_give(gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    struct opencl_courier *courier = &resident->courier;
+    if (!courier->present || epoch->count < LEAST || epoch->queue->bridge.reply_bytes)
+        return;
+    __atomic_store_n(&epoch->carried, OPENCL_CARRY_GIVEN, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&courier->asleep, __ATOMIC_RELAXED))
+        ring(courier);
+}
+
+bool opencl_courier_has(const struct opencl_epoch *epoch)
+{
+    const uint32_t state = __atomic_load_n(&epoch->carried, __ATOMIC_ACQUIRE);
+    return state == OPENCL_CARRY_GIVEN || state == OPENCL_CARRY_RECALLED;
+}
+
+void opencl_courier_recall(struct opencl_epoch *epoch)
+{
+    uint32_t given = OPENCL_CARRY_GIVEN;
+    __atomic_compare_exchange_n(&epoch->carried, &given, OPENCL_CARRY_RECALLED, 0, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+    for (uint32_t turn = 1; opencl_courier_has(epoch); turn++) {
+        if (turn % RECALL_SPIN == 0)
+            sched_yield();
+        gyre_spin_pause();
+    }
+}
