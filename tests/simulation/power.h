@@ -30,7 +30,7 @@ void power_record(const char *folder);
 /** Calls are not recorded any more. */
 void power_stop(void);
 /** Whether a call fails with EIO; NULL: none does. Kept until it is set anew. */
-void power_let_fail(bool (*fails)(enum power_call call));
+void power_let_fail(bool (*function)(enum power_call call));
 /** Notes a number between two calls; numbers do not decrease. */
 void power_note(uint64_t number);
 
