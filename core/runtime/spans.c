@@ -78,6 +78,7 @@ static gyre_status fetch_far(const gyre_queue *queue, const gyre_far *far, size_
     return gyre_buffer_download(buffer, far->handle.offset + first * item_size, items, count * item_size);
 }
 
+/* NOLINTNEXTLINE(readability-function-size): what gyre_fetch says, and the sizes that its macro adds */
 gyre_status gyre_message_fetch(gyre_queue *queue, const void *message, size_t size, gyre_part part,
                                size_t item_size, uint64_t first, void *items, size_t count)
 {

@@ -14,12 +14,11 @@ enum { WINDOW = 200 };
 
 party party_start(void (*run)(const party *self))
 {
-    int from[2], to[2];
+    int from[2] = {-1, -1}, to[2] = {-1, -1};
     meeting_place(); /* made by the parent, for all of them */
     require(pipe(from) == 0 && pipe(to) == 0);
-    if (UNDER_ASAN)
-        usleep(
-            50000); /* a thread that is being started may hold the allocator, and the child would wait for it */
+    if (UNDER_ASAN) /* a thread that is being started may hold the allocator, and the child would wait for it */
+        usleep(50000);
     pid_t process = fork();
     require(process >= 0);
     if (process == 0) {

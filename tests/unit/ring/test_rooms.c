@@ -70,6 +70,7 @@ int main(void)
 {
     Suite *suite = suite_create("rooms");
     TCase *tcase = tcase_create("rooms");
+    tcase_set_timeout(tcase, 30);
     tcase_add_test(tcase, rooms_are_whole_units_and_no_more_than_there_are);
     tcase_add_test(tcase, rooms_never_lie_over_each_other);
     suite_add_tcase(suite, tcase);
