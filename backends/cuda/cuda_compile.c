@@ -16,7 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MAX = 64, HEADERS_MAX = 128, ARCHITECTURES_MAX = 64, MINIMAL_SINCE = 1204 };
+enum {
+    ARGUMENTS_MAX = 64,
+    HEADERS_MAX = 128,
+    ARCHITECTURES_MAX = 64,
+    MINIMAL_SINCE = 1204,
+    CACHE_SINCE = 1209
+};
 
 /*
  * No contraction: a * b + c rounds twice, so that replies are equal on all machines and backends; fmaf says
@@ -115,6 +121,9 @@ static void fill_options(struct options *options, const struct job *job, enum fo
     add_form(options, form);
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= MINIMAL_SINCE)
         add(options, "--minimal"); /* no textures, no launches from the device: 7 ms less */
+    if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
+        add(options,
+            "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
     add(options, "--define-macro=GYRE_ENTRY_HEADER=\"%s\"", CUDA_ENTRY_HEADER);
     add_words(options, job->desc->options);
     for (size_t i = 0; folders && folders[i]; i++)

@@ -5,7 +5,8 @@
  *
  * Mirrors gyre_post_ and gyre_post_step_ in include/gyre/dialect/cuda_move.h: a worker whose payload is
  * stored either becomes the one that makes the fence, and takes along all that were posted, or posts its own
- * and waits until somebody took it along or the place is free.
+ * and waits until somebody took it along or the place is free. And gyre_post_lone_ in cuda_lone.h: with a
+ * lone message a worker that makes the fence takes nobody along.
  *
  * Modelled: payloads on their way to the host arrive in any order and at any time; a fence waits until those
  * have arrived that were stored before it began, whoever stored them. Sequences arrive at once: the worst
@@ -75,7 +76,10 @@ proctype worker(byte me)
              atomic { EACH(needs[i] = stored[i]); i = 0 };
 #endif
              atomic {
-                 EACH(batch[i] = posted[i]; posted[i] = 0);
+                 if
+                 :: taken -> skip /* a lone message's worker */
+                 :: EACH(batch[i] = posted[i]; posted[i] = 0)
+                 fi;
                  if
                  :: !mine -> batch[me] = 1
                  :: else

@@ -145,8 +145,13 @@ GYRE_HELPER void gyre_wait_for_returns_(gyre_context *gyre)
 {
     volatile gyre_block_shared *shared = gyre->shared;
     gyre_u32 met = gyre->barrier_turn;
-    atomicMin(&gyre->shared->first_return, met);
-    atomicMax(&gyre->shared->last_return, met);
+    if (met == 0) { /* the least there is: one of those that come back together says it for all */
+        if ((threadIdx.x & 31) == (gyre_u32)__ffs((int)__activemask()) - 1)
+            atomicMin(&gyre->shared->first_return, 0u);
+    } else {
+        atomicMin(&gyre->shared->first_return, met);
+        atomicMax(&gyre->shared->last_return, met);
+    }
     atomicAdd(&gyre->shared->returned, 1u);
     do {
         gyre_together_();

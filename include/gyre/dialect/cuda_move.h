@@ -179,8 +179,8 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
         cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = place[chunk];
 }
 
-/* Until what was started is in the cells. All threads of the worker. */
-GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+/* Until the bulk copies that were started have arrived. All threads of the worker. */
+GYRE_HELPER void gyre_await_copy_(const gyre_worker *worker)
 {
     const gyre_u32 barrier = gyre_shared_address_(&worker->barrier), parity = worker->parity;
     gyre_u32 arrived = 0;
@@ -190,6 +190,12 @@ GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker 
                      : "=r"(arrived)
                      : "r"(barrier), "r"(parity)
                      : "memory");
+}
+
+/* Until what was started is in the cells. All threads of the worker. */
+GYRE_HELPER void gyre_fetch_end_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+{
+    gyre_await_copy_(worker);
     if (!gyre_is_dense_(view, worker))
         return;
     gyre_spread_(view, worker, threads);
@@ -203,6 +209,10 @@ GYRE_HELPER void gyre_barriers_make_(gyre_block_view *)
 }
 
 GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *, gyre_worker *)
+{
+}
+
+GYRE_HELPER void gyre_await_copy_(const gyre_worker *)
 {
 }
 #endif
@@ -436,60 +446,6 @@ GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
         view->stage.window = count > 1 ? count / 2 : 1;
     else if (count == window && clocks < GYRE_BLOCK_CLOCKS_ / 2)
         view->stage.window = twice < view->stage.most ? twice : view->stage.most;
-}
-
-/* ---- a worker's turn ---- */
-
-/* By the worker's first warp. A function of its own: the worker's other warps need none of its registers. */
-GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                            gyre_worker *worker, gyre_chunk *cells)
-{
-    GYRE_IN_SHARED_(view);
-    GYRE_IN_SHARED_(worker);
-    if ((threadIdx.x & 31) == 0)
-        worker->cells = cells;
-    gyre_seek_(arguments, view, worker);
-    if (!(view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_))
-        gyre_fetch_start_(view, worker);
-    if (worker->count)
-        gyre_look_ahead_(view, worker);
-}
-
-GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                              gyre_chunk *cells, gyre_u32 threads)
-{
-    GYRE_IN_SHARED_(view);
-    gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
-    gyre_worker_meets_(threads); /* all have left the last run */
-    if (gyre_thread_of_(threads) < 32)
-        gyre_find_(arguments, view, worker, cells);
-    gyre_worker_meets_(threads);
-    if (worker->count == 0)
-        return 0;
-    if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
-        gyre_bridge_fetch_(view, worker, cells, threads);
-    else
-        gyre_fetch_(view, worker, cells, threads);
-    if (view->stage.most && threadIdx.x == 0)
-        view->stage.started = (gyre_u64)clock64();
-    return 1;
-}
-
-GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                              gyre_u32 threads, gyre_u32 failed)
-{
-    GYRE_IN_SHARED_(view);
-    gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
-    if (failed)
-        atomicAdd(&view->failed, (gyre_u64)failed);
-    gyre_worker_meets_(threads); /* all have handled theirs */
-    if (view->stage.most && threadIdx.x == 0)
-        gyre_adapt_window_(view, worker->count);
-    gyre_deliver_(view, worker, threads);
-    if (gyre_thread_of_(threads) > 0)
-        return;
-    atomicAdd(&view->handled, (gyre_u64)worker->count);
-    gyre_tell_counts_(arguments, view);
 }
 
 #endif

@@ -165,7 +165,8 @@ struct gyre_worker {
      * their slots; whether the one reply goes to the spare place; how many have room promised */
     gyre_u64 position;
     gyre_u16 long_replies, spare;
-    gyre_u32 promised;
+    gyre_u16 promised;
+    gyre_u16 lone; /* 1: the run is one message, which takes the short way (cuda_lone.h) */
 };
 
 /** What the threads of a block share; one a block, in shared memory. */
@@ -301,6 +302,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_blo
 #ifndef GYRE_CUDA_LINKED
 #include "gyre/dialect/cuda_seek.h"
 #include "gyre/dialect/cuda_move.h"
+#include "gyre/dialect/cuda_turn.h"
 #include "gyre/dialect/cuda_control.h"
 #endif
 #include "gyre/dialect/cuda_lines.h"

@@ -159,18 +159,16 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, 
     gyre_worker *worker = &view->workers[threadIdx.x / threads];
     const gyre_u32 thread = threadIdx.x % threads;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
-    if (K::form == 2) {
+    if constexpr (K::form == 2) {
         gyre_handle_in_turn_<K>(view, cells, worker, arguments.state, memory, buffers, gyre);
-        return 0;
-    }
-    if (K::form == 3) {
+    } else if constexpr (K::form == 3) {
         if (thread == 0)
             gyre_handle_actor_<K>(arguments, view, cells, buffers, gyre);
-        return 0;
+    } else {
+        if (thread < worker->count)
+            return gyre_handle_staged_<K>(cells, thread, worker, arguments.state, buffers, gyre);
     }
-    if (thread >= worker->count)
-        return 0;
-    return gyre_handle_staged_<K>(cells, thread, worker, arguments.state, buffers, gyre);
+    return 0;
 }
 
 template <class K>

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One message at a time, as a caller that waits sends them: found, fetched and answered with as few
+ * instructions as can be, because each new line of instructions costs. A part (cuda_resident.h); by the first
+ * warp of a worker. Included by cuda_turn.h.
+ *
+ * For a queue that one block has for itself, whose messages lie in slots. Who sees a backlog, or another
+ * order, goes the long way (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts.
+ */
+#ifndef GYRE_DIALECT_CUDA_LONE_H
+#define GYRE_DIALECT_CUDA_LONE_H
+
+#define GYRE_LONE_LOOK_ 1u
+#define GYRE_LONE_REST_ 2u
+#define GYRE_LONE_ELSE_ 0u /* the long way */
+
+/* The next step. By lane 0. */
+GYRE_HELPER gyre_u32 gyre_lone_step_(const gyre_block_view *view, gyre_seeker_ *seeker,
+                                     gyre_cuda_claims *claims)
+{
+    if (*(const volatile gyre_u32 *)&view->go || seeker->wide)
+        return GYRE_LONE_ELSE_;
+    seeker->first = *(volatile gyre_u64 *)&claims->next;
+    if (seeker->first < *(volatile gyre_u64 *)&claims->ready)
+        return GYRE_LONE_ELSE_;
+    return gyre_may_poll_(view, seeker, claims) ? GYRE_LONE_LOOK_ : GYRE_LONE_REST_;
+}
+
+/*
+ * One look at two slots from index `next` on, and now and then at the host's other words, all under way
+ * together. Returns a bit for each request that is there. By a warp.
+ */
+GYRE_HELPER gyre_u32 gyre_lone_look_(gyre_block_view *view, gyre_served *queue, gyre_u64 next, gyre_u32 asks)
+{
+    const gyre_u32 lane = threadIdx.x & 31;
+    const gyre_u64 *at = lane == GYRE_SEEK_NARROW ? view->order_word : queue->drop_before;
+    gyre_u64 word = 0;
+    if (lane < GYRE_SEEK_NARROW)
+        at = &gyre_request_at_(queue, next + lane)->sequence;
+    if (lane < GYRE_SEEK_NARROW + (asks ? 2 : 0))
+        word = gyre_word_load_(at);
+    if (asks && lane == GYRE_SEEK_NARROW && word != view->order)
+        atomicExch(&view->go, GYRE_GO_ORDER);
+    if (asks && lane == GYRE_SEEK_NARROW + 1)
+        atomicExch(&queue->dropping, word);
+    return __ballot_sync(gyre_first_warp_(), lane < GYRE_SEEK_NARROW && word == next + lane + 1);
+}
+
+#if GYRE_MOVE_BULK_
+/* Starts to copy it. By lane 0. */
+GYRE_HELPER void gyre_fetch_lone_(const gyre_block_view *view, gyre_worker *worker)
+{
+    const gyre_u32 size = view->stage.request_chunks * 16;
+    if (!view->stage.in_shared)
+        return;
+    worker->parity ^= 1;
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _,[%0],%1;" ::"r"(gyre_shared_address_(&worker->barrier)),
+        "r"(size)
+        : "memory");
+    gyre_bulk_copy_(worker, worker->cells, gyre_request_at_(&view->served[0], worker->first), size);
+}
+
+/* What copies go to was used before, as threads do. By lane 0, long before it starts one. */
+GYRE_HELPER void gyre_lone_begin_()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+#else
+GYRE_HELPER void gyre_fetch_lone_(const gyre_block_view *, gyre_worker *)
+{
+}
+
+GYRE_HELPER void gyre_lone_begin_()
+{
+}
+#endif
+
+/* Whether it is time to look at the host's other words. By lane 0; one worker's does. */
+GYRE_HELPER gyre_u32 gyre_lone_asks_(gyre_block_view *view)
+{
+    const gyre_u64 before = *(volatile gyre_u64 *)&view->asked, now = (gyre_u64)clock64();
+    return now - before > GYRE_CUDA_LOOK_CLOCKS && atomicCAS(&view->asked, before, now) == before;
+}
+
+/* The request becomes this worker's, when nobody took it meanwhile. By lane 0. */
+GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
+                                     gyre_seeker_ *seeker)
+{
+    gyre_served *queue = &view->served[0];
+    if (atomicCAS(&queue->own.next, seeker->first, seeker->first + 1) != seeker->first)
+        return 0;
+    worker->cells = cells;
+    worker->first = seeker->first;
+    worker->count = worker->lone = 1;
+    gyre_fetch_lone_(view, worker);
+    gyre_stop_polling_(seeker, &queue->own);
+    worker->which = worker->wide = 0;
+    worker->drop_before = *(volatile gyre_u64 *)&queue->dropping;
+    return 1;
+}
+
+/* Between two looks that led to nothing. By lane 0. */
+GYRE_HELPER void gyre_lone_rest_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                 const gyre_seeker_ *seeker)
+{
+    gyre_tell_counts_(arguments, view);
+    gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS);
+}
+
+/* What was seen: 1 when a request was taken. Two are a backlog, which becomes known. By lane 0. */
+GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
+                                     gyre_seeker_ *seeker, gyre_u32 there)
+{
+    if (there == 1)
+        return gyre_lone_take_(view, worker, cells, seeker);
+    if (there == 3) {
+        atomicMax(&view->served[0].own.ready, seeker->first + GYRE_SEEK_NARROW);
+        worker->wide = seeker->wide = 1;
+    }
+    return 0;
+}
+
+/* A queue that these steps are right for, and lanes enough to take them. */
+GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
+{
+    return view->queue_count == 1 && view->team_size == 1 && blockDim.x >= GYRE_SEEK_NARROW + 2 &&
+           !(view->served[0].kind & (GYRE_BRIDGED_REQUESTS_ | GYRE_BRIDGED_REPLIES_));
+}
+
+/*
+ * Waits for a request that comes alone, takes it, and starts to fetch it. 0: there is a backlog, or another
+ * order, or the queue is none of these. By a worker's first warp.
+ */
+GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                     gyre_worker *worker, gyre_chunk *cells)
+{
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
+    gyre_served *queue = &view->served[0];
+    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0};
+    gyre_u32 found = 0, step = GYRE_LONE_REST_;
+    if (!gyre_lone_may_(view))
+        return 0;
+    if (lane == 0) {
+        gyre_lone_begin_();
+        seeker.wide = *(volatile gyre_u32 *)&worker->wide;
+    }
+    for (;;) {
+        if (lane == 0)
+            step = gyre_lone_step_(view, &seeker, &queue->own);
+        step = __shfl_sync(mask, step, 0);
+        if (step == GYRE_LONE_ELSE_)
+            break;
+        if (step == GYRE_LONE_LOOK_) {
+            const gyre_u64 next = __shfl_sync(mask, seeker.first, 0);
+            const gyre_u32 asks = __shfl_sync(mask, lane == 0 ? gyre_lone_asks_(view) : 0, 0);
+            const gyre_u32 there = gyre_lone_look_(view, queue, next, asks);
+            if (lane == 0)
+                found = gyre_lone_note_(view, worker, cells, &seeker, there);
+            found = __shfl_sync(mask, found, 0);
+        }
+        if (found)
+            break;
+        if (lane == 0)
+            gyre_lone_rest_(arguments, view, &seeker);
+    }
+    if (lane == 0 && !found)
+        gyre_stop_polling_(&seeker, &queue->own);
+    __syncwarp(mask);
+    return found;
+}
+
+/* One reply's header after a fence of its own, unless another worker makes one or waits for one: then by
+ * gyre_post_ (tests/models/post.pml). */
+GYRE_APART_ void gyre_post_lone_(gyre_block_view *view, const gyre_worker *worker, gyre_u32 number)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_u32 lane = threadIdx.x & 31;
+    gyre_u32 mine = 0;
+    if (lane == 0 && (GYRE_POST_ALONE || atomicCAS(&view->posting, 0u, 1u) == 0)) {
+        gyre_fence_system_(); /* the payload, before the sequence */
+        gyre_chunk_store_(gyre_reply_at_(&view->served[worker->which], worker->first),
+                          worker->cells[view->stage.request_chunks]);
+        atomicExch(&view->posting, 0u);
+        mine = 1;
+    }
+    if (!__shfl_sync(gyre_first_warp_(), mine, 0))
+        gyre_post_(view, number);
+}
+
+#endif

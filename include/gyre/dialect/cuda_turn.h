@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker's turn: a run of messages is found, fetched, and, once it was handled, delivered. A part
+ * (cuda_resident.h). Included by cuda_resident.h.
+ *
+ * All threads of a worker call these, and a function saves what it needs of its caller's registers in memory,
+ * for all of them: so what only the first warp does, or only a longer run needs, is in functions of its own.
+ */
+#ifndef GYRE_DIALECT_CUDA_TURN_H
+#define GYRE_DIALECT_CUDA_TURN_H
+
+#include "gyre/dialect/cuda_lone.h"
+
+/* By the worker's first warp. */
+GYRE_APART_ void gyre_find_long_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                 gyre_worker *worker, gyre_chunk *cells)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    if ((threadIdx.x & 31) == 0) {
+        worker->cells = cells;
+        worker->lone = 0;
+    }
+    gyre_seek_(arguments, view, worker);
+    if (!(view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_))
+        gyre_fetch_start_(view, worker);
+    if (worker->count)
+        gyre_look_ahead_(view, worker);
+}
+
+/* By the worker's first warp. */
+GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                            gyre_worker *worker, gyre_chunk *cells)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    if (!gyre_find_lone_(arguments, view, worker, cells))
+        gyre_find_long_(arguments, view, worker, cells);
+}
+
+GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                              gyre_chunk *cells, gyre_u32 threads)
+{
+    GYRE_IN_SHARED_(view);
+    gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
+    gyre_worker_meets_(threads); /* all have left the last run */
+    if (gyre_thread_of_(threads) < 32)
+        gyre_find_(arguments, view, worker, cells);
+    gyre_worker_meets_(threads);
+    if (worker->count == 0)
+        return 0;
+    if (GYRE_MOVE_BULK_ && worker->lone && view->stage.in_shared)
+        gyre_await_copy_(worker);
+    else if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
+        gyre_bridge_fetch_(view, worker, cells, threads);
+    else
+        gyre_fetch_(view, worker, cells, threads);
+    if (view->stage.most && threadIdx.x == 0)
+        view->stage.started = (gyre_u64)clock64();
+    return 1;
+}
+
+/* All of a lone reply but its header. */
+GYRE_HELPER void gyre_deliver_lone_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+{
+    gyre_chunk *slot = (gyre_chunk *)gyre_reply_at_(&view->served[worker->which], worker->first);
+    const gyre_chunk *reply = worker->cells + view->stage.request_chunks;
+    const gyre_u32 chunks = view->stage.reply_chunks;
+#pragma unroll 1
+    for (gyre_u32 chunk = 1 + gyre_thread_of_(threads); chunk < chunks; chunk += threads)
+        gyre_chunk_store_(slot + chunk, reply[chunk]);
+}
+
+GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                              gyre_u32 threads, gyre_u32 failed)
+{
+    GYRE_IN_SHARED_(view);
+    gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
+    if (failed)
+        atomicAdd(&view->failed, (gyre_u64)failed);
+    gyre_worker_meets_(threads); /* all have handled theirs */
+    if (view->stage.most && threadIdx.x == 0)
+        gyre_adapt_window_(view, worker->count);
+    if (worker->lone && view->stage.reply_chunks != 4) { /* a line goes without a fence */
+        gyre_deliver_lone_(view, worker, threads);
+        gyre_worker_meets_(threads); /* the payload is out */
+        if (gyre_thread_of_(threads) < 32)
+            gyre_post_lone_(view, worker, gyre_worker_of_(threads));
+    } else {
+        gyre_deliver_(view, worker, threads);
+    }
+    if (gyre_thread_of_(threads) > 0)
+        return;
+    atomicAdd(&view->handled, (gyre_u64)worker->count);
+    gyre_tell_counts_(arguments, view);
+}
+
+#endif
