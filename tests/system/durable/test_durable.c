@@ -302,7 +302,7 @@ static void meet_damage(void)
 
 static void damage(const char *path, bool cut)
 {
-    struct stat now;
+    struct stat now = {0};
     unsigned char byte = 0;
     int file = open(path, O_RDWR | O_CLOEXEC);
     require(file >= 0 && fstat(file, &now) == 0);
