@@ -69,23 +69,18 @@ static gyre_status copy(const gyre_queue *queue, const unsigned char *from, size
     return status;
 }
 
-static bool settles(const gyre_queue *queue)
-{
-    return queue->request_least && __atomic_load_n(&queue->settle, __ATOMIC_ACQUIRE) && !queue->packets;
-}
-
 void gyre_queue_settle_requests(gyre_queue *queue,
                                 void (*settle)(const gyre_queue *queue, void *request, uint64_t length))
 {
     gyre_producer_take(queue); /* who has it now is done before the caller looks at the ring */
-    __atomic_store_n(&queue->settle, settle, __ATOMIC_RELEASE); /* pairs with `settles` */
+    __atomic_store_n(&queue->settle, settle, __ATOMIC_RELEASE); /* pairs with gyre_queue_settles */
     gyre_producer_give(queue);
 }
 
 void gyre_queue_settle(const gyre_queue *queue, void *request)
 {
     uint32_t used;
-    if (!settles(queue))
+    if (!gyre_queue_settles(queue))
         return;
     memcpy(&used, request, sizeof used);
     if (used >= queue->request_least && used <= queue->request_size)
@@ -95,7 +90,8 @@ void gyre_queue_settle(const gyre_queue *queue, void *request)
 bool gyre_queue_converts(const gyre_queue *queue, size_t size)
 {
     return queue->packets || queue->request_growth.callers || queue->spans ||
-           __builtin_expect(settles(queue), 0) || (size != 0 && size == queue->caller_request_size);
+           __builtin_expect(gyre_queue_settles(queue), 0) ||
+           (size != 0 && size == queue->caller_request_size);
 }
 
 gyre_status gyre_queue_convert(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,

@@ -197,6 +197,11 @@ uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t si
  */
 void gyre_queue_settle_requests(gyre_queue *queue,
                                 void (*settle)(const gyre_queue *queue, void *request, uint64_t length));
+/** Whether there is such a function now. */
+static inline bool gyre_queue_settles(const gyre_queue *queue)
+{
+    return queue->request_least && __atomic_load_n(&queue->settle, __ATOMIC_ACQUIRE) && !queue->packets;
+}
 /** Lets a request that is in its place go through that. */
 void gyre_queue_settle(const gyre_queue *queue, void *request);
 

@@ -114,18 +114,37 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     return reserve(queue, queue->request_size, requests, count, deadline_ns);
 }
 
+/* How many of the first `count` reserved requests, which lie together, say a length that they can have. */
+static size_t count_lengths(const gyre_queue *queue, size_t count)
+{
+    const unsigned char *request = reserved_at(queue, 0);
+    const size_t stride = (size_t)(count > 1 ? reserved_at(queue, 1) - request : 0);
+    const uint32_t least = queue->request_least, more = (uint32_t)queue->producer.reserved_size - least;
+    size_t right = 0;
+    uint32_t used;
+    for (; right < count; right++, request += stride) {
+        memcpy(&used, request, sizeof used);
+        if (used - least > more)
+            break;
+    }
+    return right;
+}
+
 /* Of the reserved requests that are to be published. Fields that the caller does not know become zero. */
 static gyre_status check_reserved(const gyre_queue *queue, size_t count)
 {
-    gyre_status status = GYRE_OK;
     uint32_t known = queue->caller_request_size;
     for (size_t i = 0; known && i < count; i++)
         memset(reserved_at(queue, i) + known, 0, queue->request_size - known);
-    for (size_t i = 0; queue->request_least && status == GYRE_OK && i < count; i++) {
-        status = gyre_queue_check_tail(queue, reserved_at(queue, i), queue->producer.reserved_size, i);
-        gyre_queue_settle(queue, reserved_at(queue, i));
-    }
-    return status;
+    if (!queue->request_least)
+        return GYRE_OK;
+    const size_t right = count_lengths(queue, count);
+    if (right < count)
+        return gyre_queue_check_tail(queue, reserved_at(queue, right), queue->producer.reserved_size, right);
+    if (__builtin_expect(gyre_queue_settles(queue), 0))
+        for (size_t i = 0; i < count; i++)
+            gyre_queue_settle(queue, reserved_at(queue, i));
+    return GYRE_OK;
 }
 
 /* The first `count` of the reserved requests become visible, and the reservation ends. */
