@@ -188,10 +188,31 @@ static void publish_tail(struct gyre_queue_bridge *bridge, uint32_t track)
     __atomic_store_n(&bridge->tracks[track].tail, bridge->returns[track].tail, __ATOMIC_RELEASE);
 }
 
+/* Bytes of a track that are given back together: replies lie as workers allotted them, a run's in one piece. */
+struct piece {
+    uint32_t track;
+    uint64_t position, size;
+};
+
+static void give_piece(struct gyre_queue_bridge *bridge, const struct piece *piece)
+{
+    struct gyre_bridge_return *track = &bridge->returns[piece->track];
+    if (piece->size == 0)
+        return;
+    if (piece->position == track->tail)
+        track->tail += piece->size;
+    else
+        keep_pending(track, &bridge->layout, piece->position, piece->size);
+    if (track->pending_count)
+        settle_pending(track, &bridge->layout);
+    publish_tail(bridge, piece->track);
+}
+
 void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     struct gyre_queue_bridge *bridge = queue->bridge;
-    const gyre_bridge *layout = &bridge->layout;
+    const uint64_t most = bridge->layout.reply_bytes;
+    struct piece piece = {0, 0, 0};
     gyre_place place;
     if (!bridge->replies)
         return;
@@ -199,15 +220,15 @@ void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
         const gyre_slot *slot = gyre_reply_slot(queue, index);
         if (!in_track(queue, slot, &place))
             continue;
-        struct gyre_bridge_return *track = &bridge->returns[place.track];
-        if (place.position == track->tail)
-            track->tail += GYRE_BRIDGE_UNITS(slot->length);
-        else
-            keep_pending(track, layout, place.position, GYRE_BRIDGE_UNITS(slot->length));
-        if (track->pending_count)
-            settle_pending(track, layout);
-        publish_tail(bridge, place.track);
+        const uint64_t size = GYRE_BRIDGE_UNITS(slot->length);
+        if (place.position != piece.position + piece.size || place.track != piece.track ||
+            piece.size + size > most) {
+            give_piece(bridge, &piece);
+            piece = (struct piece){place.track, place.position, 0};
+        }
+        piece.size += size;
     }
+    give_piece(bridge, &piece);
     /* release: the spare place was read; pairs with the device's acquire */
     __atomic_store_n(&bridge->words->received, end, __ATOMIC_RELEASE);
     gyre_barrier_light(queue->light_sends); /* pairs with the worker's heavy barrier before it parks */
