@@ -3,15 +3,17 @@
  * Messages stored back to back: who may write which bytes of a ring, and when they are free again.
  *
  * Mirrors core/ring/bridge.c and bridge_send.c (the client), include/gyre/dialect/cpu_bridge.h (workers with a
- * track each) and cuda_promise.h (workers that share one), over the layout of include/gyre/ring_layout.h.
+ * track each) and cuda_promise.h, cuda_bridge.h (workers that share one), over the layout of include/gyre/ring_layout.h.
  * That a slot's words become visible together with its sequence is the business of slots.pml; here a slot is
  * published in one step, once all bytes of its message stand.
  *
  * Modelled: two rings of RING cells with room for the largest message behind their ends; messages of one or
  * two cells, written and read cell by cell, each cell holding the message's number. The sender takes bytes for
  * a request when the ring has them; they are free again once its completion was received. A worker takes a
- * request up when its track has room for the largest reply, which it promises itself, and allots what the
- * reply needs when it is handled. Two workers answer in any order, so bytes come back out of turn: the client
+ * request up when its track has room for the largest reply, and allots what the reply needs when it is handled.
+ * Workers that share a track claim requests below a limit, which whoever finds it too low raises: it reads how
+ * many requests are settled and then, in another step, how much of the track is free; and who allots does so
+ * before, in another step, it counts its request as settled. Two workers answer in any order, so bytes come back out of turn: the client
  * keeps those until they are the oldest. With RESUMED a device died after it had answered request 1 and not
  * request 0, and its reply fills the track: a worker without room may use the spare place for the request that
  * the client waits for.
@@ -21,8 +23,8 @@
  * Invariants: every cell of a request holds its number when it is read, and so does every cell of a reply; no
  * write leaves the ring and the room behind it; everything is answered and received in order; no deadlock.
  *
- * Mutants: REQUEST_FREED_EARLY NO_REQUEST_ROOM NO_OVERHANG ROOM_FOR_LEAST NO_PROMISE TAIL_BEFORE_READ
- * TAIL_OUT_OF_TURN NO_SPARE SPARE_ANY_TIME. OWN_TRACKS gives each worker a track.
+ * Mutants: REQUEST_FREED_EARLY NO_REQUEST_ROOM NO_OVERHANG ROOM_FOR_LEAST NO_PROMISE HEAD_READ_FIRST
+ * SETTLED_EARLY TAIL_BEFORE_READ TAIL_OUT_OF_TURN NO_SPARE SPARE_ANY_TIME. OWN_TRACKS gives each worker a track.
  */
 #ifndef RING
 #define RING 4 /* of replies */
@@ -82,7 +84,7 @@ byte tail_told[TRACKS];
 /* the client's, read by workers */
 byte tail[TRACKS], received_told;
 /* the workers' */
-byte next, head[TRACKS], promised[TRACKS];
+byte next, head[TRACKS], settled, limit;
 
 /* Requests below `index` are done with. */
 inline free_requests(index)
@@ -128,10 +130,17 @@ proctype sender()
     od
 }
 
-#ifdef NO_PROMISE
+#ifdef OWN_TRACKS
 #define FITS(w) (SINCE(head[TRACK(w)], tail[TRACK(w)]) + RESERVED <= RING)
 #else
-#define FITS(w) (SINCE(head[TRACK(w)], tail[TRACK(w)]) + promised[TRACK(w)] + RESERVED <= RING)
+#define FITS(w)    (next < limit)
+#define ROOM(head) ((RING - SINCE(head, tail[0])) / RESERVED)
+#define FULL       (settled + ROOM(head[0]) <= next)
+#endif
+#ifdef NO_PROMISE
+#define COUNTED next
+#else
+#define COUNTED settled
 #endif
 #ifdef RESUMED
 #define ANSWERED (reply[SLOT(next)].filled == next + 1)
@@ -153,8 +162,18 @@ end_poll:
 #ifdef RESUMED
     :: atomic { /* answered by a device that died */
             request[SLOT(next)].filled == next + 1 && reply[SLOT(next)].filled == next + 1;
-            next++
+            next++;
+            settled++
         }
+#endif
+#ifndef OWN_TRACKS
+#ifdef HEAD_READ_FIRST
+    :: atomic { !FITS(me) && !FULL; at = ROOM(head[0]) };
+        atomic { at = COUNTED + at; limit = (at > limit -> at : limit); at = 0 }
+#else
+    :: atomic { !FITS(me) && !FULL; at = COUNTED };
+        atomic { at = at + ROOM(head[0]); limit = (at > limit -> at : limit); at = 0 }
+#endif
 #endif
     :: atomic {
             request[SLOT(next)].filled == next + 1 && !ANSWERED && FITS(me);
@@ -163,13 +182,12 @@ end_poll:
 #ifdef REQUEST_FREED_EARLY
             free_requests(next);
 #endif
-            promised[TRACK(me)] = promised[TRACK(me)] + RESERVED;
             elsewhere = false
         }
         goto handle
 #if defined(RESUMED) && !defined(NO_SPARE)
     :: atomic {
-            request[SLOT(next)].filled == next + 1 && !ANSWERED && !FITS(me) && SPARE_IS_FREE;
+            request[SLOT(next)].filled == next + 1 && !ANSWERED && !FITS(me) && FULL && SPARE_IS_FREE;
             index = next;
             next++;
             elsewhere = true
@@ -189,16 +207,20 @@ handle:
     :: length = 1
     :: length = LARGEST
     fi;
+#ifdef SETTLED_EARLY
+    settled++;
+#endif
     atomic {
         at = head[TRACK(me)];
         if
         :: elsewhere
-        :: else ->
-            head[TRACK(me)] = ADD(head[TRACK(me)], length);
-            promised[TRACK(me)] = promised[TRACK(me)] - RESERVED
+        :: else -> head[TRACK(me)] = ADD(head[TRACK(me)], length)
         fi;
         i = 0
     }
+#ifndef SETTLED_EARLY
+    settled++;
+#endif
     do
 #ifdef RESUMED
     :: i < length && elsewhere -> spare[i] = index + 1; i++

@@ -10,7 +10,17 @@
 #ifndef GYRE_DIALECT_CUDA_BRIDGE_H
 #define GYRE_DIALECT_CUDA_BRIDGE_H
 
-#define GYRE_BRIDGE_LANES 16 /* that move one message together, at least */
+#define GYRE_BRIDGE_LANES 32 /* that move one message together, at least */
+#ifndef GYRE_BRIDGE_APART
+#define GYRE_BRIDGE_APART 8 /* messages that each warp has under way to it */
+#endif
+/* Messages of more chunks come by a bulk copy each, which one thread starts after the other. */
+#ifndef GYRE_BRIDGE_BULK
+#define GYRE_BRIDGE_BULK 130
+#endif
+#ifndef GYRE_BRIDGE_AHEAD
+#define GYRE_BRIDGE_AHEAD 2048 /* with so many known and not taken, nobody looks ahead */
+#endif
 
 /* What a slot's header says: its length, and 0 when the message lies in the slot. `most` is the stage's room.
  */
@@ -108,6 +118,40 @@ GYRE_HELPER gyre_bridge_group_ gyre_bridge_group_of_(gyre_u32 threads, gyre_u32 
     return mine;
 }
 
+/* Each warp fetches messages by itself, several at once. */
+GYRE_HELPER void gyre_bridge_fetch_warps_(const gyre_block_view *view, const gyre_worker *worker,
+                                          gyre_chunk *cells, gyre_u32 threads)
+{
+    const gyre_u32 warps = threads / 32, lane = threadIdx.x & 31, count = worker->count;
+    const gyre_bridge_bytes_ bytes = gyre_bridge_requests_(view, worker);
+#pragma unroll 1
+    for (gyre_u32 first = gyre_thread_of_(threads) / 32; first < count; first += warps * GYRE_BRIDGE_APART) {
+        gyre_chunk mine[GYRE_BRIDGE_APART];
+        const gyre_chunk *from[GYRE_BRIDGE_APART];
+        gyre_u32 size[GYRE_BRIDGE_APART];
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_BRIDGE_APART; j++) {
+            const gyre_u32 slot = first + j * warps;
+            const gyre_chunk *cell = cells + slot * view->stage.cell;
+            size[j] = slot < count ? gyre_bridge_request_size_(view, cell) : 0;
+            if (size[j])
+                from[j] = gyre_bridge_request_at_(bytes, cell);
+            if (lane * 16 < size[j])
+                mine[j] = gyre_chunk_load_(from[j] + lane);
+        }
+        __syncwarp(); /* where they are loaded from stands where they go */
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_BRIDGE_APART; j++) {
+            gyre_chunk *to = cells + (first + j * warps) * view->stage.cell + 1;
+            if (lane * 16 < size[j])
+                to[lane] = mine[j];
+#pragma unroll 4
+            for (gyre_u32 chunk = lane + 32; chunk * 16 < size[j]; chunk += 32)
+                to[chunk] = gyre_chunk_load_(from[j] + chunk);
+        }
+    }
+}
+
 /* What a message is loaded from is in its cell, where its own bytes go: so the group meets in between. */
 GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 threads)
@@ -115,6 +159,10 @@ GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyr
     const gyre_bridge_group_ mine = gyre_bridge_group_of_(threads, worker->count);
     const gyre_u32 count = worker->count, rounds = (count + mine.groups - 1) / mine.groups;
     const gyre_bridge_bytes_ bytes = gyre_bridge_requests_(view, worker);
+    if (threads % 32 == 0 && count * 32 >= threads) {
+        gyre_bridge_fetch_warps_(view, worker, cells, threads);
+        return;
+    }
 #pragma unroll 1
     for (gyre_u32 round = 0; round < rounds; round++) {
         const gyre_u32 slot = round * mine.groups + mine.group,
@@ -129,21 +177,93 @@ GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyr
     }
 }
 
+/* ---- looking ahead ---- */
+
+/* When room for replies comes to an end, what the host gave back is asked before a claim has to wait for it.
+ * By one thread. */
+GYRE_HELPER void gyre_bridge_free_ahead_(gyre_block_view *view, gyre_u32 which, gyre_u64 index)
+{
+    const gyre_served *queue = &view->served[which];
+    if (queue->kind & GYRE_BRIDGED_REPLIES_ && gyre_near_load_(&queue->claims->limit) < index)
+        gyre_bridge_free_(view, which, gyre_word_load_(gyre_bridge_tail_(view, which)));
+}
+
+/*
+ * As gyre_look_ahead_, but farther: workers take many requests at once here. By one of the worker's warps,
+ * while the others fetch.
+ */
+GYRE_APART_ void gyre_bridge_look_ahead_(gyre_block_view *view, const gyre_worker *worker)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
+    const gyre_served *queue = &view->served[worker->which];
+    gyre_cuda_claims *claims = queue->claims;
+    gyre_u64 from = 0;
+    gyre_u32 looks = 0;
+    if (blockDim.x < 32) {
+        gyre_look_ahead_(view, worker);
+        return;
+    }
+    if (lane == 0 && (worker->wide || worker->count > GYRE_SEEK_NARROW)) {
+        const gyre_u64 next = gyre_near_load_(&claims->next), ready = gyre_near_load_(&claims->ready);
+        from = ready > next ? ready : next;
+        looks = from - next < GYRE_BRIDGE_AHEAD && atomicCAS(&claims->pollers[0], 0u, 1u) == 0;
+    }
+    if (!__shfl_sync(mask, looks, 0))
+        return;
+    from = __shfl_sync(mask, from, 0);
+    from += gyre_bridge_look_(queue, from);
+    if (lane == 0) {
+        atomicMax(&claims->ready, from);
+        atomicExch(&claims->pollers[0], 0u);
+        gyre_bridge_free_ahead_(view, worker->which, from + GYRE_BRIDGE_AHEAD / 2);
+    }
+    __syncwarp(mask);
+}
+
+/* ---- a run ---- */
+
+/* The slots, a few loads in flight in each of `threads` threads. */
+GYRE_HELPER void gyre_bridge_fetch_slots_(const gyre_block_view *view, const gyre_worker *worker,
+                                          gyre_chunk *cells, gyre_u32 thread, gyre_u32 threads)
+{
+    const gyre_served *queue = &view->served[worker->which];
+    const gyre_u32 all = 4 * worker->count, cell = view->stage.cell;
+#pragma unroll 1
+    for (gyre_u32 start = thread; start < all; start += threads * GYRE_STAGE_LOADS_) {
+        gyre_chunk mine[GYRE_STAGE_LOADS_];
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_STAGE_LOADS_; j++) {
+            const gyre_u32 chunk = start + j * threads;
+            if (chunk < all)
+                mine[j] = gyre_chunk_load_(
+                    (const gyre_chunk *)gyre_request_at_(queue, worker->first + chunk / 4) + chunk % 4);
+        }
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_STAGE_LOADS_; j++) {
+            const gyre_u32 chunk = start + j * threads;
+            if (chunk < all)
+                cells[chunk / 4 * cell + chunk % 4] = mine[j];
+        }
+    }
+}
+
 /* The run is in the stage afterwards, for all threads of the worker: first the slots, then what they name. */
-GYRE_APART_ void gyre_bridge_fetch_(const gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
+GYRE_APART_ void gyre_bridge_fetch_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
                                     gyre_u32 threads)
 {
     GYRE_IN_SHARED_(view);
     GYRE_IN_SHARED_(worker);
-    const gyre_served *queue = &view->served[worker->which];
-#pragma unroll 1
-    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < 4 * worker->count; chunk += threads)
-        cells[chunk / 4 * view->stage.cell + chunk % 4] = gyre_chunk_load_(
-            (const gyre_chunk *)gyre_request_at_(queue, worker->first + chunk / 4) + chunk % 4);
+    const gyre_u32 thread = gyre_thread_of_(threads), looks = threads % 32 == 0 && threads > 32 ? 32 : 0;
+    if (thread + looks < threads)
+        gyre_bridge_fetch_slots_(view, worker, cells, thread, threads - looks);
+    if (looks ? thread + looks >= threads : thread < 32)
+        gyre_bridge_look_ahead_(view, worker); /* the last warp, when there are several */
     gyre_worker_meets_(threads);
 #if GYRE_MOVE_BULK_
-    if (view->stage.in_shared) {
-        if (gyre_thread_of_(threads) < 32)
+    if (view->stage.in_shared && view->stage.request_chunks > GYRE_BRIDGE_BULK) {
+        if (thread < 32)
             gyre_bridge_fetch_bulk_(view, worker, cells);
         gyre_worker_meets_(threads);
         gyre_fetch_end_(view, worker, threads);
@@ -186,8 +306,8 @@ GYRE_HELPER void gyre_bridge_allot_(const gyre_block_view *view, gyre_worker *wo
         return;
     worker->long_replies = all > 0;
     worker->position = worker->spare || !all ? 0 : atomicAdd(&cursor->head, (gyre_u64)all);
-    __threadfence();
-    gyre_bridge_withdraw_(view, worker->which, worker->promised);
+    __threadfence(); /* what is settled is allotted */
+    atomicAdd(&cursor->settled, (gyre_u64)worker->count);
 }
 
 /* Allots the run's replies, and stores those that are longer than a slot. */

@@ -107,6 +107,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     if (view->team_leader && gyre_device_load_(&cursor->serial) != serial) {
         cursor->claims.next = first;
         cursor->claims.ready = first;
+        cursor->claims.limit = cursor->settled = first;
         gyre_open_track_(row, (const gyre_u8 *)region, cursor);
         __threadfence();
         *(volatile gyre_u64 *)&cursor->serial = serial;
@@ -115,7 +116,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
         ; /* the team's leader is about to set it */
     gyre_served *served = &view->served[view->queue_count++];
     served->entry = (gyre_u16)entry;
-    served->own.next = served->own.ready = gyre_near_load_(&cursor->claims.next);
+    served->own.next = served->own.ready = served->own.limit = gyre_near_load_(&cursor->claims.next);
     served->own.pollers[0] = served->own.pollers[1] = 0;
     served->claims = view->team_size > 1 ? &cursor->claims : &served->own;
     served->mask = gyre_near_load_(&row->slots.capacity) - 1;

@@ -137,7 +137,7 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
     gyre_served *queue = &view->served[0];
-    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0};
+    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0, 0};
     gyre_u32 found = 0, step = GYRE_LONE_REST_;
     if (!gyre_lone_may_(view))
         return 0;

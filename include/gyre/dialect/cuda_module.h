@@ -82,16 +82,16 @@ typedef struct gyre_cuda_claims {
     gyre_u64 next;       /* first index that nobody took */
     gyre_u64 ready;      /* what lies below it was seen to be there; may be less than `next` */
     gyre_u32 pollers[2]; /* 1: somebody looks across the bus, in this phase */
+    gyre_u64 limit;      /* where replies are stored back to back: those to what lies below it have room */
 } gyre_cuda_claims;
 
 /** Where the device is in one queue; one line of device memory an entry of the queue table. */
 typedef struct gyre_cuda_cursor {
     gyre_u64 serial; /* of the table entry that the rest belongs to */
     gyre_cuda_claims claims;
-    /* where replies are stored back to back: what is allotted, what is promised besides, what is free again
-     */
-    gyre_u64 head, promised, tail;
-    gyre_u64 reserved;
+    /* where replies are stored back to back: what is allotted, the replies to how many requests (counted as
+     * these are numbered), and what is free again */
+    gyre_u64 head, settled, tail;
 } gyre_cuda_cursor;
 
 /** A row of the queue table, with a word of its queue's region. */

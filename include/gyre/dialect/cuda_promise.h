@@ -3,10 +3,12 @@
  * Queues whose messages are stored back to back (gyre_bridge in ring_layout.h): where their bytes lie, and
  * room for their replies. A part (cuda_resident.h): once a run. Included by cuda_seek.h.
  *
- * All workers of a queue share its one track, by words of its cursor in device memory. Who claims requests is
- * promised room for the largest replies to them; who delivers replies allots what they need and gives the
- * promise back, so that delivering never waits. What else there is to know of such a queue is in its row of
- * the relay, whence it is loaded once a run: the block's view has no room for it.
+ * All workers of a queue share its one track. Requests are claimed up to a limit alone, below which even the
+ * largest replies have room, so that delivering never waits. What is claimed and not settled may need that
+ * much; who delivers replies allots what they need, and only then counts them as settled. So a limit that was
+ * right once stays right, and is only ever raised: no claim touches more words than in other queues. What
+ * else there is to know of such a queue is in its row of the relay, whence it is loaded once a run: the
+ * block's view has no room for it.
  */
 #ifndef GYRE_DIALECT_CUDA_PROMISE_H
 #define GYRE_DIALECT_CUDA_PROMISE_H
@@ -33,7 +35,7 @@ GYRE_HELPER void gyre_open_track_(const gyre_control_queue *row, const gyre_u8 *
                                   gyre_cuda_cursor *cursor)
 {
     const gyre_u64 words = gyre_near_load_(&row->bridge.words_offset);
-    cursor->head = cursor->promised = cursor->tail = 0;
+    cursor->head = cursor->tail = 0;
     if (words == 0 || gyre_near_half_load_(&row->bridge.tracks) == 0)
         return;
     const gyre_bridge_track *track = (const gyre_bridge_track *)(region + words + sizeof(gyre_bridge_words));
@@ -47,60 +49,97 @@ GYRE_HELPER gyre_u64 gyre_bridge_largest_(const gyre_block_view *view)
     return (view->stage.reply_chunks - 1) * 16;
 }
 
-/* Gives back the room that was promised for `count` of the largest replies of queue `which`. */
-GYRE_HELPER void gyre_bridge_withdraw_(const gyre_block_view *view, gyre_u32 which, gyre_u32 count)
+/*
+ * The first index whose reply may find no room. The requests that are settled are counted before the head is
+ * read, and whoever allots raises it before it counts: so replies are taken for more than they need, never
+ * for less. By one thread.
+ */
+GYRE_HELPER gyre_u64 gyre_bridge_limit_(const gyre_block_view *view, gyre_u32 which, gyre_u64 tail)
 {
-    atomicAdd(&view->cursors[view->served[which].entry].promised, 0ull - count * gyre_bridge_largest_(view));
+    const gyre_control_queue *row = gyre_bridge_row_(view, &view->served[which]);
+    const gyre_cuda_cursor *cursor = &view->cursors[view->served[which].entry];
+    const gyre_u64 size = gyre_near_half_load_(&row->bridge.reply_bytes);
+    const gyre_u64 settled = gyre_near_load_(&cursor->settled);
+    __threadfence();
+    const gyre_u64 used = gyre_near_load_(&cursor->head) - tail;
+    return settled + (used < size ? (size - used) / gyre_bridge_largest_(view) : 0);
 }
 
-/* How many of the largest replies fit behind what is allotted and promised. */
-GYRE_HELPER gyre_u32 gyre_bridge_fits_(gyre_u64 taken, gyre_u64 tail, gyre_u64 size, gyre_u64 each,
-                                       gyre_u32 wanted)
+/* The host's word of what is free again. */
+GYRE_HELPER const gyre_u64 *gyre_bridge_tail_(const gyre_block_view *view, gyre_u32 which)
 {
-    const gyre_u64 used = taken - tail;
-    if (used >= size)
-        return 0;
-    const gyre_u64 fits = (size - used) / each;
-    return fits < wanted ? (gyre_u32)fits : wanted;
+    const gyre_control_queue *row = gyre_bridge_row_(view, &view->served[which]);
+    const gyre_bridge_words *words =
+        (const gyre_bridge_words *)gyre_bridge_place_(row, &row->bridge.words_offset);
+    return &((const gyre_bridge_track *)(words + 1))->tail;
 }
 
-/* What a promise says beside how many requests may be taken: the one reply goes to the spare place. */
+/* Makes known that the host gave back all below `tail`, which this thread loaded. */
+GYRE_HELPER gyre_u64 gyre_bridge_free_(const gyre_block_view *view, gyre_u32 which, gyre_u64 tail)
+{
+    gyre_fence_system_(); /* what lies below it was read before it was stored */
+    atomicMax(&view->cursors[view->served[which].entry].tail, tail);
+    const gyre_u64 limit = gyre_bridge_limit_(view, which, tail);
+    atomicMax(&view->served[which].claims->limit, limit);
+    return limit;
+}
+
+/* What is said beside how many requests may be taken: the one reply goes to the spare place. */
 #define GYRE_PROMISE_SPARE_ 0x80000000u
 
 /*
- * Promises room for the replies to as many of `wanted` requests of queue `which` from index `first` on as
- * there is some for. None: the spare place may have the reply to the first, when the host received all before
- * it. The head is read after the promise is made, and whoever allots raises it before it withdraws: so the
- * sum of both is never taken for less than it is. By one thread.
+ * How many of `wanted` requests of queue `which` from index `first` on may be taken, by what the device knows,
+ * and then by what the host says. None: the spare place may have the reply to the first, when the host
+ * received all before it. By one thread.
  */
 GYRE_APART_ gyre_u32 gyre_bridge_promise_(gyre_block_view *view, gyre_u32 which, gyre_u64 first,
                                           gyre_u32 wanted)
 {
     GYRE_IN_SHARED_(view);
     const gyre_served *queue = &view->served[which];
+    gyre_u64 limit = gyre_bridge_limit_(view, which, gyre_near_load_(&view->cursors[queue->entry].tail));
+    if (limit >= first + wanted) {
+        atomicMax(&queue->claims->limit, limit);
+        return wanted;
+    }
     const gyre_control_queue *row = gyre_bridge_row_(view, queue);
-    gyre_cuda_cursor *cursor = &view->cursors[queue->entry];
-    const gyre_u64 each = gyre_bridge_largest_(view), size = gyre_near_half_load_(&row->bridge.reply_bytes);
-    const gyre_u64 promised = atomicAdd(&cursor->promised, each * wanted);
-    __threadfence();
-    const gyre_u64 taken = promised + gyre_near_load_(&cursor->head);
-    gyre_u32 fits = gyre_bridge_fits_(taken, gyre_near_load_(&cursor->tail), size, each, wanted);
-    if (fits == wanted)
-        return fits;
     const gyre_bridge_words *words =
         (const gyre_bridge_words *)gyre_bridge_place_(row, &row->bridge.words_offset);
-    const gyre_u64 tail = gyre_word_load_(&((const gyre_bridge_track *)(words + 1))->tail);
+    const gyre_u64 tail = gyre_word_load_(gyre_bridge_tail_(view, which));
     const gyre_u64 received = gyre_word_load_(&words->received);
-    gyre_fence_system_(); /* what lies below them was read before they were stored */
-    atomicMax(&cursor->tail, tail);
-    fits = gyre_bridge_fits_(taken, tail, size, each, wanted);
-    gyre_bridge_withdraw_(view, which, wanted - fits);
-    if (fits > 0)
-        return fits;
+    limit = gyre_bridge_free_(view, which, tail);
+    if (limit > first)
+        return limit - first < wanted ? (gyre_u32)(limit - first) : wanted;
     if (received == first)
         return 1 | GYRE_PROMISE_SPARE_;
     gyre_ask_(view, GYRE_SEEK_ASK_HOST_CLOCKS); /* the host may want something else meanwhile */
     return 0;
+}
+
+#ifndef GYRE_BRIDGE_ROWS
+#define GYRE_BRIDGE_ROWS 16 /* of 32 slots, that a look far ahead takes in */
+#endif
+
+/* One look across the bus from index `next` on: how many requests are there. By a warp of 32. */
+GYRE_APART_ gyre_u32 gyre_bridge_look_(const gyre_served *queue, gyre_u64 next)
+{
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
+    gyre_u64 sequences[GYRE_BRIDGE_ROWS];
+    gyre_u32 found = 0, full = 1;
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_BRIDGE_ROWS; row++) {
+        sequences[row] = 0;
+        if (row * 32 + lane <= queue->mask)
+            sequences[row] = gyre_word_load_(&gyre_request_at_(queue, next + row * 32 + lane)->sequence);
+    }
+#pragma unroll
+    for (gyre_u32 row = 0; row < GYRE_BRIDGE_ROWS; row++) {
+        const gyre_u32 there = __ballot_sync(mask, sequences[row] == next + row * 32 + lane + 1);
+        if (full)
+            found += there == 0xffffffffu ? 32 : (gyre_u32)__ffs((int)~there) - 1;
+        full = full && there == 0xffffffffu;
+    }
+    return found;
 }
 
 #endif

@@ -162,11 +162,10 @@ struct gyre_worker {
     gyre_u32 parity;  /* of `barrier` */
     gyre_u64 barrier; /* counts bytes that arrive in the stage */
     /* where replies are stored back to back: the position of the first one; whether some are longer than
-     * their slots; whether the one reply goes to the spare place; how many have room promised */
+     * their slots; whether the one reply goes to the spare place */
     gyre_u64 position;
     gyre_u16 long_replies, spare;
-    gyre_u16 promised;
-    gyre_u16 lone; /* 1: the run is one message, which takes the short way (cuda_lone.h) */
+    gyre_u32 lone; /* 1: the run is one message, which takes the short way (cuda_lone.h) */
 };
 
 /** What the threads of a block share; one a block, in shared memory. */

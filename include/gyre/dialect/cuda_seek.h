@@ -34,9 +34,10 @@ struct gyre_seeker_ {
     gyre_u32 count; /* what was taken, 0: nothing yet */
     gyre_u32 which; /* of the block's queues */
     gyre_u32 polls;
-    gyre_u32 phase;   /* 1 + the pollers' place that it holds, 0: none */
-    gyre_u32 wide;    /* there may be a backlog: look far ahead */
-    gyre_u32 promise; /* GYRE_PROMISE_SPARE_, or 0 (cuda_promise.h) */
+    gyre_u32 phase; /* 1 + the pollers' place that it holds, 0: none */
+    gyre_u32 wide;  /* there may be a backlog: look far ahead */
+    gyre_u32 spare; /* the one reply goes to the spare place (cuda_promise.h) */
+    gyre_u64 limit; /* where replies are stored back to back: those to what lies below it have room */
 };
 
 /* What lane 0 decides; more bits tell how. */
@@ -126,21 +127,21 @@ GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyr
                                 gyre_u64 there)
 {
     const gyre_u32 all = there < 0xffffu ? (gyre_u32)there : 0xffffu, team = view->team_size;
-    const gyre_u32 even = team > 1 ? (all + team - 1) / team : all, lanes = view->stage.most ? 1 : 32;
-    const gyre_u32 least = all < lanes ? all : lanes, share = even > least ? even : least;
     const gyre_u32 bridged = view->served[seeker->which].kind & GYRE_BRIDGED_REPLIES_;
+    const gyre_u32 even = team > 1 ? (all + team - 1) / team : all;
+    const gyre_u32 lanes = view->stage.most ? 1 : bridged ? view->stage.threads / 2 : 32;
+    const gyre_u32 least = all < lanes ? all : lanes, share = even > least ? even : least;
     gyre_u32 taken = share < view->stage.window ? share : view->stage.window;
-    if (bridged) {
+    seeker->spare = 0;
+    if (bridged && seeker->limit < seeker->first + taken) {
         const gyre_u32 promise = gyre_bridge_promise_(view, seeker->which, seeker->first, taken);
         if (promise == 0)
             return GYRE_SEEK_REST_; /* until the host has received more */
-        seeker->promise = promise & GYRE_PROMISE_SPARE_;
+        seeker->spare = promise & GYRE_PROMISE_SPARE_;
         taken = promise & ~GYRE_PROMISE_SPARE_;
     }
     seeker->count =
         atomicCAS(&claims->next, seeker->first, seeker->first + taken) == seeker->first ? taken : 0;
-    if (bridged && seeker->count == 0)
-        gyre_bridge_withdraw_(view, seeker->which, seeker->promise ? 0 : taken);
     return seeker->count ? GYRE_SEEK_DONE_ : GYRE_SEEK_REST_;
 }
 
@@ -152,6 +153,8 @@ GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker
         return GYRE_SEEK_LEAVE_;
     seeker->first = gyre_near_load_(&claims->next);
     const gyre_u64 ready = gyre_near_load_(&claims->ready);
+    if (view->served[seeker->which].kind & GYRE_BRIDGED_REPLIES_)
+        seeker->limit = gyre_near_load_(&claims->limit);
     if (seeker->first < ready)
         return gyre_take_(view, seeker, claims, ready - seeker->first);
     if (!gyre_may_poll_(view, seeker, claims))
@@ -252,7 +255,7 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
                             gyre_worker *worker)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
-    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0};
+    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0, 0};
     gyre_u32 step = GYRE_SEEK_REST_;
     if (lane == 0) { /* which writes these words at the end; volatile, so that no other lane reads ahead */
         seeker.which = *(volatile gyre_u32 *)&worker->which;
@@ -265,7 +268,10 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
         step = __shfl_sync(mask, step, 0);
         if ((step & 3u) == GYRE_SEEK_LOOK_) {
             const gyre_u64 next = __shfl_sync(mask, seeker.first, 0);
-            const gyre_u32 found = gyre_look_(view, &view->served[step >> GYRE_SEEK_WHICH_0], next, step);
+            const gyre_served *queue = &view->served[step >> GYRE_SEEK_WHICH_0];
+            const gyre_u32 far = step & GYRE_SEEK_WIDE_ && !(step & GYRE_SEEK_ASKS_) && blockDim.x >= 32 &&
+                                 queue->kind & GYRE_BRIDGED_REQUESTS_;
+            const gyre_u32 found = far ? gyre_bridge_look_(queue, next) : gyre_look_(view, queue, next, step);
             if (lane == 0)
                 step = gyre_note_found_(view, &seeker, found);
             step = __shfl_sync(mask, step, 0);
@@ -279,8 +285,7 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
         worker->count = seeker.count;
         worker->which = seeker.which;
         worker->wide = seeker.wide;
-        worker->spare = seeker.promise != 0;
-        worker->promised = seeker.promise ? 0 : seeker.count;
+        worker->spare = seeker.spare != 0;
         worker->drop_before = *(volatile gyre_u64 *)&view->served[seeker.which].dropping;
     }
     __syncwarp(mask);

@@ -171,12 +171,40 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, 
     return 0;
 }
 
+/* Whether all queues of the block store their requests back to back. */
+GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
+{
+    gyre_u32 all = GYRE_BRIDGED_REQUESTS_;
+    for (gyre_u32 i = 0; i < view->queue_count; i++)
+        all &= view->served[i].kind;
+    return all;
+}
+
+/*
+ * Threads of a worker. Blocks that share a queue of messages stored back to back take many at once, each block
+ * as one worker: what small takes cost is the time from claim to claim, which is a journey to the device's
+ * memory and back whatever their number.
+ */
+#ifndef GYRE_BRIDGE_WORKER_SIZE
+#define GYRE_BRIDGE_WORKER_SIZE 256
+#endif
+template <class K> GYRE_HELPER gyre_u32 gyre_worker_threads_(const gyre_block_view *view, gyre_u32 bridged)
+{
+    if (!gyre_stage_<K>::by_workers)
+        return blockDim.x;
+    if (bridged && view->team_size > 1)
+        return blockDim.x > GYRE_BRIDGE_WORKER_SIZE ? GYRE_BRIDGE_WORKER_SIZE : blockDim.x;
+    return GYRE_CUDA_WORKER(blockDim.x);
+}
+
 template <class K>
 GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                     gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
     typedef gyre_stage_<K> stage;
-    const gyre_u32 threads = stage::by_workers ? GYRE_CUDA_WORKER(blockDim.x) : blockDim.x;
+    const gyre_u32 bridged = gyre_all_bridged_(view);
+    const gyre_u32 threads = gyre_worker_threads_<K>(view, bridged);
+    const gyre_u32 dense = bridged ? 0 : stage::dense;
     const gyre_u32 wanted = K::form == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
                             : K::form == 3 ? GYRE_ACTOR_WINDOW
                                            : threads;
@@ -184,13 +212,13 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
                               ? (gyre_dynamic_size_() - 16 * stage::scratch_chunks) / (blockDim.x / threads)
                               : GYRE_CUDA_STAGE_SIZE;
     gyre_stage_make_(view, threads, room, wanted, stage::request_chunks, stage::reply_chunks,
-                     (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) |
-                         (stage::dense > 0 ? GYRE_STAGE_DENSE_ : 0) | (K::form == 2 ? GYRE_STAGE_BLOCK_ : 0));
+                     (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (dense > 0 ? GYRE_STAGE_DENSE_ : 0) |
+                         (K::form == 2 ? GYRE_STAGE_BLOCK_ : 0));
     __syncthreads();
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
     gyre_chunk *cells = stage::in_shared
                             ? memory + stage::scratch_chunks +
-                                  threadIdx.x / threads * view->stage.window * (stage::cell + stage::dense)
+                                  threadIdx.x / threads * view->stage.window * (stage::cell + dense)
                             : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
     while (gyre_next_run_(arguments, view, cells, threads))
         gyre_end_run_(arguments, view, threads,

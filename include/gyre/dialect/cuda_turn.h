@@ -22,8 +22,9 @@ GYRE_APART_ void gyre_find_long_(const gyre_resident_arguments &arguments, gyre_
         worker->lone = 0;
     }
     gyre_seek_(arguments, view, worker);
-    if (!(view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_))
-        gyre_fetch_start_(view, worker);
+    if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
+        return; /* what there is to fetch is told by the slots */
+    gyre_fetch_start_(view, worker);
     if (worker->count)
         gyre_look_ahead_(view, worker);
 }
