@@ -93,14 +93,15 @@ static const char *const headed[] = {"queue.words_48.header=32", NULL};
 static const char *const stamped[] = {"kernel.words_48.timing=true", NULL};
 static const char *const parked[] = {"kernel.words_48.idle=park", "queue.words_48.idle=park", NULL};
 
-/* Rings of bytes as deep as the slots; with two threads a ring, as many blocks as a GPU needs for them. */
+/* Rings of bytes as deep as the slots, and no larger than the processor's caches hold; with two threads a
+ * ring, as many blocks as a GPU needs for them. */
 static const char *const bridged[] = {"queue.default.layout=bridged", NULL};
-static const char *const bridged_one[] = {"queue.default.layout=bridged", "queue.default.bytes=33554432",
-                                          "kernel.bridged_512.blocks=32", NULL};
-static const char *const bridged_six[] = {"queue.default.layout=bridged", "queue.default.bytes=33554432",
-                                          "kernel.bridged_512.blocks=96", NULL};
-static const char *const bridged_four[] = {"queue.default.layout=bridged", "kernel.bridged_65536.blocks=128",
-                                           NULL};
+#define BRIDGED_RINGS "queue.default.layout=bridged", "queue.default.bytes=4194304"
+static const char *const bridged_one[] = {BRIDGED_RINGS, "kernel.bridged_512.blocks=32", NULL};
+static const char *const bridged_six[] = {BRIDGED_RINGS, "kernel.bridged_512.blocks=96", NULL};
+static const char *const bridged_large[] = {"queue.default.layout=bridged", "kernel.bridged_65536.blocks=32",
+                                            NULL};
+static const char *const bridged_four[] = {BRIDGED_RINGS, "kernel.bridged_65536.blocks=64", NULL};
 
 static const char *const isolated[] = {"backend.default.isolation=process", NULL};
 #define WITHOUT NULL, "the same without isolation"
@@ -203,16 +204,21 @@ const bench_case bench_cases[] = {
     {"bridged/64..512/one",
      bench_run_bridged_pair,
      NO_FLOOR,
-     {BENCH_BRIDGED_512, 65536, 65536, 256, 1},
+     {BENCH_BRIDGED_512, 8192, 8192, 256, 1},
      bridged_one,
      {{0}}},
     {"bridged/64..512/six",
      bench_run_bridged_pair,
      NO_FLOOR,
-     {BENCH_BRIDGED_512, 65536, 65536, 256, 6},
+     {BENCH_BRIDGED_512, 8192, 8192, 256, 6},
      bridged_six,
      {{0}}},
-    {"bridged/65536", bench_run_bridged_pair, NO_FLOOR, {BENCH_BRIDGED_65536, 64, 64, 1, 1}, bridged, {{0}}},
+    {"bridged/65536",
+     bench_run_bridged_pair,
+     NO_FLOOR,
+     {BENCH_BRIDGED_65536, 64, 64, 1, 1},
+     bridged_large,
+     {{0}}},
     {"bridged/65536/four",
      bench_run_bridged_pair,
      NO_FLOOR,
