@@ -3,9 +3,13 @@
  * The memory of the device in which a queue's large spans travel (span_handles): an ordinary buffer with a
  * name, so that kernels find it in their tables, also after their worker was replaced. No locks of its own.
  */
+#include <time.h>
+
 #include "core/base/error.h"
 #include "core/ring/queue_spans.h"
 #include "core/runtime/runtime.h"
+
+enum { TRIES_MAX = 1000, TRY_NS = 5000000 };
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
 {
@@ -24,14 +28,36 @@ static const char *hindrance(const gyre_kernel *kernel, const char *section, con
     return setting(kernel, section, "durability") ? "a queue with a journal" : NULL;
 }
 
+/* A worker that died in the midst of a transfer is replaced, and the next one takes it. */
+static bool try_again(const gyre_queue *queue, gyre_status status, uint32_t *tries)
+{
+    if (status != GYRE_LOST || !queue->device_returns || ++*tries > TRIES_MAX ||
+        gyre_kernel_get_state(queue->kernel) == GYRE_KERNEL_LOST)
+        return false;
+    nanosleep(&(struct timespec){0, TRY_NS}, NULL);
+    return true;
+}
+
 static gyre_status upload(void *context, uint64_t offset, const void *bytes, uint64_t size)
 {
-    return gyre_buffer_upload(context, offset, bytes, size);
+    const gyre_queue *queue = context;
+    uint32_t tries = 0;
+    gyre_status status;
+    do
+        status = gyre_buffer_upload(queue->span_memory, offset, bytes, size);
+    while (try_again(queue, status, &tries));
+    return status;
 }
 
 static gyre_status download(void *context, uint64_t offset, void *bytes, uint64_t size)
 {
-    return gyre_buffer_download(context, offset, bytes, size);
+    const gyre_queue *queue = context;
+    uint32_t tries = 0;
+    gyre_status status;
+    do
+        status = gyre_buffer_download(queue->span_memory, offset, bytes, size);
+    while (try_again(queue, status, &tries));
+    return status;
 }
 
 static gyre_status create(gyre_kernel *kernel, const char *section, gyre_queue *queue)
@@ -47,7 +73,7 @@ static gyre_status create(gyre_kernel *kernel, const char *section, gyre_queue *
                                           .threshold = (uint64_t)setting(kernel, section, "span_handles"),
                                           .handle = handle.id,
                                           .size = size,
-                                          .context = queue->span_memory,
+                                          .context = queue,
                                           .upload = upload,
                                           .download = download,
                                           .settle = gyre_span_settle};

@@ -56,33 +56,33 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
         gyre_context gyre;                                                                                   \
         buffers_ buffers_bound;                                                                              \
         GYRE_BATCH_BOUND_(bound);                                                                            \
-        gyre_context_init_(&gyre, batch, log, 0);                                                            \
+        gyre_context_init_(&gyre, batch_, log_, 0);                                                          \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
         gyre_u32 handled = 0, failed = 0;                                                                    \
         const gyre_u32 lane = gyre.block * gyre.lane_count + gyre.lane;                                      \
         const gyre_u32 step = form_ == 3 ? 1 : gyre.lane_count * gyre.block_count;                           \
-        for (gyre_u32 i = form_ == 3 && lane > 0 ? batch->count : lane; i < batch->count; i += step) {       \
-            const gyre_u64 index = batch->first + i;                                                         \
-            const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
-            GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
+        for (gyre_u32 i = form_ == 3 && lane > 0 ? batch_->count : lane; i < batch_->count; i += step) {     \
+            const gyre_u64 index = batch_->first + i;                                                        \
+            const GYRE_GLOBAL gyre_slot *in_ = GYRE_IN_SLOT_(batch_, requests_, index);                      \
+            GYRE_GLOBAL gyre_slot *out_ = GYRE_OUT_SLOT_(batch_, replies_, index);                           \
             const int todo =                                                                                 \
-                gyre_open_slot_(batch, index, in, out, gyre_least_##request_, gyre_size_##request_, 1);      \
+                gyre_open_slot_(batch_, index, in_, out_, gyre_least_##request_, gyre_size_##request_, 1);   \
             if (todo == GYRE_SLOT_ABSENT_)                                                                   \
                 continue;                                                                                    \
             if (todo == GYRE_SLOT_READY_) {                                                                  \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
-                if (gyre_admit_##request_(&gyre, (const GYRE_GLOBAL request_ *)(in + 1))) {                  \
-                    gyre_clear_##reply_((GYRE_GLOBAL reply_ *)(out + 1));                                    \
+                if (gyre_admit_##request_(&gyre, (const GYRE_GLOBAL request_ *)(in_ + 1))) {                 \
+                    gyre_clear_##reply_((GYRE_GLOBAL reply_ *)(out_ + 1));                                   \
                     result = gyre_result_(                                                                   \
-                        &gyre,                                                                               \
-                        gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),                         \
-                                             (GYRE_GLOBAL reply_ *)(out + 1), (GYRE_GLOBAL state_ *)state,   \
-                                             (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre));             \
+                        &gyre, gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in_ + 1),                 \
+                                                    (GYRE_GLOBAL reply_ *)(out_ + 1),                        \
+                                                    (GYRE_GLOBAL state_ *)gyre_state_there_,                 \
+                                                    (GYRE_SHARED scratch_ *)0, &buffers_bound, &gyre));      \
                 }                                                                                            \
-                failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
+                failed += gyre_lane_end_(&gyre, out_, result, GYRE_LENGTH_OF_(reply_, out_));                \
             }                                                                                                \
-            out->sequence = index + 1;                                                                       \
+            out_->sequence = index + 1;                                                                      \
             handled++;                                                                                       \
         }                                                                                                    \
         gyre_count_(blocks, &gyre, handled, failed);                                                         \
@@ -101,37 +101,37 @@ GYRE_HELPER void gyre_context_init_(gyre_context *gyre, const GYRE_GLOBAL gyre_b
         GYRE_BATCH_SHARED_(shared);                                                                          \
         GYRE_BATCH_SCRATCH_(scratch_, scratch);                                                              \
         GYRE_BATCH_BOUND_(bound);                                                                            \
-        gyre_context_init_(&gyre, batch, log, shared);                                                       \
+        gyre_context_init_(&gyre, batch_, log_, shared);                                                     \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        for (gyre_u32 i = gyre.block; i < batch->count; i += gyre.block_count) {                             \
-            const gyre_u64 index = batch->first + i;                                                         \
-            const GYRE_GLOBAL gyre_slot *in = GYRE_IN_SLOT_(batch, requests, index);                         \
-            GYRE_GLOBAL gyre_slot *out = GYRE_OUT_SLOT_(batch, replies, index);                              \
+        for (gyre_u32 i = gyre.block; i < batch_->count; i += gyre.block_count) {                            \
+            const gyre_u64 index = batch_->first + i;                                                        \
+            const GYRE_GLOBAL gyre_slot *in_ = GYRE_IN_SLOT_(batch_, requests_, index);                      \
+            GYRE_GLOBAL gyre_slot *out_ = GYRE_OUT_SLOT_(batch_, replies_, index);                           \
             gyre_u32 failed = 0;                                                                             \
-            int todo = gyre_open_slot_(batch, index, in, out, gyre_least_##request_, gyre_size_##request_,   \
-                                       gyre.lane == 0);                                                      \
+            int todo = gyre_open_slot_(batch_, index, in_, out_, gyre_least_##request_,                      \
+                                       gyre_size_##request_, gyre.lane == 0);                                \
             gyre.failed = 0;                                                                                 \
             if (todo == GYRE_SLOT_READY_ &&                                                                  \
-                !gyre_admit_##request_(&gyre, (const GYRE_GLOBAL request_ *)(in + 1))) {                     \
+                !gyre_admit_##request_(&gyre, (const GYRE_GLOBAL request_ *)(in_ + 1))) {                    \
                 if (gyre.lane == 0)                                                                          \
-                    gyre_write_failure_(out, gyre.fail_code, gyre.fail_text);                                \
+                    gyre_write_failure_(out_, gyre.fail_code, gyre.fail_text);                               \
                 todo = GYRE_SLOT_SETTLED_;                                                                   \
                 failed = 1;                                                                                  \
             }                                                                                                \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
                 if (gyre.lane == 0)                                                                          \
-                    gyre_clear_##reply_((GYRE_GLOBAL reply_ *)(out + 1));                                    \
+                    gyre_clear_##reply_((GYRE_GLOBAL reply_ *)(out_ + 1));                                   \
                 gyre_block_begin_(&gyre);                                                                    \
                 const int result =                                                                           \
-                    gyre_result_(&gyre, gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in + 1),         \
-                                                             (GYRE_GLOBAL reply_ *)(out + 1),                \
-                                                             (GYRE_GLOBAL state_ *)state, scratch,           \
-                                                             &buffers_bound, &gyre));                        \
-                failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_OF_(reply_, out));                  \
+                    gyre_result_(&gyre, gyre_handler_##name_((const GYRE_GLOBAL request_ *)(in_ + 1),        \
+                                                             (GYRE_GLOBAL reply_ *)(out_ + 1),               \
+                                                             (GYRE_GLOBAL state_ *)gyre_state_there_,        \
+                                                             scratch, &buffers_bound, &gyre));               \
+                failed = gyre_block_end_(&gyre, out_, result, GYRE_LENGTH_OF_(reply_, out_));                \
             }                                                                                                \
             gyre_together_();                                                                                \
             if (todo != GYRE_SLOT_ABSENT_ && gyre.lane == 0) {                                               \
-                out->sequence = index + 1;                                                                   \
+                out_->sequence = index + 1;                                                                  \
                 gyre_count_(blocks, &gyre, 1, failed);                                                       \
             }                                                                                                \
             gyre_together_();                                                                                \

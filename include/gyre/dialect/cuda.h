@@ -65,8 +65,9 @@ GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
 
 #define GYRE_BATCH_ENTRY_(name_)                                                                             \
     extern "C" __global__ void gyre_batch_##name_(                                                           \
-        const gyre_batch *__restrict__ batch, const gyre_u8 *requests, gyre_u8 *replies, void *state,        \
-        const gyre_device_binding *bindings, gyre_device_log *log, gyre_device_block *blocks)
+        const gyre_batch *__restrict__ batch_, const gyre_u8 *requests_, gyre_u8 *replies_,                  \
+        void *gyre_state_there_, const gyre_device_binding *bindings, gyre_device_log *log_,                 \
+        gyre_device_block *blocks)
 #define GYRE_BATCH_BOUND_(bound_)                                                                            \
     gyre_bound bound_[GYRE_BINDINGS_MAX];                                                                    \
     for (int binding = 0; binding < GYRE_BINDINGS_MAX; binding++) {                                          \

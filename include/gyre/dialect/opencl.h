@@ -57,11 +57,11 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 
 #define GYRE_BATCH_ENTRY_(name_)                                                                             \
     __kernel void gyre_batch_##name_(                                                                        \
-        const __global gyre_batch *batch, const __global gyre_u8 *requests, __global gyre_u8 *replies,       \
-        __global void *state, const __global gyre_device_binding *bindings, __global gyre_device_log *log,   \
-        __global gyre_device_block *blocks, __global void *buffer0, __global void *buffer1,                  \
-        __global void *buffer2, __global void *buffer3, __global void *buffer4, __global void *buffer5,      \
-        __global void *buffer6, __global void *buffer7)
+        const __global gyre_batch *batch_, const __global gyre_u8 *requests_, __global gyre_u8 *replies_,    \
+        __global void *gyre_state_there_, const __global gyre_device_binding *bindings,                      \
+        __global gyre_device_log *log_, __global gyre_device_block *blocks, __global void *buffer0,          \
+        __global void *buffer1, __global void *buffer2, __global void *buffer3, __global void *buffer4,      \
+        __global void *buffer5, __global void *buffer6, __global void *buffer7)
 #define GYRE_BATCH_BOUND_(bound_)                                                                            \
     gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, bindings[0].count}, {buffer1, bindings[1].count},      \
                                             {buffer2, bindings[2].count}, {buffer3, bindings[3].count},      \

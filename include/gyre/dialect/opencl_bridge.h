@@ -73,20 +73,21 @@ GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *re
         gyre_bridged_track_(epoch, region, block)->head = head + GYRE_BRIDGE_UNITS(out->length);
 }
 
-#define GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length)                                             \
+#define GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, length)                                           \
     ((const __global request_ *)(GYRE_HAS_TAIL_(request_)                                                    \
-                                     ? gyre_bridged_request_((epoch), (region), (in), (length))              \
-                                     : (const __global gyre_u8 *)((in) + 1)))
+                                     ? gyre_bridged_request_((epoch_), (region), (in_), (length))            \
+                                     : (const __global gyre_u8 *)((in_) + 1)))
 /* Declares where the reply to message i, of slot `out`, is built; in `region`, by the lane's or the block's `gyre`. */
-#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, i, out)                                              \
-    const gyre_u64 head = GYRE_HAS_TAIL_(reply_) ? gyre_bridged_head_((epoch), (region), (gyre)->block) : 0; \
-    __global reply_ *answer =                                                                                \
+#define GYRE_EPOCH_ANSWER_(reply_, epoch_, region, gyre, i, out_)                                            \
+    const gyre_u64 head_ =                                                                                   \
+        GYRE_HAS_TAIL_(reply_) ? gyre_bridged_head_((epoch_), (region), (gyre)->block) : 0;                  \
+    __global reply_ *answer_ =                                                                               \
         (__global reply_ *)(GYRE_HAS_TAIL_(reply_)                                                           \
-                                ? gyre_bridged_reply_((epoch), (region), (gyre)->block, head, (out))         \
-                                : (__global gyre_u8 *)((out) + 1))
-#define GYRE_EPOCH_ANSWERED_(reply_, epoch, region, gyre, out)                                               \
-    (GYRE_HAS_TAIL_(reply_) ? gyre_bridged_end_((epoch), (region), (gyre)->block, head, (out),               \
-                                                (const __global gyre_u8 *)answer)                            \
+                                ? gyre_bridged_reply_((epoch_), (region), (gyre)->block, head_, (out_))      \
+                                : (__global gyre_u8 *)((out_) + 1))
+#define GYRE_EPOCH_ANSWERED_(reply_, epoch_, region, gyre, out_)                                             \
+    (GYRE_HAS_TAIL_(reply_) ? gyre_bridged_end_((epoch_), (region), (gyre)->block, head_, (out_),            \
+                                                (const __global gyre_u8 *)answer_)                           \
                             : (void)0)
 #else
 /* The host packed the request's bytes into `region`, and says where; it takes the reply from its place. */
@@ -108,14 +109,14 @@ GYRE_HELPER __global gyre_u8 *gyre_packed_reply_(const gyre_epoch *epoch, __glob
     return region + epoch->bridge.reply_offset + (gyre_u64)i * epoch->bridge.reply_stride;
 }
 
-#define GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length)                                             \
+#define GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, length)                                           \
     ((const __global request_ *)(GYRE_HAS_TAIL_(request_)                                                    \
-                                     ? gyre_packed_request_((epoch), (region), (in), (length))               \
-                                     : (const __global gyre_u8 *)((in) + 1)))
-#define GYRE_EPOCH_ANSWER_(reply_, epoch, region, gyre, i, out)                                              \
-    __global reply_ *answer =                                                                                \
-        (__global reply_ *)(GYRE_HAS_TAIL_(reply_) ? gyre_packed_reply_((epoch), (region), (i), (out))       \
-                                                   : (__global gyre_u8 *)((out) + 1))
+                                     ? gyre_packed_request_((epoch_), (region), (in_), (length))             \
+                                     : (const __global gyre_u8 *)((in_) + 1)))
+#define GYRE_EPOCH_ANSWER_(reply_, epoch_, region, gyre, i, out_)                                            \
+    __global reply_ *answer_ =                                                                               \
+        (__global reply_ *)(GYRE_HAS_TAIL_(reply_) ? gyre_packed_reply_((epoch_), (region), (i), (out_))     \
+                                                   : (__global gyre_u8 *)((out_) + 1))
 #define GYRE_EPOCH_ANSWERED_(reply_, epoch, region, gyre, out) ((void)0)
 #endif
 

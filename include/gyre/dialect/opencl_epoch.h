@@ -9,16 +9,17 @@
 #include "gyre/dialect/opencl_module.h"
 
 #define GYRE_EPOCH_ENTRY_(name_)                                                                             \
-    __kernel void gyre_epoch_##name_(                                                                        \
-        const gyre_epoch epoch, __global gyre_u8 *requests, __global gyre_u8 *replies, __global void *state, \
-        __global gyre_device_log *log, __global gyre_control_region *control, __global void *buffer0,        \
-        __global void *buffer1, __global void *buffer2, __global void *buffer3, __global void *buffer4,      \
-        __global void *buffer5, __global void *buffer6, __global void *buffer7)
+    __kernel void gyre_epoch_##name_(const gyre_epoch epoch_, __global gyre_u8 *requests_,                   \
+                                     __global gyre_u8 *replies_, __global void *gyre_state_there_,           \
+                                     __global gyre_device_log *log_, __global gyre_control_region *control_, \
+                                     __global void *buffer0, __global void *buffer1, __global void *buffer2, \
+                                     __global void *buffer3, __global void *buffer4, __global void *buffer5, \
+                                     __global void *buffer6, __global void *buffer7)
 #define GYRE_EPOCH_BOUND_(bound_)                                                                            \
-    gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, epoch.counts[0]}, {buffer1, epoch.counts[1]},          \
-                                            {buffer2, epoch.counts[2]}, {buffer3, epoch.counts[3]},          \
-                                            {buffer4, epoch.counts[4]}, {buffer5, epoch.counts[5]},          \
-                                            {buffer6, epoch.counts[6]}, {buffer7, epoch.counts[7]}}
+    gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, epoch_.counts[0]}, {buffer1, epoch_.counts[1]},        \
+                                            {buffer2, epoch_.counts[2]}, {buffer3, epoch_.counts[3]},        \
+                                            {buffer4, epoch_.counts[4]}, {buffer5, epoch_.counts[5]},        \
+                                            {buffer6, epoch_.counts[6]}, {buffer7, epoch_.counts[7]}}
 
 GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch,
                                      __global gyre_device_log *log, __global gyre_control_region *control,
@@ -47,10 +48,10 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
 }
 
 /* The header of message i, before its handler is called. */
-#define GYRE_EPOCH_HEADER_(gyre, epoch, requests, i)                                                         \
-    (GYRE_HEADER_QUEUE_(gyre, (epoch)->headers_offset ? (requests) + (epoch)->headers_offset : 0,            \
-                        (epoch)->header_size, (epoch)->mask),                                                \
-     GYRE_HEADER_AT_(gyre, (epoch)->start + (i)))
+#define GYRE_EPOCH_HEADER_(gyre, epoch_, requests_, i)                                                       \
+    (GYRE_HEADER_QUEUE_(gyre, (epoch_)->headers_offset ? (requests_) + (epoch_)->headers_offset : 0,         \
+                        (epoch_)->header_size, (epoch_)->mask),                                              \
+     GYRE_HEADER_AT_(gyre, (epoch_)->start + (i)))
 
 GYRE_HELPER const __global gyre_slot *gyre_epoch_in_(const gyre_epoch *epoch, __global gyre_u8 *requests,
                                                      gyre_u32 i)
@@ -110,11 +111,11 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
 #include "gyre/dialect/opencl_seal.h"
 
 /* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
-#define GYRE_EPOCH_ASKED_(request_, epoch, region, in)                                                       \
-    const gyre_u32 length = (in)->length; /* once: who sent it may write it still */                         \
-    const __global request_ *asked = GYRE_EPOCH_REQUEST_(request_, epoch, region, in, length);               \
+#define GYRE_EPOCH_ASKED_(request_, epoch_, region, in_)                                                     \
+    const gyre_u32 length = (in_)->length; /* once: who sent it may write it still */                        \
+    const __global request_ *asked_ = GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, length);            \
     const int wrong =                                                                                        \
-        GYRE_LENGTH_WRONG_(length, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked))
+        GYRE_LENGTH_WRONG_(length, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked_))
 
 #ifndef GYRE_OPENCL_DIRECT
 /* Pairs with the host's acquire of the mark. A kernel's end is a fence as well. */
@@ -144,8 +145,8 @@ GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __globa
 /* When a message's handler began and ended, before the message is settled. Not direct, the host tells. */
 #if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
 #define GYRE_EPOCH_STARTED_(gyre, started_) const gyre_u64 started_ = gyre_time_ns(gyre)
-#define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, started)                                                   \
-    gyre_epoch_stamp_((gyre), (epoch), (region), (i), (started))
+#define GYRE_EPOCH_STAMP_(gyre, epoch_, region, i, started)                                                  \
+    gyre_epoch_stamp_((gyre), (epoch_), (region), (i), (started))
 GYRE_HELPER void gyre_epoch_stamp_(const gyre_context *gyre, const gyre_epoch *epoch,
                                    __global gyre_u8 *region, gyre_u32 i, gyre_u64 started_ns)
 {
@@ -187,41 +188,41 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
         gyre_context gyre;                                                                                   \
         buffers_ buffers_bound;                                                                              \
         GYRE_EPOCH_BOUND_(bound);                                                                            \
-        gyre_epoch_context_(&gyre, &epoch, log, control, 0);                                                 \
+        gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
         gyre_u32 failed = 0;                                                                                 \
-        const gyre_u64 from = (gyre_u64)get_global_id(0) * epoch.spacing;                                    \
-        const gyre_u64 to = from + epoch.span < epoch.count ? from + epoch.span : epoch.count;               \
-        for (gyre_u64 at = from; at < to; at += epoch.step) {                                                \
+        const gyre_u64 from = (gyre_u64)get_global_id(0) * epoch_.spacing;                                   \
+        const gyre_u64 to = from + epoch_.span < epoch_.count ? from + epoch_.span : epoch_.count;           \
+        for (gyre_u64 at = from; at < to; at += epoch_.step) {                                               \
             const gyre_u32 i = (gyre_u32)at;                                                                 \
-            const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
-            __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
-            if (gyre_epoch_called_off_(&epoch, control, in, i))                                              \
+            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i);                           \
+            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i);                                \
+            if (gyre_epoch_called_off_(&epoch_, control_, in_, i))                                           \
                 break;                                                                                       \
-            if (gyre_epoch_is_done_(&epoch, i, out))                                                         \
+            if (gyre_epoch_is_done_(&epoch_, i, out_))                                                       \
                 continue;                                                                                    \
-            GYRE_EPOCH_ASKED_(request_, &epoch, requests, in);                                               \
-            if (gyre_epoch_open_(&epoch, i, in, wrong, out, 1) == GYRE_SLOT_READY_) {                        \
-                GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, i, out);                                  \
-                GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                              \
+            GYRE_EPOCH_ASKED_(request_, &epoch_, requests_, in_);                                            \
+            if (gyre_epoch_open_(&epoch_, i, in_, wrong, out_, 1) == GYRE_SLOT_READY_) {                     \
+                GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i, out_);                               \
+                GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i);                                            \
                 GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
                 gyre.failed = 0;                                                                             \
                 int result = GYRE_FAILED;                                                                    \
-                if (gyre_epoch_seal_holds_(&gyre, &epoch, requests, i, asked, length) &&                     \
-                    gyre_admit_##request_(&gyre, asked)) {                                                   \
-                    gyre_clear_##reply_(answer);                                                             \
+                if (gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i, asked_, length) &&                  \
+                    gyre_admit_##request_(&gyre, asked_)) {                                                  \
+                    gyre_clear_##reply_(answer_);                                                            \
                     result = gyre_result_(                                                                   \
-                        &gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,                 \
+                        &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,   \
                                                     (__local scratch_ *)0, &buffers_bound, &gyre));          \
                 }                                                                                            \
-                failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));               \
-                GYRE_EPOCH_ANSWERED_(reply_, &epoch, replies, &gyre, out);                                   \
-                gyre_epoch_seal_(&epoch, replies, i, out, answer);                                           \
-                GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
+                failed += gyre_lane_end_(&gyre, out_, result, GYRE_LENGTH_AT_(reply_, answer_));             \
+                GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                                \
+                gyre_epoch_seal_(&epoch_, replies_, i, out_, answer_);                                       \
+                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i, started_ns);                                  \
             }                                                                                                \
-            gyre_epoch_settle_(&epoch, i, out);                                                              \
+            gyre_epoch_settle_(&epoch_, i, out_);                                                            \
         }                                                                                                    \
-        gyre_epoch_count_(log, failed);                                                                      \
+        gyre_epoch_count_(log_, failed);                                                                     \
     }
 #endif
 
@@ -234,45 +235,45 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
         GYRE_BATCH_SHARED_(shared);                                                                          \
         GYRE_BATCH_SCRATCH_(scratch_, scratch);                                                              \
         GYRE_EPOCH_BOUND_(bound);                                                                            \
-        gyre_epoch_context_(&gyre, &epoch, log, control, shared);                                            \
+        gyre_epoch_context_(&gyre, &epoch_, log_, control_, shared);                                         \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        for (gyre_u32 i = (gyre_u32)get_group_id(0); i < epoch.count; i += epoch.step) {                     \
-            const __global gyre_slot *in = gyre_epoch_in_(&epoch, requests, i);                              \
-            __global gyre_slot *out = gyre_epoch_out_(&epoch, replies, i);                                   \
+        for (gyre_u32 i = (gyre_u32)get_group_id(0); i < epoch_.count; i += epoch_.step) {                   \
+            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i);                           \
+            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i);                                \
             gyre_u32 failed = 0;                                                                             \
-            GYRE_EPOCH_ASKED_(request_, &epoch, requests, in);                                               \
-            GYRE_EPOCH_ANSWER_(reply_, &epoch, replies, &gyre, i, out);                                      \
-            int todo = gyre_epoch_open_(&epoch, i, in, wrong, out, gyre.lane == 0);                          \
-            GYRE_EPOCH_HEADER_(&gyre, &epoch, requests, i);                                                  \
+            GYRE_EPOCH_ASKED_(request_, &epoch_, requests_, in_);                                            \
+            GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i, out_);                                   \
+            int todo = gyre_epoch_open_(&epoch_, i, in_, wrong, out_, gyre.lane == 0);                       \
+            GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i);                                                \
             GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \
             gyre.failed = 0;                                                                                 \
             if (todo == GYRE_SLOT_READY_ &&                                                                  \
-                !(gyre_epoch_seal_holds_(&gyre, &epoch, requests, i, asked, length) &&                       \
-                  gyre_admit_##request_(&gyre, asked))) {                                                    \
+                !(gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i, asked_, length) &&                    \
+                  gyre_admit_##request_(&gyre, asked_))) {                                                   \
                 if (gyre.lane == 0)                                                                          \
-                    gyre_write_failure_(out, gyre.fail_code, gyre.fail_text);                                \
+                    gyre_write_failure_(out_, gyre.fail_code, gyre.fail_text);                               \
                 todo = GYRE_SLOT_SETTLED_;                                                                   \
                 failed = 1;                                                                                  \
             }                                                                                                \
             gyre_together_(); /* PoCL 5 needs a place where the loop's barriers begin */                     \
             for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
                 if (gyre.lane == 0)                                                                          \
-                    gyre_clear_##reply_(answer);                                                             \
+                    gyre_clear_##reply_(answer_);                                                            \
                 gyre_block_begin_(&gyre);                                                                    \
-                const int result =                                                                           \
-                    gyre_result_(&gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,        \
-                                                             scratch, &buffers_bound, &gyre));               \
-                failed = gyre_block_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));               \
+                const int result = gyre_result_(                                                             \
+                    &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,       \
+                                                scratch, &buffers_bound, &gyre));                            \
+                failed = gyre_block_end_(&gyre, out_, result, GYRE_LENGTH_AT_(reply_, answer_));             \
             }                                                                                                \
             gyre_together_();                                                                                \
             if (gyre.lane == 0) {                                                                            \
                 if (todo == GYRE_SLOT_READY_) {                                                              \
-                    GYRE_EPOCH_ANSWERED_(reply_, &epoch, replies, &gyre, out);                               \
-                    gyre_epoch_seal_(&epoch, replies, i, out, answer);                                       \
+                    GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                            \
+                    gyre_epoch_seal_(&epoch_, replies_, i, out_, answer_);                                   \
                 }                                                                                            \
-                GYRE_EPOCH_STAMP_(&gyre, &epoch, replies, i, started_ns);                                    \
-                gyre_epoch_settle_(&epoch, i, out);                                                          \
-                gyre_epoch_count_(log, failed);                                                              \
+                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i, started_ns);                                  \
+                gyre_epoch_settle_(&epoch_, i, out_);                                                        \
+                gyre_epoch_count_(log_, failed);                                                             \
             }                                                                                                \
             gyre_together_();                                                                                \
         }                                                                                                    \

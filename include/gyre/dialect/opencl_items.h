@@ -47,10 +47,11 @@ static inline __attribute__((overloadable, unused)) void gyre_item_(gyre_items_ 
 }
 
 #define GYRE_ITEM_2_(number_, name_, size_, alignment_, data_, data_size_)                                   \
-    static inline __attribute__((overloadable, unused)) void gyre_item_(gyre_items_ *items,                  \
-                                                                        char(*number)[(number_) + 1])        \
+    static inline __attribute__((overloadable, unused)) void gyre_item_(                                     \
+        gyre_items_ *gyre_items_here_, char(*gyre_number_here_)[(number_) + 1])                              \
     {                                                                                                        \
-        gyre_item_put_(items, #name_, size_, alignment_, (__constant gyre_u8 *)(data_), data_size_);         \
+        gyre_item_put_(gyre_items_here_, #name_, size_, alignment_, (__constant gyre_u8 *)(data_),           \
+                       data_size_);                                                                          \
     }
 #define GYRE_ITEM_1_(number_, name_, size_, alignment_, data_, data_size_)                                   \
     GYRE_ITEM_2_(number_, name_, size_, alignment_, data_, data_size_)
@@ -59,14 +60,14 @@ static inline __attribute__((overloadable, unused)) void gyre_item_(gyre_items_ 
     GYRE_ITEM_1_(__COUNTER__, name_, size_, alignment_, data_, data_size_)
 
 #define GYRE_ITEMS_8_(n_)                                                                                    \
-    gyre_item_(&items, (char(*)[(n_) + 1])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 2])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 3])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 4])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 5])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 6])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 7])0);                                                                \
-    gyre_item_(&items, (char(*)[(n_) + 8])0);
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 1])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 2])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 3])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 4])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 5])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 6])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 7])0);                                                     \
+    gyre_item_(&gyre_items_here_, (char(*)[(n_) + 8])0);
 #define GYRE_ITEMS_64_(n_)                                                                                   \
     GYRE_ITEMS_8_(n_)                                                                                        \
     GYRE_ITEMS_8_((n_) + 8)                                                                                  \
@@ -76,12 +77,12 @@ static inline __attribute__((overloadable, unused)) void gyre_item_(gyre_items_ 
 
 /** Ends the generated unit. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \
-    __kernel void gyre_describe(__global gyre_item_list *list, gyre_u64 room)                                \
+    __kernel void gyre_describe(__global gyre_item_list *gyre_list_here_, gyre_u64 gyre_room_here_)          \
     {                                                                                                        \
-        gyre_items_ items;                                                                                   \
-        items.out = (__global gyre_u8 *)list;                                                                \
-        items.used = sizeof(gyre_item_list);                                                                 \
-        items.room = room;                                                                                   \
+        gyre_items_ gyre_items_here_;                                                                        \
+        gyre_items_here_.out = (__global gyre_u8 *)gyre_list_here_;                                          \
+        gyre_items_here_.used = sizeof(gyre_item_list);                                                      \
+        gyre_items_here_.room = gyre_room_here_;                                                             \
         GYRE_ITEMS_64_(0)                                                                                    \
         GYRE_ITEMS_64_(64)                                                                                   \
         GYRE_ITEMS_64_(128)                                                                                  \
@@ -90,9 +91,9 @@ static inline __attribute__((overloadable, unused)) void gyre_item_(gyre_items_ 
         GYRE_ITEMS_64_(320)                                                                                  \
         GYRE_ITEMS_64_(384)                                                                                  \
         GYRE_ITEMS_64_(448)                                                                                  \
-        list->version = GYRE_OPENCL_MODULE_VERSION;                                                          \
-        list->count = __COUNTER__;                                                                           \
-        list->size = items.used;                                                                             \
+        gyre_list_here_->version = GYRE_OPENCL_MODULE_VERSION;                                               \
+        gyre_list_here_->count = __COUNTER__;                                                                \
+        gyre_list_here_->size = gyre_items_here_.used;                                                       \
     }
 
 #endif

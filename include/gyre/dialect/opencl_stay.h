@@ -196,37 +196,38 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
         gyre_stay_ stay;                                                                                     \
         buffers_ buffers_bound;                                                                              \
         GYRE_EPOCH_BOUND_(bound);                                                                            \
-        (void)replies;                                                                                       \
-        gyre_epoch_context_(&gyre, &epoch, log, control, 0);                                                 \
+        (void)replies_;                                                                                      \
+        gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
         gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        gyre_stay_begin_(&stay, &epoch, &gyre, requests, control);                                           \
+        gyre_stay_begin_(&stay, &epoch_, &gyre, requests_, control_);                                        \
         while (gyre_stay_turn_(&stay)) {                                                                     \
             for (gyre_u32 q = 0; q < stay.queue_count; q++) {                                                \
                 const gyre_u64 end = gyre_stay_open_(&stay, q);                                              \
                 gyre_u64 handled = 0, failed = 0;                                                            \
                 while (stay.region && gyre_stay_next_(&stay, end, GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {  \
-                    const __global gyre_slot *in = gyre_epoch_in_(&stay.at, stay.region, 0);                 \
-                    __global gyre_slot *out = gyre_epoch_out_(&stay.at, stay.region, 0);                     \
-                    GYRE_EPOCH_ASKED_(request_, &stay.at, stay.region, in);                                  \
-                    if (gyre_epoch_open_(&stay.at, 0, in, wrong, out, 1) == GYRE_SLOT_READY_) {              \
-                        GYRE_EPOCH_ANSWER_(reply_, &stay.at, stay.region, &gyre, 0, out);                    \
+                    const __global gyre_slot *in_ = gyre_epoch_in_(&stay.at, stay.region, 0);                \
+                    __global gyre_slot *out_ = gyre_epoch_out_(&stay.at, stay.region, 0);                    \
+                    GYRE_EPOCH_ASKED_(request_, &stay.at, stay.region, in_);                                 \
+                    if (gyre_epoch_open_(&stay.at, 0, in_, wrong, out_, 1) == GYRE_SLOT_READY_) {            \
+                        GYRE_EPOCH_ANSWER_(reply_, &stay.at, stay.region, &gyre, 0, out_);                   \
                         GYRE_EPOCH_HEADER_(&gyre, &stay.at, stay.region, 0);                                 \
                         GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
                         gyre.failed = 0;                                                                     \
                         int result = GYRE_FAILED;                                                            \
-                        if (gyre_epoch_seal_holds_(&gyre, &stay.at, stay.region, 0, asked, length) &&        \
-                            gyre_admit_##request_(&gyre, asked)) {                                           \
-                            gyre_clear_##reply_(answer);                                                     \
+                        if (gyre_epoch_seal_holds_(&gyre, &stay.at, stay.region, 0, asked_, length) &&       \
+                            gyre_admit_##request_(&gyre, asked_)) {                                          \
+                            gyre_clear_##reply_(answer_);                                                    \
                             result = gyre_result_(                                                           \
-                                &gyre, gyre_handler_##name_(asked, answer, (__global state_ *)state,         \
-                                                            (__local scratch_ *)0, &buffers_bound, &gyre));  \
+                                &gyre,                                                                       \
+                                gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,  \
+                                                     (__local scratch_ *)0, &buffers_bound, &gyre));         \
                         }                                                                                    \
-                        failed += gyre_lane_end_(&gyre, out, result, GYRE_LENGTH_AT_(reply_, answer));       \
-                        GYRE_EPOCH_ANSWERED_(reply_, &stay.at, stay.region, &gyre, out);                     \
-                        gyre_epoch_seal_(&stay.at, stay.region, 0, out, answer);                             \
+                        failed += gyre_lane_end_(&gyre, out_, result, GYRE_LENGTH_AT_(reply_, answer_));     \
+                        GYRE_EPOCH_ANSWERED_(reply_, &stay.at, stay.region, &gyre, out_);                    \
+                        gyre_epoch_seal_(&stay.at, stay.region, 0, out_, answer_);                           \
                         GYRE_EPOCH_STAMP_(&gyre, &stay.at, stay.region, 0, started_ns);                      \
                     }                                                                                        \
-                    gyre_epoch_settle_(&stay.at, 0, out);                                                    \
+                    gyre_epoch_settle_(&stay.at, 0, out_);                                                   \
                     stay.cursor->next++;                                                                     \
                     handled++;                                                                               \
                 }                                                                                            \
@@ -234,7 +235,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                     gyre_stay_count_(&stay, handled, failed);                                                \
             }                                                                                                \
         }                                                                                                    \
-        gyre_stay_end_(log);                                                                                 \
+        gyre_stay_end_(log_);                                                                                \
     }
 
 #endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A number and one more, by types of all sorts of names. */
+#include <gyre/kernel.h>
+#include "names.h"
+
+#define NEXT(kernel_, request_, reply_)                                                                      \
+    GYRE_KERNEL(kernel_, request_, reply_)                                                                   \
+    {                                                                                                        \
+        reply->number = request->number + 1;                                                                 \
+        return GYRE_REPLY;                                                                                   \
+    }
+NEXT(names_1, asked, answer)
+NEXT(names_2, in, out)
+NEXT(names_3, requests, replies)
+NEXT(names_4, batch, epoch)
+NEXT(names_5, head, queue)
+GYRE_ACTOR(names_6, control, answer, state)
+{
+    state->number += request->number;
+    reply->number = state->number + 1;
+    return GYRE_REPLY;
+}

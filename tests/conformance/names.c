@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of types are the user's: what Gyre puts around a handler does not get in their way. */
+#include "conformance.h"
+#include "kernels/names.h"
+
+/* Of one word each but for head, whose largest message is asked for. */
+static void types_may_have_any_name(struct conformance *test)
+{
+    static const char *const kernels[] = {"names_1", "names_2", "names_3", "names_4", "names_6"};
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        gyre_kernel *kernel = launch(test, "names.gyre.c", kernels[i]);
+        const uint32_t request = 41;
+        uint32_t reply = 0;
+        must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
+                       soon()));
+        require(reply == 42);
+        gyre_kernel_release(kernel);
+    }
+    head request;
+    queue reply;
+    gyre_begin(&request);
+    request.number = 6;
+    gyre_kernel *kernel = launch(test, "names.gyre.c", "names_5");
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.number == 7);
+}
+
+const struct conformance_case name_cases[] = {
+    {"types_may_have_any_name", types_may_have_any_name},
+    {NULL, NULL},
+};
