@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Written by `gyre wire` from add.h: its messages in the wire form of MemoryPack. */
 #ifndef GYRE_WIRE_OF_ADD_H
 #define GYRE_WIRE_OF_ADD_H

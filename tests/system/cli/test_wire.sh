@@ -80,6 +80,8 @@ exits 0
 written tests/kernels/wire_add_wire.h
 run wire tests/kernels/wire_order.h
 written tests/kernels/wire_order_wire.h
+run wire examples/messages/add.h
+written examples/messages/add_wire.h
 run wire --type add_reply -o "$folder/one.h" "$header"
 exits 0
 grep -q gyre_encode_add_reply "$folder/one.h" || fail "expected the functions of add_reply"
