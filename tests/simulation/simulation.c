@@ -70,15 +70,13 @@ static uint64_t draw(uint64_t below)
     return random_below(&world.random, below);
 }
 
-static void require_(bool holds, const char *what, int line)
+static _Noreturn void fail(const char *what, int line)
 {
-    if (holds)
-        return;
     printf("seed %llu, step %llu: line %d: %s\n    last error: %s\n", (unsigned long long)world.seed,
            (unsigned long long)world.steps, line, what, gyre_error_text());
     exit(EXIT_FAILURE);
 }
-#define require(condition) require_((condition), #condition, __LINE__)
+#define require(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
 
 static bool refuses(void)
 {
