@@ -9,7 +9,8 @@
 
 enum {
     WAVE_NS = 10000, /* work worth another processor */
-    WARP = 32        /* lanes that run together on most other devices */
+    WARP = 32,       /* lanes that run together on most other devices */
+    WIDEST = 64      /* groups of the first epoch on processors, or all blocks of the launch */
 };
 
 static bool is_cpu(const gyre_resident *resident)
@@ -69,6 +70,10 @@ static uint32_t shape_lanes(const gyre_resident *resident, uint32_t each, gyre_e
                                       : shape_many(resident, epoch, local);
 }
 
+/*
+ * The first epoch, of nothing, is as wide as any will be: PoCL 5.0 loads a kernel again for a wider one, and ends
+ * the process when the two have run at once (it takes one's references for the other's).
+ */
 void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoch, size_t *global,
                   size_t *local)
 {
@@ -87,6 +92,8 @@ void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoc
     default:
         groups = shape_lanes(resident, each, epoch, local);
     }
+    if (epoch->count == 0 && is_cpu(resident))
+        groups = resident->blocks > WIDEST ? resident->blocks : WIDEST;
     *global = groups * *local;
 }
 
