@@ -18,7 +18,7 @@
 #include "core/base/fault.h"
 #include "gyre/waiting.h"
 
-enum { TRIES_MAX = 4 };
+enum { TRIES_MAX = 20, SILENT_MAX = 4 };
 
 static const char *operation_word(enum gyre_parcel_operation operation)
 {
@@ -228,11 +228,24 @@ gyre_status proxy_call_once(gyre_device *device, const struct proxy_call *call, 
     return status;
 }
 
+/*
+ * Whether an operation that so many workers died in the midst of is made with another one. Workers that a
+ * request takes down, as often as poison_limit allows, are none of its fault; those that it kept from answering
+ * until they were killed are.
+ */
+static bool may_try(const gyre_device *device, int tries, uint64_t begun_ns)
+{
+    return tries < SILENT_MAX ||
+           (tries < TRIES_MAX && gyre_clock_ns() - begun_ns < SILENT_MAX * device->call_timeout_ns);
+}
+
 gyre_status proxy_call(gyre_device *device, const struct proxy_call *call, void *argument)
 {
     gyre_status status = GYRE_LOST;
+    uint64_t begun = gyre_clock_ns();
     bool again = call->incarnation == 0 && !gyre_keeper_is_self(&device->keeper);
-    for (int tries = 0; tries < TRIES_MAX && status == GYRE_LOST && (tries == 0 || again); tries++) {
+    for (int tries = 0; status == GYRE_LOST && (tries == 0 || (again && may_try(device, tries, begun)));
+         tries++) {
         status = proxy_enter(device, call->incarnation);
         if (status != GYRE_OK)
             return status;
@@ -248,12 +261,13 @@ gyre_status proxy_object_make(gyre_device *device, struct proxy_object *object,
                               gyre_status (*make)(struct proxy_object *object))
 {
     gyre_status status = GYRE_LOST;
+    uint64_t begun = gyre_clock_ns();
     object->device = device;
     object->make = make;
     pthread_mutex_lock(&device->lock);
     object->id = ++device->next_id;
     pthread_mutex_unlock(&device->lock);
-    for (int tries = 0; tries < TRIES_MAX && status == GYRE_LOST; tries++) {
+    for (int tries = 0; status == GYRE_LOST && may_try(device, tries, begun); tries++) {
         status = proxy_enter(device, 0);
         if (status != GYRE_OK)
             return status;

@@ -155,7 +155,7 @@ static void arm_point(void)
         arm_fault(chosen, after, 1);
 }
 
-/* An operation that four workers died of, or without memory, has not happened, and is made again. */
+/* An operation that too many workers died of, or without memory, has not happened, and is made again. */
 static bool has_happened(gyre_status status)
 {
     require(status == GYRE_OK || status == GYRE_LOST || status == GYRE_EXHAUSTED);

@@ -388,6 +388,30 @@ static void an_operation_that_is_made_again_has_its_time_again(void)
     gyre_close(runtime);
 }
 
+/* It takes longer than any worker lives, until the request is failed. */
+static void an_upload_outlives_workers_that_a_request_takes_down(void)
+{
+    enum { SIZE = 48 << 20 };
+    gyre_buffer *buffer = NULL;
+    unsigned char *bytes = malloc(SIZE);
+    gyre_runtime *runtime =
+        open_isolated((const char *[]){"kernel.default.poison_limit=7", "backend.cpu.restart_limit=100",
+                                       "backend.cpu.restart_backoff_ms=0", NULL});
+    require(bytes != NULL);
+    memset(bytes, 7, SIZE);
+    must(gyre_buffer_alloc(runtime, NULL, 0, SIZE, &buffer));
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    send_one(gyre_kernel_queue(kernel), CRASH_SEGFAULT, 1, 1);
+    must(gyre_buffer_upload(buffer, 0, bytes, SIZE));
+    memset(bytes, 0, SIZE);
+    must(gyre_buffer_download(buffer, 0, bytes, SIZE));
+    for (size_t i = 0; i < SIZE; i += 4096)
+        require(bytes[i] == 7);
+    require(receive_one(gyre_kernel_queue(kernel), 0, 1).failure_code == -10);
+    gyre_close(runtime);
+    free(bytes);
+}
+
 static void a_worker_that_dies_before_its_launch_is_answered_counts(void)
 {
     const struct chosen_fault slow = {GYRE_FAULT_WORKER_ANSWER, GYRE_FAULT_DELAY, 30};
@@ -703,6 +727,8 @@ static const named_case cases[] = {
     {"a_launch_that_a_worker_refuses_is_tried_with_the_next",
      a_launch_that_a_worker_refuses_is_tried_with_the_next},
     {"a_kernel_that_every_worker_refuses_is_given_up", a_kernel_that_every_worker_refuses_is_given_up},
+    {"an_upload_outlives_workers_that_a_request_takes_down",
+     an_upload_outlives_workers_that_a_request_takes_down},
     {"an_operation_that_is_made_again_has_its_time_again",
      an_operation_that_is_made_again_has_its_time_again},
     {"a_worker_that_dies_before_its_launch_is_answered_counts",
