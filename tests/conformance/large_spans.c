@@ -408,9 +408,9 @@ static gyre_buffer *make_room(const struct conformance *test, uint64_t count)
 static void a_handler_names_items_of_its_reply_in_a_buffer(struct conformance *test)
 {
     static uint64_t squares_there[LARGE];
+    gyre_buffer *room = make_room(test, LARGE); /* first: memcheck knows what was there at a launch */
     gyre_kernel *kernel = launch(test, "spans.gyre.c", "lane_squares");
     gyre_queue *queue = gyre_kernel_queue(kernel);
-    gyre_buffer *room = make_room(test, LARGE);
     for (uint32_t round = 0; round < 20; round++) {
         const bool is_far = round % 2;
         const uint32_t count = is_far ? LARGE / (round + 1) - round : round % 12, first = round;
