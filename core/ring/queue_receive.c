@@ -370,6 +370,17 @@ gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_compl
     return receive(queue, &taking, &received, deadline_ns);
 }
 
+/*
+ * Who takes many replies at once, and found as many the last time, asks for their lines ahead of reading them:
+ * what another processor or a device wrote is far away, and a processor waits for a few lines at a time only.
+ * 0: few are expected, and lines that are still to be written are left where they are.
+ */
+static uint64_t lines_ahead(const gyre_queue *queue, size_t count)
+{
+    enum { MANY = 64, BYTES_AHEAD = 32 * 64 };
+    return count >= MANY && queue->consumer.peeked == count ? BYTES_AHEAD / queue->reply_stride : 0;
+}
+
 /* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */
 static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
 {
@@ -382,9 +393,12 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
     uint32_t outcomes = 0;
     if (__builtin_expect(queue->seals != NULL, 0))
         gyre_queue_seals_look(queue, first, first + count);
+    const uint64_t ahead = lines_ahead(queue, count);
     size_t found = 0;
     for (; found < count; found++) {
         const uint64_t index = first + found, place = index & mask;
+        if (ahead)
+            __builtin_prefetch(replies + ((index + ahead) & mask) * stride);
         const gyre_slot *slot = (const gyre_slot *)(const void *)(replies + place * stride);
         /* as in cursor_state: the sequence before the mark */
         if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != index + 1 ||
