@@ -62,6 +62,7 @@ const char *bench_kernel_name(enum bench_kind kind)
                                         [BENCH_BLOCK_1024] = "words_1024_block",
                                         [BENCH_4096] = "words_4096",
                                         [BENCH_65536] = "words_65536",
+                                        [BENCH_BLOCK_65536] = "words_65536_block",
                                         [BENCH_VECTOR_ADD] = "vector_add",
                                         [BENCH_CHAIN] = "chain",
                                         [BENCH_BLOCK_CHAIN] = "chain_block",

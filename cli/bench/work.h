@@ -25,6 +25,7 @@ enum bench_kind {
     BENCH_BLOCK_1024,
     BENCH_4096,
     BENCH_65536,
+    BENCH_BLOCK_65536,
     BENCH_VECTOR_ADD,
     BENCH_CHAIN,
     BENCH_BLOCK_CHAIN,
@@ -47,6 +48,7 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
     case BENCH_4096:
         return sizeof(words_4096);
     case BENCH_65536:
+    case BENCH_BLOCK_65536:
         return sizeof(words_65536);
     case BENCH_CHAIN:
     case BENCH_BLOCK_CHAIN:
@@ -245,6 +247,7 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
         call;                                                                                                \
         break;                                                                                               \
     }                                                                                                        \
+    case BENCH_BLOCK_65536:                                                                                  \
     case BENCH_65536: {                                                                                      \
         const enum bench_kind KIND = BENCH_65536;                                                            \
         call;                                                                                                \

@@ -38,3 +38,10 @@ GYRE_KERNEL(words_65536, words_65536, words_65536)
         reply->word[i] = request->word[i] * 3 + i;
     return GYRE_REPLY;
 }
+
+GYRE_BLOCK_KERNEL(words_65536_block, words_65536, words_65536, gyre_none)
+{
+    for (u32 i = gyre_lane(gyre); i < 8192; i += gyre_lane_count(gyre))
+        reply->word[i] = request->word[i] * 3 + i;
+    return GYRE_REPLY;
+}
