@@ -331,7 +331,8 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
     }                                                                                                        \
     gyre_bind_##buffers_(&bound_to_, bound);
 
-/* What the templates know of a kernel: its sizes, and its handler behind one signature. */
+/* What the templates know of a kernel: its sizes, and its handler behind one signature. Its names here hide no
+ * type of a message, whatever that is called. */
 #define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, serve_)              \
     struct gyre_resident_kernel_##name_ {                                                                      \
         enum {                                                                                                 \
@@ -342,28 +343,30 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
             reply_least = gyre_least_##reply_,                                                                 \
             scratch_size = GYRE_SCRATCH_SIZE_(scratch_)                                                        \
         };                                                                                                     \
-        static __device__ __forceinline__ int handle(const void *request, void *reply, void *state,            \
-                                                     void *scratch, const void *buffers, gyre_context *gyre)   \
+        static __device__ __forceinline__ int handle(const void *in_, void *out_, void *state_there_,          \
+                                                     void *scratch_there_, const void *bound_there_,           \
+                                                     gyre_context *gyre)                                       \
         {                                                                                                      \
-            if (!gyre_admit_##request_(gyre, (const request_ *)request))                                       \
+            if (!gyre_admit_##request_(gyre, (const request_ *)in_))                                           \
                 return GYRE_FAILED;                                                                            \
             if (form_ != 2 || gyre->lane == 0)                                                                 \
-                gyre_clear_##reply_((reply_ *)reply);                                                          \
-            return gyre_result_(gyre, gyre_handler_##name_((const request_ *)request, (reply_ *)reply,         \
-                                                           (state_ *)state, (scratch_ *)scratch,               \
-                                                           (const buffers_ *)buffers, gyre));                  \
+                gyre_clear_##reply_((reply_ *)out_);                                                           \
+            return gyre_result_(gyre,                                                                          \
+                                gyre_handler_##name_((const request_ *)in_, (reply_ *)out_,                    \
+                                                     (state_ *)state_there_, (scratch_ *)scratch_there_,       \
+                                                     (const buffers_ *)bound_there_, gyre));                   \
         }                                                                                                      \
         /* A request that lies in registers; the reply takes its place. Copies, so that types are not        \
          * punned. */ \
-        static __device__ __forceinline__ int handle_chunks(gyre_chunk *chunks, void *state,                   \
-                                                            const void *buffers, gyre_context *gyre)           \
+        static __device__ __forceinline__ int handle_chunks(gyre_chunk *chunks_, void *state_there_,           \
+                                                            const void *bound_there_, gyre_context *gyre)      \
         {                                                                                                      \
-            request_ request;                                                                                  \
-            reply_ reply;                                                                                      \
-            memcpy(&request, chunks, sizeof request);                                                          \
-            const int result = handle(&request, &reply, state, 0, buffers, gyre);                              \
-            memcpy(chunks, &reply, sizeof reply);                                                              \
-            return result;                                                                                     \
+            request_ in_;                                                                                      \
+            reply_ out_;                                                                                       \
+            memcpy(&in_, chunks_, sizeof in_);                                                                 \
+            const int result_there_ = handle(&in_, &out_, state_there_, 0, bound_there_, gyre);                \
+            memcpy(chunks_, &out_, sizeof out_);                                                               \
+            return result_there_;                                                                              \
         }                                                                                                      \
         static __device__ __forceinline__ void serve(const gyre_resident_arguments &arguments,                 \
                                                      gyre_block_view *view, gyre_chunk *memory)                \
