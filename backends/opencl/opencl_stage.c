@@ -78,7 +78,7 @@ void opencl_stage_release(const gyre_device *device, cl_command_queue queue, str
                       &unmapped);
     if (stage->memory)
         cl->clReleaseMemObject(stage->memory);
-    *stage = (struct opencl_stage){.memory = NULL};
+    memset(stage, 0, sizeof *stage);
 }
 
 /* Whether what the device writes shows while the memory is mapped. */
