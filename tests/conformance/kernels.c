@@ -163,6 +163,26 @@ static void handlers_use_bound_buffers(struct conformance *test)
     must(gyre_buffer_free(out));
 }
 
+/* A device that stays may hold old contents in its caches, and a small table for ever. */
+static void uploads_are_seen_by_what_is_sent_behind_them(struct conformance *test)
+{
+    float weights[100];
+    gyre_buffer *in = make_buffer(test, sizeof weights), *out = make_buffer(test, sizeof weights);
+    gyre_binding_name bindings[] = {{"weights", in}, {"hits", out}};
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    gyre_kernel *kernel = NULL;
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    for (uint64_t round = 1; round <= 50; round++) {
+        for (uint64_t i = 0; i < 100; i++)
+            weights[i] = (float)(i + round);
+        must(gyre_buffer_upload(in, 0, weights, sizeof weights));
+        for (uint64_t i = 0; i < 100; i += 7)
+            require(call_word(gyre_kernel_queue(kernel), i) == 2 * (i + round));
+    }
+}
+
 static void buffers_transfer_every_byte(struct conformance *test)
 {
     static uint8_t there[100000], back[100000];
@@ -192,6 +212,7 @@ const struct conformance_case kernel_cases[] = {
     {"lanes_meet_at_barriers", lanes_meet_at_barriers},
     {"a_block_fails_when_one_lane_fails", a_block_fails_when_one_lane_fails},
     {"handlers_use_bound_buffers", handlers_use_bound_buffers},
+    {"uploads_are_seen_by_what_is_sent_behind_them", uploads_are_seen_by_what_is_sent_behind_them},
     {"buffers_transfer_every_byte", buffers_transfer_every_byte},
     {NULL, NULL},
 };

@@ -21,14 +21,29 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
     gyre->block_count = gridDim.x;
 }
 
-/* ---- buffers that messages name ---- */
+/* ---- buffers ---- */
 
-/* The table is host memory: read past the caches, id first. */
+/* Before a message of a kernel with bound buffers: its handler sees what the host put into them before it sent
+ * the message, as of those that messages name. The first one of `buffers` is at their start. */
+GYRE_HELPER gyre_u32 gyre_see_buffers_(const void *buffers)
+{
+    const void *first;
+    gyre_u16 byte = 0;
+    memcpy(&first, buffers, sizeof first);
+    if (first)
+        asm volatile("ld.acquire.gpu.global.u8 %0,[%1];" : "=h"(byte) : "l"(first) : "memory");
+    return byte;
+}
+
+/*
+ * The table is host memory: read past the caches, id first. A kernel that stays has lines of the buffer from
+ * before in its multiprocessor's cache, which nothing but an acquire drops: so the id is read by one.
+ */
 GYRE_HELPER gyre_control_handle gyre_handle_entry_(const gyre_control_handle *table, gyre_u32 slot)
 {
     const volatile gyre_control_handle *there = table + slot;
     gyre_control_handle entry;
-    entry.id = there->id;
+    asm volatile("ld.acquire.sys.global.u64 %0,[%1];" : "=l"(entry.id) : "l"(&there->id) : "memory");
     entry.address = there->address;
     entry.size = there->size;
     return entry;

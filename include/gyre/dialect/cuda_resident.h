@@ -347,6 +347,8 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
                                                      void *scratch_there_, const void *bound_there_,           \
                                                      gyre_context *gyre)                                       \
         {                                                                                                      \
+            if (sizeof(buffers_) > sizeof(gyre_none))                                                          \
+                gyre_see_buffers_(bound_there_);                                                               \
             if (!gyre_admit_##request_(gyre, (const request_ *)in_))                                           \
                 return GYRE_FAILED;                                                                            \
             if (form_ != 2 || gyre->lane == 0)                                                                 \
