@@ -58,14 +58,15 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)
 
 uint64_t gyre_control_verb(const gyre_kernel *kernel)
 {
-    /* relaxed: written under the lock */
-    return GYRE_COMMAND_VERB(__atomic_load_n(&kernel->control->command.command, __ATOMIC_RELAXED));
+    /* relaxed: written under the lock. Not read from the region, which a worker that dies may have written */
+    return __atomic_load_n(&kernel->verb, __ATOMIC_RELAXED);
 }
 
 void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
 {
     gyre_control_region *control = kernel->control;
     uint64_t command = ++kernel->epoch << 8 | verb;
+    __atomic_store_n(&kernel->verb, verb, __ATOMIC_RELAXED);
     __atomic_store_n(&control->command.command, command,
                      __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     gyre_bell_ring(&control->doorbell.bell, INT_MAX);

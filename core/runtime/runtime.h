@@ -134,6 +134,7 @@ struct gyre_kernel {
     gyre_status end_status;     /* of the last end, and how many requests it left unanswered */
     uint64_t end_unhandled;
     uint64_t epoch;
+    uint64_t verb;          /* atomic: what it was told last */
     gyre_queue *queues;     /* by `next` */
     gyre_queue *left;       /* closed while a handler might still write into them; freed at the end */
     gyre_queue *main_queue; /* the default queue; atomic, written under the lock, read without */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static gyre_runtime *open_with(const char *setting)
@@ -157,12 +158,40 @@ static void nothing_of_a_standby_worker_stays(void)
     require(open_descriptors() == before);
 }
 
+/* From now on the process can map no thread's stack more, and little else. */
+static void leave_no_room(pid_t process)
+{
+    char path[64];
+    unsigned long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", process);
+    FILE *file = fopen(path, "re");
+    require(file && fscanf(file, "%lu", &pages) == 1 && fclose(file) == 0);
+    rlim_t size = pages * (rlim_t)sysconf(_SC_PAGESIZE) + (3 << 20);
+    require(prlimit(process, RLIMIT_AS, &(struct rlimit){size, size}, NULL) == 0);
+}
+
+/* A launch that fails half-way stops the threads that it started, and by that alone the next one must not be. */
+static void a_standby_worker_without_memory_for_threads_is_passed_over(void)
+{
+    if (SANITIZED)
+        exit(77); /* the sanitizer itself needs room, and ends the process */
+    gyre_runtime *runtime = open_with("backend.cpu.worker_timeout_ms=500"); /* it may not even fail */
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 4);
+    for (uint64_t round = 0; round < 3; round++) {
+        leave_no_room(await_standby(kernel));
+        call_right(kernel, CRASH_SEGFAULT, round);
+    }
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"a_standby_worker_takes_over", a_standby_worker_takes_over},
     {"a_standby_worker_has_every_kernel", a_standby_worker_has_every_kernel},
     {"a_standby_worker_that_dies_is_replaced", a_standby_worker_that_dies_is_replaced},
     {"both_workers_may_die_at_once", both_workers_may_die_at_once},
     {"a_standby_worker_that_is_stopped_is_passed_over", a_standby_worker_that_is_stopped_is_passed_over},
+    {"a_standby_worker_without_memory_for_threads_is_passed_over",
+     a_standby_worker_without_memory_for_threads_is_passed_over},
     {"workers_die_while_a_standby_is_made_ready", workers_die_while_a_standby_is_made_ready},
     {"nothing_of_a_standby_worker_stays", nothing_of_a_standby_worker_stays},
 };
