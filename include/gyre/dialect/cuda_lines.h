@@ -204,6 +204,18 @@ GYRE_HELPER void gyre_note_missing_(gyre_block_view *view, gyre_u32 missing, gyr
         atomicMin(&view->first_bad, missing);
 }
 
+/* A load without a branch around it, which would cost registers. Nothing is loaded unless `wanted`. */
+GYRE_HELPER gyre_chunk gyre_chunk_load_if_(gyre_u32 wanted, const void *from)
+{
+    gyre_chunk chunk;
+    asm volatile("{ .reg .pred wanted; setp.ne.u32 wanted,%3,0;"
+                 " mov.u64 %0,0; mov.u64 %1,0; @wanted ld.relaxed.sys.global.v2.u64 {%0,%1},[%2]; }"
+                 : "=&l"(chunk.x), "=&l"(chunk.y)
+                 : "l"(from), "r"(wanted)
+                 : "memory");
+    return chunk;
+}
+
 /*
  * How many rows of the next window are there already, from index `from` on: one look at the end of each, under
  * way together with this window's loads. By the first warp.
@@ -264,9 +276,8 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
 #pragma unroll
         for (gyre_u32 j = 0; j < GYRE_CUDA_LOADS; j++) {
             const gyre_u32 chunk = threadIdx.x + j * threads;
-            if (j < rows)
-                mine[j] = gyre_chunk_load_((const gyre_chunk *)gyre_request_at_(queue, first + (chunk >> 2)) +
-                                           (chunk & 3));
+            mine[j] = gyre_chunk_load_if_(
+                j < rows, (const gyre_chunk *)gyre_request_at_(queue, first + (chunk >> 2)) + (chunk & 3));
         }
         if (threadIdx.x < 32)
             gyre_look_ahead_lines_(view, queue, first + asked);
