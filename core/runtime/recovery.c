@@ -73,7 +73,8 @@ static void suspend(gyre_kernel *kernel)
     gyre_dispatch_release(kernel->dispatch, dead);
 }
 
-static void give_up(gyre_kernel *kernel, const char *why)
+/* Nobody brings it back any more. Returns how many requests are left unanswered. */
+static uint64_t end_revival(gyre_kernel *kernel)
 {
     uint64_t left = 0;
     pthread_mutex_lock(&kernel->lock);
@@ -88,6 +89,12 @@ static void give_up(gyre_kernel *kernel, const char *why)
     kernel->starting = kernel->reviving = false;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
+    return left;
+}
+
+static void give_up(gyre_kernel *kernel, const char *why)
+{
+    uint64_t left = end_revival(kernel);
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' is lost with %llu unanswered requests: %s",
                      kernel->name, (unsigned long long)left, why);
     gyre_supervisor_notice(kernel->runtime);
@@ -350,20 +357,47 @@ static gyre_status try_once(struct gyre_recovery *recovery)
     return status == GYRE_LOST ? GYRE_AGAIN : GYRE_OK;
 }
 
+static bool is_among(const gyre_kernel *kernel, const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++)
+        if (recovery->kernels[i] == kernel)
+            return true;
+    return false;
+}
+
+static void leave_all(const struct gyre_recovery *recovery)
+{
+    for (size_t i = 0; i < recovery->count; i++)
+        gyre_kernel_leave(recovery->kernels[i]);
+    free(recovery->kernels);
+}
+
+/*
+ * The kernels of the next attempt in place of those of the last one. One that was being brought back and is none of
+ * them any more was released meanwhile: whoever frees it waits for the end of that.
+ */
+static bool visit_again(struct gyre_recovery *recovery)
+{
+    const struct gyre_recovery last = *recovery;
+    recovery->kernels =
+        gyre_kernels_visit(recovery->device->runtime, recovery->device->dispatch, &recovery->count);
+    for (size_t i = 0; i < last.count; i++)
+        if (last.kernels[i]->reviving && !is_among(last.kernels[i], recovery))
+            (void)end_revival(last.kernels[i]);
+    leave_all(&last);
+    return recovery->kernels != NULL;
+}
+
 static bool recover(void *context)
 {
     struct gyre_recovery recovery = {.device = context};
     gyre_status status = GYRE_AGAIN;
     while (status == GYRE_AGAIN) {
-        recovery.kernels =
-            gyre_kernels_visit(recovery.device->runtime, recovery.device->dispatch, &recovery.count);
-        if (!recovery.kernels)
+        if (!visit_again(&recovery))
             return false; /* without memory: the device is gone, and whoever waits is told by its calls */
         status = try_once(&recovery);
-        for (size_t i = 0; i < recovery.count; i++)
-            gyre_kernel_leave(recovery.kernels[i]);
-        free(recovery.kernels);
     }
+    leave_all(&recovery);
     return status == GYRE_OK;
 }
 

@@ -373,6 +373,25 @@ static void a_kernel_that_every_worker_refuses_is_given_up(void)
     gyre_close(runtime);
 }
 
+/* Who frees a kernel waits for the end of its revival, which nobody is at any more once it is released. */
+static void a_kernel_is_released_while_workers_refuse_it(void)
+{
+    const struct chosen_fault refuses = {GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, EIO};
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"backend.cpu.restart_limit=1000", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    arm_fault(&refuses, 1, 1000);
+    send_one(gyre_kernel_queue(kernel), CRASH_SEGFAULT, 1, 1);
+    for (uint64_t limit = soon(); faults_fired() < 2; usleep(500))
+        require(gyre_now_ns() < limit);
+    gyre_kernel_release(kernel);
+    disarm_faults();
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 1));
+    send_one(queue, CRASH_NOT, 0, 2);
+    receive_reply(queue, 0, 2);
+    gyre_close(runtime);
+}
+
 static void an_operation_that_is_made_again_has_its_time_again(void)
 {
     const struct chosen_fault slow = {GYRE_FAULT_WORKER_CALL, GYRE_FAULT_DELAY, 3000};
@@ -726,6 +745,7 @@ static const named_case cases[] = {
      a_worker_that_cannot_be_started_accuses_no_request},
     {"a_launch_that_a_worker_refuses_is_tried_with_the_next",
      a_launch_that_a_worker_refuses_is_tried_with_the_next},
+    {"a_kernel_is_released_while_workers_refuse_it", a_kernel_is_released_while_workers_refuse_it},
     {"a_kernel_that_every_worker_refuses_is_given_up", a_kernel_that_every_worker_refuses_is_given_up},
     {"an_upload_outlives_workers_that_a_request_takes_down",
      an_upload_outlives_workers_that_a_request_takes_down},
