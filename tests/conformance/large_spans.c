@@ -11,23 +11,11 @@
 
 #include "conformance.h"
 #include "kernels/spans.h"
+#include "span_words.h"
 
 enum { LARGE = 100000, FITS = 40, ROUNDS = 200 };
 
 static uint64_t words[LARGE];
-
-static uint64_t word(uint64_t i)
-{
-    return (i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-}
-
-static uint64_t sum_of(uint64_t first, uint64_t count)
-{
-    uint64_t sum = 0;
-    for (uint64_t i = first; i < first + count; i++)
-        sum += word(i);
-    return sum;
-}
 
 /* The kernel of a runtime with such a queue; `more`: one more setting or NULL. */
 static gyre_kernel *launch_with(const struct conformance *test, const char *kernel, const char *more,

@@ -6,21 +6,9 @@
 
 #include "conformance.h"
 #include "kernels/spans.h"
+#include "span_words.h"
 
 enum { MANY = 100000, FEW = 40 };
-
-static uint64_t word(uint64_t i)
-{
-    return (i + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 20;
-}
-
-static uint64_t sum_of(uint64_t first, uint64_t count)
-{
-    uint64_t sum = 0;
-    for (uint64_t i = first; i < first + count; i++)
-        sum += word(i);
-    return sum;
-}
 
 static gyre_buffer *make_buffer(const struct conformance *test, const void *bytes, uint64_t size)
 {

@@ -24,7 +24,8 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
 /* ---- buffers ---- */
 
 /* Before a message of a kernel with bound buffers: its handler sees what the host put into them before it sent
- * the message, as of those that messages name. The first one of `buffers` is at their start. */
+ * the message, as of those that messages name. The first one of `buffers` is at their start. What is returned is
+ * for nobody: the load is there for what it orders. */
 GYRE_HELPER gyre_u32 gyre_see_buffers_(const void *buffers)
 {
     const void *first;

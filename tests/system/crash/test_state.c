@@ -510,11 +510,11 @@ static void without_room_for_a_copy_checkpoints_take_longer(void)
     gyre_close(runtime);
 }
 
-static void a_clock_in_a_handler_is_pointed_out(void)
+/* Its reply tells the time. */
+static gyre_kernel *launch_stray_actor(gyre_runtime *runtime)
 {
     gyre_buffer *near = NULL;
     gyre_kernel *kernel = NULL;
-    gyre_runtime *runtime = open_with(NULL, NULL);
     must(gyre_buffer_alloc(runtime, NULL, 0, 64, &near));
     gyre_binding_name binding = {"near", near};
     gyre_launch_desc desc = {.size = sizeof desc,
@@ -522,25 +522,24 @@ static void a_clock_in_a_handler_is_pointed_out(void)
                              .bindings = &binding,
                              .binding_count = 1};
     must(gyre_launch(runtime, &desc, &kernel));
+    return kernel;
+}
+
+static void a_clock_in_a_handler_is_pointed_out(void)
+{
+    gyre_runtime *runtime = open_with(NULL, NULL);
+    launch_stray_actor(runtime);
     require(log_lines_with("its source uses gyre_time_ns") == 1);
     launch_fragile(runtime, "fragile_actor", 1);
     require(log_lines_with("its source uses") == 1);
     gyre_close(runtime);
 }
 
-/* Its reply tells the time of the second handling. */
+/* Handled again, it is another time. */
 static void a_handler_that_is_not_deterministic_is_pointed_out(void)
 {
-    gyre_buffer *near = NULL;
-    gyre_kernel *kernel = NULL;
     gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
-    must(gyre_buffer_alloc(runtime, NULL, 0, 64, &near));
-    gyre_binding_name binding = {"near", near};
-    gyre_launch_desc desc = {.size = sizeof desc,
-                             .source = STRAY_KERNELS ":stray_actor",
-                             .bindings = &binding,
-                             .binding_count = 1};
-    must(gyre_launch(runtime, &desc, &kernel));
+    gyre_kernel *kernel = launch_stray_actor(runtime);
     for (uint64_t i = 0; i < 20; i++) {
         stray_request request = {.number = i};
         stray_reply reply;
