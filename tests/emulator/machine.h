@@ -48,11 +48,12 @@ struct machine_module *machine_module_load(const char *ptx, char *error, size_t 
 void machine_module_unload(struct machine_module *module);
 
 struct machine_function_info {
-    uint32_t registers;     /* that a thread may be thought to take: 255 at most */
-    uint32_t shared_bytes;  /* static */
-    uint32_t local_bytes;   /* of a thread */
-    uint32_t threads_max;   /* of a block */
+    uint32_t registers;    /* that a thread may be thought to take: 255 at most */
+    uint32_t shared_bytes; /* static */
+    uint32_t local_bytes;  /* of a thread */
+    uint32_t threads_max;  /* of a block */
     uint32_t argument_count;
+    const uint32_t *argument_sizes; /* bytes of each; lives as long as the module */
 };
 
 /** A kernel by its name; NULL when there is none. Lives as long as the module. */
@@ -77,8 +78,8 @@ struct machine_fault {
 struct machine_launch {
     const struct machine_function *function;
     uint32_t grid[3], block[3];
-    uint32_t dynamic_shared;  /* bytes */
-    void *const *arguments;   /* one pointer each; the values are copied */
+    uint32_t dynamic_shared; /* bytes */
+    void *const *arguments;  /* one pointer each; the values are copied */
 };
 
 struct machine_grid;
