@@ -25,11 +25,17 @@ static inline gyre_slot *opencl_reply_slot(const struct opencl_queue *queue, gyr
     return opencl_slot(queue, queue->slots.reply_offset, queue->slots.reply_stride, index);
 }
 
+/** Relaxed: a client may take a request back whose deadline passed, until it is handled; either length is right. */
+static inline uint32_t opencl_request_length(const struct opencl_queue *queue, gyre_u64 index)
+{
+    return __atomic_load_n(&opencl_request_slot(queue, index)->length, __ATOMIC_RELAXED);
+}
+
 /** By a worker that died since: its reply is complete and stays as it is. */
 static inline bool opencl_is_answered(const struct opencl_queue *queue, gyre_u64 index)
 {
-    const gyre_slot *request = opencl_request_slot(queue, index);
-    return request->length == GYRE_LENGTH_ANSWERED && request->info == GYRE_REQUEST_ANSWERED;
+    return opencl_request_length(queue, index) == GYRE_LENGTH_ANSWERED &&
+           opencl_request_slot(queue, index)->info == GYRE_REQUEST_ANSWERED;
 }
 
 /** Bytes of an epoch's request slots. */

@@ -5,8 +5,8 @@
  * out as soon as its mark shows. So do queues whose messages are stored back to back, on any device that does
  * not work in them: a request's bytes lie behind all slots, and each reply has a place of the largest size.
  *
- * No locks: the pump's thread alone, but for replies while the courier has them. Must not wait. A client may be another program: what its slots say is
- * read once, and never trusted to fit.
+ * No locks: the pump's thread alone, but for replies while the courier has them. Must not wait. A client may be
+ * another program: what its slots say is read once, and never trusted to fit.
  */
 #include "opencl_courier.h"
 #include "opencl_epoch.h"
@@ -125,7 +125,7 @@ uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_qu
     if (stride)
         count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
     for (uint32_t i = 0; i < count && queue->bridge.request_bytes; i++) {
-        bodies += body_size(resident, queue, opencl_request_slot(queue, queue->next + i)->length);
+        bodies += body_size(resident, queue, opencl_request_length(queue, queue->next + i));
         if (bodies > STAGE_BYTES && i > 0)
             return i;
     }
@@ -161,8 +161,7 @@ static size_t bodies_size(const gyre_resident *resident, const struct opencl_epo
 {
     size_t size = 0;
     for (uint32_t i = 0; i < epoch->count && bridge_of(epoch)->request_bytes; i++)
-        size +=
-            body_size(resident, epoch->queue, opencl_request_slot(epoch->queue, epoch->first + i)->length);
+        size += body_size(resident, epoch->queue, opencl_request_length(epoch->queue, epoch->first + i));
     return size;
 }
 
@@ -238,7 +237,8 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     cl_event *const ran = opencl_tells_run(resident) ? reaches ? &epoch->done : &epoch->ran : NULL;
     const cl_event former = opencl_former(resident);
     epoch->handed_out = epoch->failed = epoch->looks = 0;
-    epoch->carried = OPENCL_CARRY_NOT;
+    /* relaxed: the courier may look; there is nothing yet that it could find */
+    __atomic_store_n(&epoch->carried, OPENCL_CARRY_NOT, __ATOMIC_RELAXED);
     epoch->ended = false;
     gyre_status status = prepare(resident, epoch);
     if (status != GYRE_OK)
@@ -267,11 +267,15 @@ static const gyre_slot *staged_reply(const struct opencl_epoch *epoch, uint32_t 
     return (const gyre_slot *)(const void *)(epoch->out.host + (size_t)i * epoch->queue->slots.reply_stride);
 }
 
-/* A reply of the place's own length, which the ring has room for: it was promised. */
+/*
+ * A reply of the place's own length, which the ring has room for: it was promised. How long it is says the stage;
+ * the slot is the client's as well.
+ */
 static void store_elsewhere(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t i,
                             gyre_slot *slot)
 {
     const gyre_bridge *bridge = bridge_of(epoch);
+    const uint32_t length = staged_reply(epoch, i)->length;
     unsigned char *region = (unsigned char *)epoch->queue->memory->region;
     gyre_bridge_words *words = (gyre_bridge_words *)(void *)(region + bridge->words_offset);
     gyre_bridge_track *track = (gyre_bridge_track *)(words + 1);
@@ -279,16 +283,16 @@ static void store_elsewhere(const gyre_resident *resident, const struct opencl_e
     const unsigned char *from =
         epoch->out.host + answers_at(epoch) + i * answer_stride(resident, epoch->queue);
     gyre_place place = {.position = head, .track = epoch->spare ? GYRE_TRACK_SPARE : 0};
-    if (slot->length <= GYRE_SLOT_SMALL_PAYLOAD) {
-        memcpy(slot + 1, from, slot->length);
+    if (length <= GYRE_SLOT_SMALL_PAYLOAD) {
+        memcpy(slot + 1, from, length);
         return;
     }
     memcpy(region + (epoch->spare ? bridge->spare_offset
                                   : bridge->reply_offset + GYRE_BRIDGE_AT(head, bridge->reply_bytes)),
-           from, slot->length);
+           from, length);
     memcpy(slot + 1, &place, sizeof place);
     if (!epoch->spare)
-        track->head = head + GYRE_BRIDGE_UNITS(slot->length);
+        track->head = head + GYRE_BRIDGE_UNITS(length);
 }
 
 /* Release: the client's acquire of the sequence finds everything else there. */
@@ -303,7 +307,7 @@ static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, 
         memcpy(&slot->length, &from->length, GYRE_LINE_SIZE - sizeof slot->sequence);
     else
         memcpy(&slot->length, &from->length, slots->reply_stride - sizeof slot->sequence);
-    if (queue->bridge.reply_bytes && slot->info == GYRE_OUTCOME_REPLY)
+    if (queue->bridge.reply_bytes && from->info == GYRE_OUTCOME_REPLY)
         store_elsewhere(resident, epoch, i, slot);
     if (slots->sealed)
         memcpy(region + GYRE_SEALS_OFFSET(slots) +
