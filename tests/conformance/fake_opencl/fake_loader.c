@@ -25,11 +25,10 @@
 /* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,readability-function-size): parameters are
  * OpenCL's */
 #define REACHING " cl_nv_create_buffer"
-#define EXPORTED __attribute__((visibility("default")))
 
 enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2 };
 
-static bool lacks(const char *what)
+bool fake_lacks(const char *what)
 {
     const char *list = getenv("FAKE_OPENCL");
     const size_t length = strlen(what);
@@ -48,9 +47,9 @@ static void forget(char *list, const char *extension)
         memset(at, ' ', strlen(extension));
 }
 
-static bool is_reaching(void)
+bool fake_is_reaching(void)
 {
-    return lacks("far") && !lacks("copied_only");
+    return fake_lacks("far") && !fake_lacks("copied_only");
 }
 
 /* `size` bytes of room in a list that is as long as the device says. */
@@ -60,21 +59,11 @@ static void add(char *list, size_t size, const char *extension)
         strcat(list, extension);
 }
 
-static void tell_far(cl_device_info what, void *value)
-{
-    if (what == CL_DEVICE_TYPE)
-        *(cl_device_type *)value = CL_DEVICE_TYPE_GPU;
-    else if (what == CL_DEVICE_SVM_CAPABILITIES)
-        *(cl_device_svm_capabilities *)value = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
-    else if (what == CL_DEVICE_HOST_UNIFIED_MEMORY)
-        *(cl_bool *)value = CL_FALSE;
-}
-
 EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void *value,
                                 size_t *needed)
 {
     const cl_int code = REAL(clGetDeviceInfo)(device, what, size, value, needed);
-    if (code == CL_SUCCESS && what == CL_DEVICE_EXTENSIONS && is_reaching()) {
+    if (code == CL_SUCCESS && what == CL_DEVICE_EXTENSIONS && fake_is_reaching()) {
         if (needed)
             *needed += strlen(REACHING);
         if (value)
@@ -82,34 +71,13 @@ EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t
     }
     if (code != CL_SUCCESS || !value)
         return code;
-    if (what == CL_DEVICE_EXTENSIONS && lacks("no_f64"))
+    if (what == CL_DEVICE_EXTENSIONS && fake_lacks("no_f64"))
         forget(value, "cl_khr_fp64");
-    if (what == CL_DEVICE_EXTENSIONS && lacks("no_i64_atomics"))
+    if (what == CL_DEVICE_EXTENSIONS && fake_lacks("no_i64_atomics"))
         forget(value, "cl_khr_int64_base_atomics");
-    if (lacks("far"))
-        tell_far(what, value);
+    if (fake_lacks("far"))
+        fake_tell_far(what, value);
     return code;
-}
-
-/* ---- memory ---- */
-
-/* A processor's kernels reach whatever memory of the host there is. */
-static cl_mem create_reachable(cl_context context, cl_mem_flags flags, cl_bitfield location, size_t size,
-                               void *host_pointer, cl_int *code)
-{
-    (void)location;
-    return REAL(clCreateBuffer)(context, flags | CL_MEM_ALLOC_HOST_PTR, size, host_pointer, code);
-}
-
-EXPORTED void *clGetExtensionFunctionAddressForPlatform(cl_platform_id platform, const char *name)
-{
-    union {
-        cl_mem (*function)(cl_context, cl_mem_flags, cl_bitfield, size_t, void *, cl_int *);
-        void *address;
-    } reachable = {.function = create_reachable};
-    if (is_reaching() && strcmp(name, "clCreateBufferNV") == 0)
-        return reachable.address;
-    return REAL(clGetExtensionFunctionAddressForPlatform)(platform, name);
 }
 
 /* ---- kernels ---- */
@@ -119,7 +87,7 @@ EXPORTED cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device,
                                          size_t *needed)
 {
     const cl_int code = REAL(clGetKernelWorkGroupInfo)(kernel, device, what, size, value, needed);
-    if (code == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE && lacks("few_lanes"))
+    if (code == CL_SUCCESS && value && what == CL_KERNEL_WORK_GROUP_SIZE && fake_lacks("few_lanes"))
         *(size_t *)value = LANES;
     return code;
 }
@@ -134,9 +102,9 @@ EXPORTED cl_program clCreateProgramWithSource(cl_context context, cl_uint count,
     cl_uint used = 1;
     if (sizes || count > PARTS_MAX - 4)
         return REAL(clCreateProgramWithSource)(context, count, texts, sizes, code);
-    if (lacks("no_f64"))
+    if (fake_lacks("no_f64"))
         parts[used++] = "#undef cl_khr_fp64\n";
-    if (lacks("no_i64_atomics"))
+    if (fake_lacks("no_i64_atomics"))
         parts[used++] = "#undef cl_khr_int64_base_atomics\n#undef cl_khr_int64_extended_atomics\n";
     for (cl_uint i = 0; i < count; i++)
         parts[used++] = texts[i];
@@ -147,7 +115,7 @@ EXPORTED cl_program clCreateProgramWithBinary(cl_context context, cl_uint count,
                                               const size_t *sizes, const unsigned char **binaries,
                                               cl_int *statuses, cl_int *code)
 {
-    if (!lacks("no_binaries"))
+    if (!fake_lacks("no_binaries"))
         return REAL(clCreateProgramWithBinary)(context, count, devices, sizes, binaries, statuses, code);
     for (cl_uint i = 0; statuses && i < count; i++)
         statuses[i] = CL_INVALID_BINARY;
@@ -195,9 +163,9 @@ EXPORTED cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
                                        cl_uint count, const cl_event *events, cl_event *event)
 {
     cl_event all[EVENTS_MAX];
-    if (lacks("dies") && atomic_fetch_add(&kernels_run, 1) >= LIVES)
+    if (fake_lacks("dies") && atomic_fetch_add(&kernels_run, 1) >= LIVES)
         return CL_OUT_OF_RESOURCES;
-    cl_event sleeper = lacks("sleepy") && count < EVENTS_MAX ? fall_asleep(queue) : NULL;
+    cl_event sleeper = fake_lacks("sleepy") && count < EVENTS_MAX ? fall_asleep(queue) : NULL;
     if (!sleeper)
         return REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count, events,
                                             event);

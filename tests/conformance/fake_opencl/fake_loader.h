@@ -3,6 +3,7 @@
 #ifndef FAKE_LOADER_H
 #define FAKE_LOADER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "opencl_loader.h"
@@ -20,5 +21,14 @@ FAKE_FUNCTIONS(FAKE_DECLARE_)
 
 /** The real function of that name. */
 #define REAL(name) ((__typeof__(&name))(uintptr_t)fake_real_##name)
+
+#define EXPORTED __attribute__((visibility("default")))
+
+/** Whether FAKE_OPENCL names it. */
+__attribute__((visibility("hidden"))) bool fake_lacks(const char *what);
+/** Whether kernels reach memory of the host that the driver made. */
+__attribute__((visibility("hidden"))) bool fake_is_reaching(void);
+/** Puts what a device with memory of its own tells into the place of what it told; fake_far.c. */
+__attribute__((visibility("hidden"))) void fake_tell_far(cl_device_info what, void *value);
 
 #endif

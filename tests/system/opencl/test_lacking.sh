@@ -51,16 +51,10 @@ prints '{"scaled":8.0}'
 says "refuses the binary in '$GYRE_CACHE_DIR"
 says "compiled again from the source in it"
 
-# memory of its own, coarse-grained: messages name buffers all the same, and what is freed is not touched
+# memory of its own, coarse-grained: messages name buffers all the same, and what is freed is not touched. (With memory of the
+# host that kernels reach it is conformance/opencl_gathered.)
 with far,copied_only messages_name_buffers a_freed_buffer_is_not_found handlers_write_named_buffers a_thousand_buffers_have_names
 
-# the same with memory of the host that kernels reach: small messages, and those stored back to back, go through it
-with far small_messages_stream_in_order large_messages_are_sealed_in_streams letters_of_every_size_come_back \
-    replies_wait_for_room
-export GYRE_BACKEND__OPENCL__COURIER=yes # of its own accord only where there are more processors
-with far small_messages_stream_in_order large_messages_are_sealed_in_streams queues_come_and_go_under_load
-unset GYRE_BACKEND__OPENCL__COURIER
-run backends --why opencl
 FAKE_OPENCL=far run call --backend opencl --set backend.opencl.mode=resident "$scale" '{}'
 says "reports no fine-grained shared virtual memory: set mode = epochs"
 
