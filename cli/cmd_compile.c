@@ -264,30 +264,40 @@ static gyre_status choose_kernel(const struct gyre_pipeline_desc *desc, const st
     return GYRE_OK;
 }
 
+/* The kernel that a file seems to be for, and what was found about that when it was built for it. */
+struct guess {
+    const struct gyre_pipeline_desc *desc;
+    char name[GYRE_KERNEL_NAME_MAX], meant[GYRE_KERNEL_NAME_MAX];
+    gyre_status status;
+    bool right; /* the kernel that is meant needs no other options */
+};
+
+static bool judge_guess(void *context, const struct gyre_build *build)
+{
+    struct guess *guess = context;
+    guess->status = choose_kernel(guess->desc, build, guess->meant);
+    guess->right =
+        guess->status == GYRE_OK && gyre_kernel_same_options(guess->desc->config, guess->name, guess->meant);
+    return guess->right;
+}
+
 /*
- * What the kernels are called is known for sure when the file was built once, as for the name that it seems to
- * have. When that was right, or no section names a kernel or a queue, that was it. A file is written only when it
- * is known which kernel it is for; what was built before is then in the cache.
+ * What the kernels are called is known for sure only when the file was built once, as for the name that it seems
+ * to have. That was it, and nothing is compiled twice, unless the kernel that is meant needs other options.
  */
 static gyre_status build_as_launched(const struct gyre_pipeline_desc *desc, struct gyre_build **out)
 {
-    size_t kernels, queues;
-    char guessed[GYRE_KERNEL_NAME_MAX], name[GYRE_KERNEL_NAME_MAX];
+    struct guess guess = {.desc = desc};
     struct gyre_pipeline_desc look = *desc;
-    gyre_config_names(desc->config, GYRE_SECTION_KERNEL, &kernels);
-    gyre_config_names(desc->config, GYRE_SECTION_QUEUE, &queues);
-    gyre_kernel_guess_name(desc->source, guessed, sizeof guessed);
-    if (kernels + queues == 0)
-        return build_for(desc, guessed, out);
-    look.output = NULL;
-    gyre_status status = build_for(&look, guessed, out);
-    if (status == GYRE_OK)
-        status = choose_kernel(desc, *out, name);
-    if (status == GYRE_OK && !desc->output && gyre_kernel_same_options(desc->config, guessed, name))
-        return GYRE_OK;
+    look.output_fits = judge_guess;
+    look.context = &guess;
+    gyre_kernel_guess_name(desc->source, guess.name, sizeof guess.name);
+    gyre_status status = build_for(&look, guess.name, out);
+    if (status != GYRE_OK || (desc->output ? guess.right : judge_guess(&guess, *out)))
+        return status;
     gyre_build_release(*out);
     *out = NULL;
-    return status == GYRE_OK ? build_for(desc, name, out) : status;
+    return guess.status == GYRE_OK ? build_for(desc, guess.meant, out) : guess.status;
 }
 
 /* ---- the command ---- */

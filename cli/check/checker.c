@@ -68,6 +68,9 @@ static void check_statement(struct checker *checker, CXCursor cursor)
     case CXCursor_VarDecl:
         check_variable(checker, cursor, true);
         break;
+    case CXCursor_StructDecl:
+        check_struct(checker, cursor);
+        break;
     case CXCursor_FieldDecl:
         check_type(checker, cursor, clang_getCursorType(cursor), "member");
         break;

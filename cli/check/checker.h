@@ -40,6 +40,8 @@ struct checker {
     size_t option_count;
     CXTranslationUnit unit;
     const char *headers; /* the folder that holds gyre/kernel.h */
+    bool
+        macro_is_broken; /* a macro was called wrongly: names that are unknown behind it are its consequence */
     struct report report;
     size_t function_count, call_count;
     struct user_function functions[FUNCTIONS_MAX];
@@ -74,6 +76,8 @@ bool is_vendor_header(const char *name);
 /* ---- declarations.c: types, variables, functions ---- */
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
 void check_function(struct checker *checker, CXCursor cursor);
+/** A struct that the user declared, or that a declaration of a message became. */
+void check_struct(struct checker *checker, CXCursor cursor);
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
 
 /* ---- names.c: what other dialects cannot take over as it is ---- */

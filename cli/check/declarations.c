@@ -58,6 +58,39 @@ void check_type(struct checker *checker, CXCursor cursor, CXType type, const cha
         report_refuse(&checker->report, "check", &place, "type of %s '%s': %s", what, name, reason);
 }
 
+static enum CXChildVisitResult count_member(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    *(unsigned *)data += clang_getCursorKind(cursor) == CXCursor_FieldDecl;
+    return CXChildVisit_Continue;
+}
+
+/* GYRE_PROTOCOL counts its messages in such a struct, with one member before theirs. */
+static const char protocol_prefix[] = "gyre_numbers_of_";
+
+void check_struct(struct checker *checker, CXCursor cursor)
+{
+    char name[128];
+    unsigned members = 0;
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    if (!clang_isCursorDefinition(cursor))
+        return;
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    clang_visitChildren(cursor, count_member, &members);
+    if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
+        report_refuse(
+            &checker->report, "check", &place,
+            "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
+            "TAKES(deposit, balance)`",
+            name + sizeof protocol_prefix - 1);
+    else if (members == 0)
+        report_refuse(
+            &checker->report, "check", &place,
+            "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "
+            "FIELD(u32, number)`; where nothing is sent or kept, a kernel names gyre_none",
+            name);
+}
+
 static bool is_variable_length(CXType type)
 {
     type = clang_getCanonicalType(type);

@@ -61,6 +61,7 @@ static const char field_prefix[] = "use of undeclared identifier 'gyre_type_";
 static const char message_prefix[] = "use of undeclared identifier 'gyre_size_";
 static const char twice_static[] = "duplicate 'static' declaration specifier";
 static const char form_prefix[] = "use of undeclared identifier '";
+static const char bad_macro[] = "macro invocation";
 
 static void refuse_field_type(struct checker *checker, const struct place *place, const char *text)
 {
@@ -100,6 +101,20 @@ static void refuse_absent_parameter(struct checker *checker, const struct place 
                   scratch ? "GYRE_BLOCK_KERNEL" : "GYRE_KERNEL_WITH and the like");
 }
 
+/* An unknown name of Gyre's own, which tells of a type that is not what it has to be; false: something else. */
+static bool refuse_type(struct checker *checker, const struct place *place, const char *text)
+{
+    if (checker->macro_is_broken)
+        return false;
+    if (strncmp(text, field_prefix, sizeof field_prefix - 1) == 0)
+        refuse_field_type(checker, place, text);
+    else if (strncmp(text, message_prefix, sizeof message_prefix - 1) == 0)
+        refuse_plain_type(checker, place, text);
+    else
+        return false;
+    return true;
+}
+
 static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
 {
     char text[512], name[256];
@@ -109,6 +124,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
     take_string(clang_getDiagnosticSpelling(diagnostic), text, sizeof text);
     if (!place.file[0])
         return; /* "too many errors" */
+    checker->macro_is_broken |= strstr(text, bad_macro) != NULL;
     bool missing = missing_file(text, name, sizeof name);
     if (missing && (owner == OWNER_GYRE || owner == OWNER_SYSTEM))
         snprintf(checker->report.unable, sizeof checker->report.unable,
@@ -119,10 +135,8 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         return; /* check_include refuses it */
     else if (strncmp(text, handler_prefix, sizeof handler_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
-    else if (strncmp(text, field_prefix, sizeof field_prefix - 1) == 0)
-        refuse_field_type(checker, &place, text);
-    else if (strncmp(text, message_prefix, sizeof message_prefix - 1) == 0)
-        refuse_plain_type(checker, &place, text);
+    else if (refuse_type(checker, &place, text))
+        return;
     else if (strcmp(text, twice_static) == 0)
         report_refuse(&checker->report, "check", &place,
                       "GYRE_CONSTANT is static already: leave `static` out");

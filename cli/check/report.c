@@ -11,9 +11,13 @@ static struct finding *add_finding(struct report *report, const char *kind, cons
 {
     if (report->finding_count == REPORT_FINDINGS_MAX)
         return NULL;
-    struct finding *finding = &report->findings[report->finding_count++];
-    *finding = (struct finding){.kind = kind, .stage = stage, .place = *place};
-    return finding;
+    const size_t number = report->finding_count++;
+    size_t file = 0;
+    while (file < number && strcmp(report->findings[file].place.file, place->file) != 0)
+        file++;
+    report->findings[number] =
+        (struct finding){.kind = kind, .stage = stage, .file = file, .number = number, .place = *place};
+    return &report->findings[number];
 }
 
 void report_refuse(struct report *report, const char *stage, const struct place *place, const char *format,
@@ -64,20 +68,27 @@ bool report_has_errors(const struct report *report)
 static int compare_findings(const void *a, const void *b)
 {
     const struct finding *left = a, *right = b;
-    int files = strcmp(left->place.file, right->place.file);
-    if (files != 0)
-        return files;
+    if (left->file != right->file)
+        return left->file < right->file ? -1 : 1;
     if (left->place.line != right->place.line)
         return left->place.line < right->place.line ? -1 : 1;
-    if (left->place.column != right->place.column)
+    int kinds = strcmp(right->kind, left->kind); /* a refusal before an error */
+    if (kinds != 0)
+        return kinds;
+    if (strcmp(left->kind, "refuse") == 0 && left->place.column != right->place.column)
         return left->place.column < right->place.column ? -1 : 1;
-    return strcmp(right->kind, left->kind); /* a refusal before an error */
+    return left->number < right->number ? -1 : left->number > right->number;
 }
 
-static int same_place(const struct finding *a, const struct finding *b)
+/* Whether an earlier one of the sorted findings is in that place. */
+static bool was_written(const struct report *report, size_t index)
 {
-    return strcmp(a->place.file, b->place.file) == 0 && a->place.line == b->place.line &&
-           a->place.column == b->place.column;
+    const struct finding *finding = &report->findings[index];
+    for (size_t i = index; i > 0 && report->findings[i - 1].file == finding->file; i--)
+        if (report->findings[i - 1].place.line == finding->place.line &&
+            report->findings[i - 1].place.column == finding->place.column)
+            return true;
+    return false;
 }
 
 static void write_field(const char *text, FILE *out)
@@ -107,7 +118,7 @@ void report_write(struct report *report, FILE *out)
     for (size_t i = 0; i < report->kernel_count; i++)
         fprintf(out, "kernel\t%s\t%u\n", report->kernels[i].name, report->kernels[i].line);
     for (size_t i = 0; i < report->finding_count; i++)
-        if (i == 0 || !same_place(&report->findings[i - 1], &report->findings[i]))
+        if (!was_written(report, i))
             write_finding(&report->findings[i], out);
     fputs("done\n", out);
 }

@@ -26,6 +26,7 @@ struct place {
 
 struct finding {
     const char *kind, *stage; /* literals */
+    size_t file, number; /* the number of the first finding in its file, and its own: as they were found */
     struct place place;
     char text[640];
 };
@@ -51,7 +52,10 @@ void report_kernel(struct report *report, const char *name, unsigned line);
 bool report_has_line(const struct report *report, const struct place *place);
 bool report_has_errors(const struct report *report);
 
-/** Writes everything, findings in order of file and line, each place once. */
+/**
+ * Writes everything, each place once: files and the errors of one line in the order in which they were found,
+ * because what a header lacks comes before what that breaks elsewhere; lines, and refusals of one, by place.
+ */
 void report_write(struct report *report, FILE *out);
 
 #endif

@@ -60,7 +60,7 @@ const char *gyre_text_nearest(const char *typed, const char *const *candidates, 
         if (length > LONGEST)
             continue;
         size_t distance = edit_distance(typed, typed_length, candidates[i], length);
-        size_t allowed = length / 3 > 0 ? length / 3 : 1;
+        size_t allowed = length > 3 ? (length + 1) / 3 : 1;
         if (distance <= allowed && (!best || distance < best_distance)) {
             best = candidates[i];
             best_distance = distance;

@@ -19,7 +19,7 @@ static inline const char *gyre_text_plural(uint64_t count)
 
 /**
  * The candidate closest to `typed` by edit distance (with transpositions), or NULL when none is close enough
- * to be what was meant (at most a third of its letters differ, at least one is allowed).
+ * to be what was meant (at most about a third of its letters differ: one of 4, two of 5, at least one).
  */
 const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count);
 

@@ -254,6 +254,12 @@ static gyre_status load_again(struct gyre_run *run)
     return status == GYRE_OK ? load(run) : status;
 }
 
+static bool output_is_wanted(const struct gyre_run *run)
+{
+    const struct gyre_pipeline_desc *desc = run->desc;
+    return desc->output && (!desc->output_fits || desc->output_fits(desc->context, run->build));
+}
+
 static gyre_status run_stages(struct gyre_run *run)
 {
     gyre_status status = discover(run);
@@ -266,7 +272,7 @@ static gyre_status run_stages(struct gyre_run *run)
         status = load_again(run);
     if (status == GYRE_OK)
         status = verify(run);
-    return status == GYRE_OK && run->desc->output ? gyre_run_write_output(run) : status;
+    return status == GYRE_OK && output_is_wanted(run) ? gyre_run_write_output(run) : status;
 }
 
 gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out)

@@ -64,6 +64,9 @@ struct gyre_pipeline_desc {
     const char *source;  /* "FILE.gyre.c", "FILE.gyre.c:KERNEL", or a file that `gyre compile -o` wrote */
     const char *options; /* further compiler options, of this kernel; NULL: none */
     const char *output;  /* where to put an artifact that runs without a compiler; NULL: nowhere */
+    /* asked before `output` is written, with `context`: false leaves it as it is; NULL: it is written */
+    bool (*output_fits)(void *context, const struct gyre_build *build);
+    void *context;
     struct gyre_pipeline_report *report; /* NULL, or filled in every case */
 };
 

@@ -2,7 +2,7 @@
 /*
  * memfd regions. Pages are allocated up front (fallocate): a page fault that finds no memory would be a
  * SIGBUS in the middle of a send. Because the kernel would rather kill somebody than refuse, sizes beyond
- * what is available are refused here.
+ * what is available, or beyond a limit of file sizes (SIGXFSZ), are refused here.
  */
 #include "core/ring/region.h"
 
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,6 +34,26 @@ static uint64_t memory_available(void)
     return found ? (uint64_t)kibibytes * 1024 : UINT64_MAX;
 }
 
+/* `size`, in whole pages, is there to be had, as far as can be known before it is asked for. */
+static gyre_status check_size(const char *name, size_t size)
+{
+    const uint64_t available = memory_available();
+    struct rlimit limit;
+    if (size > available)
+        return gyre_error_set(
+            GYRE_EXHAUSTED,
+            "%s needs %zu bytes of shared memory, the machine has %llu available; use a smaller "
+            "capacity or smaller messages",
+            name, size, (unsigned long long)available);
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+        return gyre_error_set(
+            GYRE_EXHAUSTED,
+            "%s needs %zu bytes of shared memory, which is a file, and this process may make files of at "
+            "most %llu bytes (ulimit -f): raise that limit, or use a smaller capacity",
+            name, size, (unsigned long long)limit.rlim_cur);
+    return GYRE_OK;
+}
+
 static gyre_status exhausted(const char *name, size_t size, const char *call)
 {
     return gyre_error_set(GYRE_EXHAUSTED,
@@ -44,17 +65,12 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
 {
     struct gyre_region region = GYRE_REGION_NONE;
     char label[128];
-    gyre_status status = GYRE_OK;
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint64_t available = memory_available();
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *out = region;
     region.size = (size + page - 1) / page * page;
-    if (region.size > available)
-        return gyre_error_set(
-            GYRE_EXHAUSTED,
-            "%s needs %zu bytes of shared memory, the machine has %llu available; use a smaller "
-            "capacity or smaller messages",
-            name, size, (unsigned long long)available);
+    gyre_status status = check_size(name, region.size);
+    if (status != GYRE_OK)
+        return status;
     snprintf(label, sizeof label, "gyre %s", name); /* as /proc/PID/maps shows it */
     region.descriptor =
         GYRE_FAULT_POINT(RING_REGION) ? -1 : memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);

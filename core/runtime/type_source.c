@@ -127,6 +127,23 @@ static bool is_header(const char *file)
     return length > 2 && !strcmp(file + length - 2, ".h");
 }
 
+/* What went wrong, in words of the header: nobody knows the kernels that were written around it. */
+static gyre_status tell_header(gyre_status status, const char *header, const char *path)
+{
+    char cause[1024];
+    const size_t length = strlen(path);
+    snprintf(cause, sizeof cause, "%s", gyre_error_cause());
+    if (strncmp(cause, path, length) == 0)
+        return gyre_error_set(
+            status,
+            "'%s' declares a message at the start of a line where the compiler sees none (is "
+            "it inside #if?): %s",
+            header, cause + length + 1 + strcspn(cause + length + 1, ":") + 2);
+    if (strstr(gyre_error_text(), "kernel 'type_"))
+        return gyre_error_set(status, "'%s': %s", header, cause);
+    return status;
+}
+
 static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *device, const char *header,
                                   gyre_type_taker take, void *context)
 {
@@ -139,6 +156,8 @@ static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *d
     status = write_around(header, path);
     if (status == GYRE_OK)
         status = compile(runtime, device, path, take, context);
+    if (status != GYRE_OK)
+        status = tell_header(status, header, path);
     gyre_temporary_remove(&folder);
     return status;
 }

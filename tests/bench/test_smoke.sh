@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every case for a moment, and what the command refuses.
+# Every case for a moment, and what the command refuses. One case is left out: checkpoint/1GiB does what
+# checkpoint/64MiB does, in 6 GiB of memory, which takes minutes where other tests run beside it.
 set -u
 : "${CHECK_ROWS:?the program that checks rows}"
 # shellcheck source=tests/system/cli/expect.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
 
-mapfile -t cases < <("$GYRE" bench --list)
+mapfile -t cases < <("$GYRE" bench --list | grep -vx checkpoint/1GiB)
 ((${#cases[@]} >= 20)) || { echo "only ${#cases[@]} cases are listed"; exit 1; }
-run bench --seconds 0.05 --json
+run bench --seconds 0.05 --json "${cases[@]/#/--case=}"
 exits 0
 checks=$((checks + 1))
 "$CHECK_ROWS" "${cases[@]}" <"$folder/out" >"$folder/found" 2>&1 || fail "rows: $(<"$folder/found")"

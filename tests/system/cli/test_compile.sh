@@ -51,6 +51,26 @@ run compile --backend cpu "$folder/cut.kernel"
 exits 1
 says 'its end is missing'
 
+# nothing is compiled twice, also without a cache, unless the kernel that is meant needs other options
+printf '#!/bin/sh\necho once >>"%s"\nexec cc "$@"\n' "$folder/compiled" >"$folder/counting" && chmod +x "$folder/counting"
+# compiles TIMES ARGUMENT...
+compiles()
+{
+    local times="$1"
+    shift
+    rm -f "$folder/compiled" "$folder/counted.kernel"
+    run compile --backend cpu --set "backend.cpu.compiler=$folder/counting" --set cache_dir= \
+        -o "$folder/counted.kernel" "$@" "$folder/pair.gyre.c"
+    exits 0
+    prints "compiled file: $folder/counted.kernel"
+    checks=$((checks + 1))
+    [[ "$(grep -c once "$folder/compiled")" == $((times + asked)) ]] || fail "expected $times compiles"
+}
+run compile --backend cpu --set "backend.cpu.compiler=$folder/counting" --set cache_dir= "$folder/pair.kernel"
+asked=$(grep -c once "$folder/compiled") # what version it is
+compiles 1 --set kernel.other.lanes=2
+compiles 1 --set queue.first.capacity=64 --set kernel.second.blocks=1
+
 # what goes wrong, the stages still shown
 run compile --backend cpu --set backend.cpu.compiler=no-such-compiler --set cache_dir= "$folder/pair.gyre.c"
 exits 3

@@ -34,6 +34,26 @@ prints '{"failed":{"code":2,"text":"the input ends within it"}}'
 printf '#define A 1\n' >"$folder/empty.h"
 run messages --backend cpu "$folder/empty.h"
 refuses 1 "'$folder/empty.h' declares no message: expected GYRE_MESSAGE(...) or GYRE_MESSAGE_TAIL(...) at the start of a line"
+# what is wrong with a header is told in its own words, not in those of the kernels written around it
+# header TEXT
+header()
+{
+    printf '#include <gyre/message.h>\n%b' "$1" >"$folder/wrong.h"
+    run messages --backend cpu "$folder/wrong.h"
+}
+header '#define A(FIELD) FIELD(u32, x[0])\nGYRE_MESSAGE(a, A)\n'
+refuses 1 "'$folder/wrong.h': message type 'a', field 1 ('u32 x[0]'): array length '0' is not positive"
+header '#define A(FIELD) FIELD(u32, x)\n#if 0\nGYRE_MESSAGE(a, A)\n#endif\n'
+exits 1
+says "'$folder/wrong.h' declares a message at the start of a line where the compiler sees none (is it inside #if?): "
+header '#define A(FIELD)\nGYRE_MESSAGE(a, A)\n'
+exits 1
+if "$GYRE" doctor | grep -q '^ok *gyre-check'; then
+    says "wrong.h:3: 'a' has no fields: a message or struct has at least one"
+    header '#define A(FIELD) FIELD(u32, x)\nGYRE_MESSAGE(a)\n'
+    exits 1
+    says 'wrong.h:3: macro "GYRE_MESSAGE" requires 2 arguments'
+fi
 run messages --backend cpu "$folder/none.h"
 refuses 1 "cannot read '$folder/none.h': No such file or directory"
 

@@ -62,11 +62,11 @@ done
 # a limit of file sizes, which ends other programs with a signal: the rings are files too
 limited -f 4 "$same" 1
 exits 1
-says "File too large"
+says "(ulimit -f)"
 limited -f 64 "$kept" 1
 exits 1
 says "gyre: queue 'same' needs "
-says "fallocate says: File too large"
+says "this process may make files of at most 65536 bytes (ulimit -f): raise that limit, or use a smaller capacity"
 
 # a full disk: the cache, then -o
 tiny="$folder/tiny"

@@ -43,6 +43,9 @@ START_TEST(nearest_name_finds_typos_and_refuses_strangers)
     ck_assert_str_eq(gyre_text_nearest("cofnig", names, 6), "config");
     ck_assert_str_eq(gyre_text_nearest("CONFIG", names, 6), "config");
     ck_assert_ptr_null(gyre_text_nearest("zebra", names, 6));
+    static const char *const birds[] = {"crane", "wren", "owl"};
+    ck_assert_str_eq(gyre_text_nearest("crain", birds, 3), "crane");
+    ck_assert_ptr_null(gyre_text_nearest("rain", birds + 1, 2));
 }
 END_TEST
 

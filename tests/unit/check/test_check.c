@@ -104,6 +104,9 @@ static const struct case_of_rule broken[] = {
      "'float' is no type of a message"},
     {"typedef struct { u32 n; } plain;\nGYRE_ACTOR(a, request_type, reply_type, plain) { return GYRE_NO_REPLY; }",
      NULL, HELPERS + 1, "'plain' is no message"},
+    {"#define BARE(FIELD)\nGYRE_MESSAGE(bare, BARE)", NULL, HELPERS + 1, "'bare' has no fields"},
+    {"#define BARE(TAKES)\nGYRE_PROTOCOL(bare, BARE)", NULL, HELPERS + 1, "protocol 'bare' has no messages"},
+    {"struct bare { };", NULL, HELPERS, "'bare' has no fields"},
     {"static GYRE_CONSTANT u32 table[1] = {1};", NULL, HELPERS, "GYRE_CONSTANT is static already"},
     {NULL, "reply->n = state->n;", BODY, "no 'state': kernels declared with GYRE_KERNEL_WITH"},
     {NULL, "scratch->n = 1;", BODY, "no 'scratch': kernels declared with GYRE_BLOCK_KERNEL"},
@@ -225,6 +228,18 @@ START_TEST(a_file_without_kernels_is_refused)
 }
 END_TEST
 
+START_TEST(names_behind_a_broken_macro_are_not_what_is_told)
+{
+    struct checker *checker =
+        judge_parts("GYRE_MESSAGE(odd)\n#define ODDS(FIELD) FIELD(odd, one)\nGYRE_MESSAGE(odds, ODDS)", NULL);
+    for (size_t i = 0; i < checker->report.finding_count; i++)
+        ck_assert_str_eq(checker->report.findings[i].kind, "error");
+    ck_assert(report_has_errors(&checker->report));
+    ck_assert(strstr(checker->report.findings[0].text, "macro invocation"));
+    free(checker);
+}
+END_TEST
+
 START_TEST(a_plain_error_is_passed_on_as_the_parsers)
 {
     struct checker *checker = judge_parts(NULL, "reply->n = request->missing;");
@@ -272,6 +287,7 @@ int main(void)
     tcase_add_loop_test(tcase, what_keeps_to_the_rules_passes, 0, (int)(sizeof kept / sizeof kept[0]));
     tcase_add_test(tcase, kernels_are_listed_with_their_lines);
     tcase_add_test(tcase, a_file_without_kernels_is_refused);
+    tcase_add_test(tcase, names_behind_a_broken_macro_are_not_what_is_told);
     tcase_add_test(tcase, a_plain_error_is_passed_on_as_the_parsers);
     tcase_add_test(tcase, the_report_has_one_line_each_and_ends_with_done);
     tcase_add_test(tcase, without_the_dialects_headers_it_says_what_is_missing);
