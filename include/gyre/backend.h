@@ -356,8 +356,9 @@ typedef struct gyre_backend_ops {
 
     /*
      * optional since 2.1   threads: one per device   blocks: until the copy is made
-     * Copies within the device. Other kernels may run meanwhile; those that use the two buffers stand at a
-     * message boundary. Absent: a checkpoint pauses its kernel for as long as a download takes.
+     * Copies within the device. Kernels may run meanwhile; those that use the two buffers stand at a message
+     * boundary, or may see a part of it, as of a transfer. Absent: a checkpoint pauses its kernel for as long as a
+     * download takes, and gyre_buffer_copy goes through the host.
      */
     gyre_status (*memory_copy)(gyre_device *device, const gyre_copy_desc *desc);
 } gyre_backend_ops;

@@ -617,6 +617,13 @@ GYRE_API gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, co
 GYRE_API gyre_status gyre_buffer_download(const gyre_buffer *buffer, uint64_t offset, void *target,
                                           uint64_t size);
 GYRE_API gyre_status gyre_buffer_fill(gyre_buffer *buffer, uint64_t offset, uint8_t byte, uint64_t size);
+/**
+ * From one buffer to another of the same device, within it where its backend can. A handler that uses them
+ * meanwhile may see a part of it, as of an upload. INVALID: the same buffer twice, buffers of two devices, or bytes
+ * that one of them has not.
+ */
+GYRE_API gyre_status gyre_buffer_copy(gyre_buffer *target, uint64_t target_offset, const gyre_buffer *source,
+                                      uint64_t source_offset, uint64_t size);
 GYRE_API uint64_t gyre_buffer_size(const gyre_buffer *buffer);
 /**
  * Makes the name of a part of the buffer (size 0: all from `offset` on) for a field of type gyre_handle: any

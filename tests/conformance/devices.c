@@ -137,15 +137,17 @@ static gyre_completion ask(gyre_kernel *kernel, gyre_handle handle)
 static void a_buffer_belongs_to_its_device(struct conformance *test)
 {
     gyre_kernel *kernels[2];
+    gyre_buffer *buffers[2];
     gyre_handle handles[2];
     need_two_devices(test);
     for (uint32_t device = 0; device < 2; device++) {
-        gyre_buffer *buffer = NULL;
         kernels[device] = launch_on(test, device, "handles.gyre.c", "lane_words");
         must(gyre_buffer_alloc(test->runtime, test->backend, device, BUFFER_WORDS * sizeof(uint64_t),
-                               &buffer));
-        must(gyre_buffer_handle(buffer, 0, 0, &handles[device]));
+                               &buffers[device]));
+        must(gyre_buffer_handle(buffers[device], 0, 0, &handles[device]));
     }
+    require(gyre_buffer_copy(buffers[0], 0, buffers[1], 0, 8) == GYRE_INVALID);
+    require_sentence("on two devices");
     for (int i = 0; i < 4; i++) {
         gyre_completion completion = ask(kernels[i / 2], handles[i % 2]);
         if (i / 2 == i % 2) {

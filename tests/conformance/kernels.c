@@ -164,10 +164,11 @@ static void handlers_use_bound_buffers(struct conformance *test)
 }
 
 /* A device that stays may hold old contents in its caches, and a small table for ever. */
-static void uploads_are_seen_by_what_is_sent_behind_them(struct conformance *test)
+static void see_new_weights(struct conformance *test, bool copied)
 {
     float weights[100];
     gyre_buffer *in = make_buffer(test, sizeof weights), *out = make_buffer(test, sizeof weights);
+    gyre_buffer *aside = make_buffer(test, sizeof weights);
     gyre_binding_name bindings[] = {{"weights", in}, {"hits", out}};
     gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
     gyre_kernel *kernel = NULL;
@@ -177,10 +178,22 @@ static void uploads_are_seen_by_what_is_sent_behind_them(struct conformance *tes
     for (uint64_t round = 1; round <= 50; round++) {
         for (uint64_t i = 0; i < 100; i++)
             weights[i] = (float)(i + round);
-        must(gyre_buffer_upload(in, 0, weights, sizeof weights));
+        must(gyre_buffer_upload(copied ? aside : in, 0, weights, sizeof weights));
+        if (copied)
+            must(gyre_buffer_copy(in, 0, aside, 0, sizeof weights));
         for (uint64_t i = 0; i < 100; i += 7)
             require(call_word(gyre_kernel_queue(kernel), i) == 2 * (i + round));
     }
+}
+
+static void uploads_are_seen_by_what_is_sent_behind_them(struct conformance *test)
+{
+    see_new_weights(test, false);
+}
+
+static void copies_are_seen_by_what_is_sent_behind_them(struct conformance *test)
+{
+    see_new_weights(test, true);
 }
 
 static void buffers_transfer_every_byte(struct conformance *test)
@@ -204,6 +217,32 @@ static void buffers_transfer_every_byte(struct conformance *test)
     must(gyre_buffer_free(buffer));
 }
 
+/* Every alignment of both sides, and sizes around words, lines and pages; what lies beside stays. */
+static void buffers_are_copied_within_the_device(struct conformance *test)
+{
+    static const uint64_t sizes[] = {1, 3, 8, 63, 64, 65, 4095, 4097, 60001};
+    static unsigned char there[65536], expected[65536], back[65536];
+    gyre_buffer *source = make_buffer(test, sizeof there), *target = make_buffer(test, sizeof there);
+    for (size_t i = 0; i < sizeof there; i++)
+        there[i] = (unsigned char)(i * 7 + i / 251);
+    must(gyre_buffer_upload(source, 0, there, sizeof there));
+    for (size_t i = 0; i < 5 * sizeof sizes / sizeof sizes[0]; i++) {
+        const uint64_t size = sizes[i / 5], from = i * 13 + i % 5, to = i * 29 + i % 3;
+        must(gyre_buffer_copy(target, to, source, from, size));
+        memcpy(expected + to, there + from, size);
+        must(gyre_buffer_download(target, 0, back, sizeof back));
+        require(memcmp(back, expected, sizeof back) == 0);
+    }
+    must(gyre_buffer_download(source, 0, back, sizeof back));
+    require(memcmp(back, there, sizeof back) == 0);
+    must(gyre_buffer_copy(target, 0, source, 0, sizeof there)); /* all of it, and nothing at the end */
+    must(gyre_buffer_copy(target, sizeof there, source, sizeof there, 0));
+    must(gyre_buffer_download(target, 0, back, sizeof back));
+    require(memcmp(back, there, sizeof back) == 0);
+    must(gyre_buffer_free(source));
+    must(gyre_buffer_free(target));
+}
+
 const struct conformance_case kernel_cases[] = {
     {"an_actor_sees_messages_in_order", an_actor_sees_messages_in_order},
     {"state_can_be_read_when_nothing_changes_it", state_can_be_read_when_nothing_changes_it},
@@ -213,6 +252,8 @@ const struct conformance_case kernel_cases[] = {
     {"a_block_fails_when_one_lane_fails", a_block_fails_when_one_lane_fails},
     {"handlers_use_bound_buffers", handlers_use_bound_buffers},
     {"uploads_are_seen_by_what_is_sent_behind_them", uploads_are_seen_by_what_is_sent_behind_them},
+    {"copies_are_seen_by_what_is_sent_behind_them", copies_are_seen_by_what_is_sent_behind_them},
     {"buffers_transfer_every_byte", buffers_transfer_every_byte},
+    {"buffers_are_copied_within_the_device", buffers_are_copied_within_the_device},
     {NULL, NULL},
 };

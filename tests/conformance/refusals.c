@@ -140,6 +140,28 @@ static void buffer_bounds_are_checked(struct conformance *test)
     require(gyre_buffer_alloc(test->runtime, test->backend, 0, UINT64_C(1) << 60, &buffer) == GYRE_EXHAUSTED);
 }
 
+static void wrong_copies_are_told(struct conformance *test)
+{
+    gyre_buffer *small = NULL, *large = NULL;
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, 16, &small));
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, 64, &large));
+    must(gyre_buffer_fill(small, 0, 0x5a, 16));
+    require(gyre_buffer_copy(small, 0, large, 0, 17) == GYRE_INVALID);
+    require_sentence("17 bytes from 0 on of a target of 16 bytes");
+    require(gyre_buffer_copy(large, 0, small, 9, 8) == GYRE_INVALID);
+    require_sentence("8 bytes from 9 on of a source of 16 bytes");
+    require(gyre_buffer_copy(large, UINT64_MAX, small, 0, 2) == GYRE_INVALID);
+    require(gyre_buffer_copy(small, 17, large, 0, 0) == GYRE_INVALID);
+    require(gyre_buffer_copy(large, 1, large, 32, 8) == GYRE_INVALID);
+    require_sentence("target and source are the same buffer");
+    require(gyre_buffer_copy(large, 0, NULL, 0, 1) == GYRE_INVALID);
+    unsigned char bytes[64], none[64] = {0};
+    must(gyre_buffer_download(large, 0, bytes, sizeof bytes));
+    require(memcmp(bytes, none, sizeof none) == 0);
+    must(gyre_buffer_free(small));
+    must(gyre_buffer_free(large));
+}
+
 static void queue_shapes_are_checked(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_8192");
@@ -182,6 +204,7 @@ const struct conformance_case refusal_cases[] = {
     {"wrong_state_sizes_are_refused", wrong_state_sizes_are_refused},
     {"bindings_are_checked", bindings_are_checked},
     {"buffer_bounds_are_checked", buffer_bounds_are_checked},
+    {"wrong_copies_are_told", wrong_copies_are_told},
     {"queue_shapes_are_checked", queue_shapes_are_checked},
     {"a_mistyped_backend_gets_the_nearest_name", a_mistyped_backend_gets_the_nearest_name},
     {"a_device_that_does_not_exist_is_refused", a_device_that_does_not_exist_is_refused},
