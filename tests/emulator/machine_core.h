@@ -74,7 +74,8 @@ struct access {
     bool frame;   /* the address counts from the frame's local memory */
     uint8_t form; /* of atomics: ops_atomic.c; of converts, shuffles and the like: theirs */
     uint8_t type;
-    uint8_t results; /* which of the operands are written, a bit each */
+    uint8_t results;    /* which of the operands are written, a bit each */
+    bool falls_through; /* to the next instruction, for lanes that execute it */
 };
 
 struct call;

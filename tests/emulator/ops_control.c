@@ -142,6 +142,7 @@ bool build_control(struct ptx_reader *reader, const struct statement *s, struct 
     if (strcmp(what, "bra") == 0) {
         i->run = branch;
         i->access.type = 'j';
+        i->access.falls_through = false;
         return s->operand_count == 1 && s->operands[0].kind == OPERAND_NAME;
     }
     if (strcmp(what, "ret") == 0)
@@ -155,5 +156,6 @@ bool build_control(struct ptx_reader *reader, const struct statement *s, struct 
     else
         i->run = hint;
     i->o[0] = s->operand_count ? s->operands[0].place : i->o[0];
+    i->access.falls_through = i->run != leave && i->run != give_back;
     return true;
 }

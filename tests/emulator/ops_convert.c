@@ -190,8 +190,8 @@ bool build_cvta(struct ptx_reader *reader, const struct statement *s, struct ins
     CONVERT(u16, uint16_t, from_, from_type_)                                                                \
     CONVERT(u32, uint32_t, from_, from_type_)                                                                \
     CONVERT(u64, uint64_t, from_, from_type_)                                                                \
-    UNARY(cvt_s8_##from_, from_type_, uint32_t, (uint32_t)(int32_t)(int8_t)x)                                \
-    UNARY(cvt_s16_##from_, from_type_, uint32_t, (uint32_t)(int32_t)(int16_t)x)
+    UNARY(cvt_s8_##from_, from_type_, uint64_t, (uint64_t)(int8_t)x &UINT32_MAX)                             \
+    UNARY(cvt_s16_##from_, from_type_, uint64_t, (uint64_t)(int16_t)x &UINT32_MAX)
 CONVERTS(u8, uint8_t)
 CONVERTS(s8, int8_t)
 CONVERTS(u16, uint16_t)

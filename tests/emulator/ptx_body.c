@@ -65,6 +65,17 @@ const struct body_name *body_find(const struct body *body, const struct ptx_toke
 
 /* ---- declarations ---- */
 
+static bool note_predicates(struct body *body, const struct body_name *name)
+{
+    const uint32_t end = name->first + name->count;
+    bool *more = realloc(body->predicates, (size_t)end + 1);
+    if (!more)
+        return false;
+    body->predicates = more;
+    memset(more + name->first, name->bits == 1, name->count + 1);
+    return true;
+}
+
 static bool read_registers(struct body *body)
 {
     struct ptx_reader *reader = body->reader;
@@ -89,6 +100,8 @@ static bool read_registers(struct body *body)
             ptx_expect(reader, ">");
         }
         body->function->register_count += name->count;
+        if (!note_predicates(body, name))
+            return ptx_fail(reader, "no memory");
     } while (ptx_take(reader, ","));
     return ptx_expect(reader, ";");
 }
@@ -209,7 +222,8 @@ static struct instruction *add_instruction(struct body *body)
     struct instruction *i = &function->code[function->code_count];
     *i = (struct instruction){.line = body->reader->now.line,
                               .guard = ptx_constant(body->module, UINT64_MAX),
-                              .address_mask = UINT64_MAX};
+                              .address_mask = UINT64_MAX,
+                              .access.falls_through = true};
     for (int o = 0; o < OPERANDS_MAX; o++)
         i->o[o] = (uint32_t)BASE_SPECIALS << BASE_SHIFT | SPECIAL_SCRATCH * LANES;
     return i;
@@ -292,7 +306,7 @@ static bool finish(struct body *body)
     if (body->jump_count)
         return ptx_fail(body->reader, "no label '%.*s' in '%s'", (int)body->jumps[0].token.length,
                         body->jumps[0].token.text, function->name);
-    if (!ptx_registers_pack(function))
+    if (!body->predicates || !ptx_registers_pack(function, body->predicates))
         return ptx_fail(body->reader, "no memory");
     for (uint32_t c = 0; c < function->code_count; c++) {
         struct instruction *i = &function->code[c];
@@ -307,13 +321,14 @@ static bool finish(struct body *body)
 bool ptx_body(struct ptx_reader *reader, struct machine_module *module, struct machine_function *function,
               const struct ptx_token *parameter_names, const struct ptx_token *result_names)
 {
-    struct body body = {.reader = reader, .module = module, .function = function};
+    struct body body = {.reader = reader, .module = module, .function = function, .predicates = calloc(1, 1)};
     function->shared_size = module->shared_size;
     bool fine = ptx_expect(reader, "{") &&
                 name_parameters(&body, parameter_names, function->parameters, function->parameter_count) &&
                 name_parameters(&body, result_names, function->results, function->result_count) &&
                 read_scope(&body) && add_end(&body) && finish(&body);
     free(body.names);
+    free(body.predicates);
     free(body.labels);
     free(body.jumps);
     return fine;

@@ -30,6 +30,7 @@ struct body {
     struct body_label *labels, *jumps; /* jumps: where a label is wanted, and by which instruction */
     uint32_t name_count, name_room, label_count, label_room, jump_count, jump_room;
     uint32_t code_room;
+    bool *predicates; /* which registers are predicates */
     int depth;
 };
 

@@ -22,8 +22,8 @@ struct machine_function *ptx_function(struct machine_module *module, const struc
 bool ptx_body(struct ptx_reader *reader, struct machine_module *module, struct machine_function *function,
               const struct ptx_token *parameter_names, const struct ptx_token *result_names);
 
-/** Gives registers that never live at once the same place. */
-bool ptx_registers_pack(struct machine_function *function);
+/** Gives registers that never live at once the same place; `predicates` says which registers are predicates. */
+bool ptx_registers_pack(struct machine_function *function, const bool *predicates);
 
 static inline uint64_t round_up(uint64_t value, uint64_t align)
 {
