@@ -226,23 +226,38 @@ static float f32_of_f16(uint16_t bits)
            (exponent ? ldexpf((float)(fraction | 1024), (int)exponent - 25) : ldexpf((float)fraction, -24));
 }
 
-/* In the direction that is switched on: rounds at the last of 10 bits, or of what is left below the least exponent. */
-static uint16_t f16_of(double value)
+enum direction { TO_NEAREST, TO_ZERO, DOWNWARD, UPWARD };
+
+/* Not by a direction that is switched on: compilers have their own functions for the usual one. */
+static double whole(double value, enum direction direction)
+{
+    switch (direction) {
+    case TO_ZERO:
+        return trunc(value);
+    case DOWNWARD:
+        return floor(value);
+    case UPWARD:
+        return ceil(value);
+    default:
+        return copysign(nearbyint(value), value);
+    }
+}
+
+/* Rounds at the last of 10 bits, or of what is left below the least exponent. */
+static uint16_t f16_of(double value, enum direction direction)
 {
     const uint16_t sign = signbit(value) ? 0x8000 : 0;
     const double size = fabs(value);
     if (value != value)
         return 0x7fff;
-    if (size < ldexp(1, -24 - 2) && size != 0 && fegetround() == FE_TONEAREST)
-        return sign;
     int exponent;
     frexp(size, &exponent);
     if (exponent - 11 < -24)
         exponent = -24 + 11;
-    const double units = fabs(rint(ldexp(value, -(exponent - 11))));
+    const double units = fabs(whole(ldexp(value, -(exponent - 11)), direction));
     const double rounded = ldexp(units, exponent - 11);
     if (rounded > 65504)
-        return sign | 0x7c00;
+        return (uint16_t)(sign | 0x7c00);
     if (rounded < ldexp(1, -14))
         return sign | (uint16_t)ldexp(rounded, 24);
     frexp(rounded, &exponent);
@@ -264,32 +279,32 @@ static wide_signed read_whole(enum number type, uint32_t size, uint64_t bits)
     return (wide_signed)(bits << unused >> unused);
 }
 
-static uint64_t write_double(enum number type, double value)
+static uint64_t write_double(enum number type, double value, enum direction direction)
 {
     return type == NUMBER_F64   ? result_f64(value)
            : type == NUMBER_F32 ? result_f32((float)value)
-                                : f16_of(value);
+                                : f16_of(value, direction);
 }
 
 /* Integers to floating-point numbers directly: through a double they would be rounded twice. */
-static uint64_t write_whole(enum number type, wide_signed value)
+static uint64_t write_whole(enum number type, wide_signed value, enum direction direction)
 {
     if (type == NUMBER_F64)
         return bits_of_f64(value < 0 ? (double)(int64_t)value : (double)(uint64_t)value);
     if (type == NUMBER_F32)
         return bits_of_f32(value < 0 ? (float)(int64_t)value : (float)(uint64_t)value);
-    return f16_of((double)value);
+    return f16_of((double)value, direction);
 }
 
 /* A number that does not fit becomes the nearest that does; a NaN becomes 0, or the least of 64 bits. */
-static uint64_t whole_of_double(const struct access *access, double value)
+static uint64_t whole_of_double(const struct access *access, double value, enum direction direction)
 {
     const uint32_t bits = access->size * 8u;
     const bool is_signed = access->type == NUMBER_SIGNED;
     const double top = ldexp(1, (int)(bits - is_signed));
     if (value != value)
         return bits == 64 ? UINT64_C(0x8000000000000000) : 0;
-    value = rint(value);
+    value = whole(value, direction);
     if (value >= top)
         return is_signed ? (UINT64_C(1) << (bits - 1)) - 1 : UINT64_MAX >> (64 - bits);
     if (value < (is_signed ? -top : 0))
@@ -308,39 +323,44 @@ static uint64_t saturated_whole(const struct access *access, wide_signed value)
 
 enum { FROM_SHIFT = 4, ROUND_WHOLE = 1, SATURATES = 2, FLUSHES = 4 };
 
-static const int directions[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
-
 static uint64_t convert(const struct instruction *i, uint64_t bits)
 {
     const enum number from = (enum number)(i->access.form >> FROM_SHIFT), to = (enum number)i->access.type;
+    const enum direction direction = (enum direction)(i->access.form & 3);
     const uint32_t flags = i->access.extend;
     if (from >= NUMBER_SIGNED) {
         const wide_signed value = read_whole(from, i->access.count, bits);
-        return to >= NUMBER_SIGNED ? saturated_whole(&i->access, value) : write_whole(to, value);
+        return to >= NUMBER_SIGNED ? saturated_whole(&i->access, value) : write_whole(to, value, direction);
     }
     double value = read_double(from, bits);
     if (flags & FLUSHES && from == NUMBER_F32)
         value = (double)flush((float)value);
     if (to >= NUMBER_SIGNED)
-        return whole_of_double(&i->access, value);
+        return whole_of_double(&i->access, value, direction);
     if (flags & ROUND_WHOLE)
-        value = rint(value);
+        value = whole(value, direction);
     if (flags & SATURATES)
         value = value > 1 ? 1 : value > 0 ? value : 0;
-    uint64_t result = write_double(to, value);
+    uint64_t result = write_double(to, value, direction);
     if (flags & FLUSHES && to == NUMBER_F32)
         result = bits_of_f32(flush(f32_of(result)));
     return result;
 }
 
+/* The processor rounds to narrower numbers; to whole ones it is done here, in the usual direction. */
 RUN(cvt_number)
 {
+    static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
     uint64_t *d = lanes_at(warp, i->o[0]);
     const uint64_t *a = lanes_at(warp, i->o[1]);
-    fesetround(directions[i->access.form & 3]);
+    const bool narrows =
+        (i->access.type == NUMBER_F32 || i->access.type == NUMBER_F64) && !(i->access.extend & ROUND_WHOLE);
+    if (narrows)
+        fesetround(modes[i->access.form & 3]);
     FOR_LANES(l, mask)
     d[l] = convert(i, a[l]);
-    fesetround(FE_TONEAREST);
+    if (narrows)
+        fesetround(FE_TONEAREST);
 }
 
 static enum number number_type(char kind, uint32_t bits)

@@ -178,7 +178,7 @@ bool build_shuffle(struct ptx_reader *reader, const struct statement *s, struct 
 {
     (void)reader;
     const bool shuffles = strcmp(s->parts[0], "shfl") == 0;
-    if (s->operand_count != (shuffles ? 5u : 3u) || s->part_count != 4 || strcmp(s->parts[1], "sync") != 0)
+    if (s->operand_count != (shuffles ? 5u : 3u) || s->part_count != 4 || !statement_has(s, "sync"))
         return false;
     for (uint32_t o = 0; o < s->operand_count; o++)
         i->o[o] = s->operands[o].place;
@@ -189,7 +189,7 @@ bool build_shuffle(struct ptx_reader *reader, const struct statement *s, struct 
     }
     i->access.form = (uint8_t)s->parts[2][0]; /* up, down, bfly, idx; any, all */
     if (!shuffles) {
-        i->access.form = strcmp(s->parts[2], "all") == 0 ? 'a' : 'n';
+        i->access.form = statement_has(s, "all") ? 'a' : 'n';
         i->access.size = strcmp(s->parts[3], "b64") == 0 ? 8 : 4;
     }
     i->run = shuffles ? shuffle : match;

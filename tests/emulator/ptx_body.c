@@ -220,7 +220,7 @@ static struct instruction *add_instruction(struct body *body)
               sizeof *function->code))
         return NULL;
     struct instruction *i = &function->code[function->code_count];
-    *i = (struct instruction){.line = body->reader->now.line,
+    *i = (struct instruction){.line = body->reader->begun,
                               .guard = ptx_constant(body->module, UINT64_MAX),
                               .address_mask = UINT64_MAX,
                               .access.falls_through = true};
@@ -270,6 +270,7 @@ static bool read_item(struct body *body)
 {
     struct ptx_reader *reader = body->reader;
     const struct ptx_token token = reader->now;
+    reader->begun = token.line;
     if (token.kind == PTX_END)
         return ptx_fail(reader, "the text ends in a function");
     if (ptx_take(reader, "{"))

@@ -9,59 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 64, ROW = LANES };
-
-/* ---- constants ---- */
-
-static bool grow_constants(struct machine_module *module)
-{
-    const uint32_t room = module->constant_room ? module->constant_room * 2 : 1024;
-    uint64_t *constants = aligned_alloc(64, (size_t)room * ROW * sizeof *constants);
-    uint32_t *index = calloc((size_t)room * 2, sizeof *index);
-    if (!constants || !index) {
-        free(constants);
-        free(index);
-        return false;
-    }
-    if (module->constants)
-        memcpy(constants, module->constants, (size_t)module->constant_count * ROW * sizeof *constants);
-    for (uint32_t row = 0; row < module->constant_count; row++) {
-        uint64_t at = constants[(size_t)row * ROW] * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-        while (index[at % (room * 2)])
-            at++;
-        index[at % (room * 2)] = row + 1;
-    }
-    free(module->constants);
-    free(module->constant_index);
-    module->constants = constants;
-    module->constant_index = index;
-    module->constant_room = room;
-    return true;
-}
-
-static uint32_t add_constant(struct machine_module *module, uint64_t value)
-{
-    for (int lane = 0; lane < ROW; lane++)
-        module->constants[(size_t)module->constant_count * ROW + (size_t)lane] = value;
-    return module->constant_count++;
-}
-
-uint32_t ptx_constant(struct machine_module *module, uint64_t value)
-{
-    if (module->constant_count + 1 >= module->constant_room && !grow_constants(module))
-        return NO_PLACE;
-    const uint32_t slots = module->constant_room * 2;
-    uint64_t at = value * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    while (module->constant_index[at % slots]) {
-        const uint32_t row = module->constant_index[at % slots] - 1;
-        if (module->constants[(size_t)row * ROW] == value && row != module->dynamic_row)
-            return (uint32_t)BASE_CONSTANTS << BASE_SHIFT | row * ROW;
-        at++;
-    }
-    const uint32_t row = add_constant(module, value);
-    module->constant_index[at % slots] = row + 1;
-    return (uint32_t)BASE_CONSTANTS << BASE_SHIFT | row * ROW;
-}
+enum { PARAMETERS_MAX = 64 };
 
 /* ---- names ---- */
 
@@ -359,6 +307,7 @@ static bool read_function(struct ptx_reader *reader, struct machine_module *modu
 
 static bool read_item(struct ptx_reader *reader, struct machine_module *module)
 {
+    reader->begun = reader->now.line;
     if (ptx_take(reader, ".visible") || ptx_take(reader, ".extern") || ptx_take(reader, ".weak") ||
         ptx_take(reader, ".common") || ptx_take(reader, ";"))
         return true;
@@ -405,6 +354,17 @@ static bool add_up(struct machine_function *function, uint32_t depth, char *erro
     return true;
 }
 
+static bool check_calls(const struct machine_function *function, char *error, size_t error_size)
+{
+    for (uint32_t i = 0; i < function->call_count; i++)
+        if (!function->calls[i].callee->defined) {
+            snprintf(error, error_size, "'%s' calls '%s', which has no body here", function->name,
+                     function->calls[i].callee->name);
+            return false;
+        }
+    return true;
+}
+
 /* Dynamic shared memory begins behind all that is static, at one place for all kernels of the module. */
 static bool finish_module(struct machine_module *module, char *error, size_t error_size)
 {
@@ -412,12 +372,12 @@ static bool finish_module(struct machine_module *module, char *error, size_t err
     for (uint32_t i = 0; i < module->function_count; i++) {
         struct machine_function *function = module->functions[i];
         most = function->shared_size > most ? function->shared_size : most;
-        if (!add_up(function, 0, error, error_size))
+        if (!check_calls(function, error, error_size) || !add_up(function, 0, error, error_size))
             return false;
     }
     module->dynamic_begin = SHARED_BEGIN + (uint32_t)round_up(most, 128);
-    for (int lane = 0; module->dynamic_row && lane < ROW; lane++)
-        module->constants[(size_t)module->dynamic_row * ROW + (size_t)lane] = module->dynamic_begin;
+    for (int lane = 0; module->dynamic_row && lane < LANES; lane++)
+        module->constants[(size_t)module->dynamic_row * LANES + (size_t)lane] = module->dynamic_begin;
     return true;
 }
 

@@ -96,7 +96,8 @@ void ptx_next(struct ptx_reader *reader)
 
 void ptx_begin(struct ptx_reader *reader, const char *text, char *error, size_t error_size)
 {
-    *reader = (struct ptx_reader){.at = text, .line = 1, .error = error, .error_size = error_size};
+    *reader =
+        (struct ptx_reader){.at = text, .line = 1, .begun = 1, .error = error, .error_size = error_size};
     ptx_next(reader);
 }
 
@@ -104,7 +105,7 @@ bool ptx_fail(struct ptx_reader *reader, const char *format, ...)
 {
     if (reader->failed)
         return false;
-    int used = snprintf(reader->error, reader->error_size, "PTX, line %u: ", reader->now.line);
+    int used = snprintf(reader->error, reader->error_size, "PTX, line %u: ", reader->begun);
     va_list args;
     va_start(args, format);
     if (used > 0 && (size_t)used < reader->error_size)

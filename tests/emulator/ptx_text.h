@@ -25,6 +25,7 @@ struct ptx_token {
 struct ptx_reader {
     const char *at;
     uint32_t line;
+    uint32_t begun;       /* line of the item that is read: what mistakes tell */
     struct ptx_token now; /* not taken yet */
     char *error;
     size_t error_size;
