@@ -264,6 +264,9 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     if (strlen(name) >= GYRE_MEETING_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(name));
+    if (given.client && strlen(given.client) >= GYRE_CLIENT_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "a client's name has at most %d characters, found %zu",
+                              GYRE_CLIENT_NAME_MAX - 1, strlen(given.client));
     struct attachment *attachment = calloc(1, sizeof *attachment);
     if (!attachment)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");

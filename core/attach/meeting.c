@@ -26,6 +26,7 @@ void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
     gyre_parcel_put_text(parcel, name);
+    gyre_parcel_put_text(parcel, desc->client ? desc->client : "");
     gyre_parcel_put_u64(parcel, desc->capacity);
     gyre_parcel_put_u64(parcel, (uint64_t)desc->policy);
     gyre_parcel_put_u64(parcel, (uint64_t)desc->idle);
@@ -37,9 +38,10 @@ gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_atta
 {
     *out = (struct gyre_attach_request){.desc.size = sizeof out->desc};
     bool is_request = gyre_parcel_operation(parcel) == GYRE_PARCEL_ATTACH;
-    const char *name = gyre_parcel_get_text(parcel);
-    bool named = name && strlen(name) < sizeof out->name;
+    const char *name = gyre_parcel_get_text(parcel), *client = gyre_parcel_get_text(parcel);
+    bool named = name && strlen(name) < sizeof out->name && client && strlen(client) < sizeof out->client;
     snprintf(out->name, sizeof out->name, "%s", named ? name : "");
+    snprintf(out->client, sizeof out->client, "%s", named ? client : "");
     out->desc.capacity = gyre_parcel_get_u64(parcel);
     out->desc.policy = (gyre_full_policy)gyre_parcel_get_u32(parcel, GYRE_FULL_DROP_NEWEST);
     out->desc.idle = (gyre_idle_strategy)gyre_parcel_get_u32(parcel, GYRE_WAIT_PARK);

@@ -17,12 +17,13 @@
 #include "core/ring/queue.h"
 #include "gyre/attach.h"
 
-enum { GYRE_MEETING_NAME_MAX = 128 };
+enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };
 
 /** What a client asks for. */
 struct gyre_attach_request {
-    char name[GYRE_MEETING_NAME_MAX]; /* KERNEL or KERNEL/QUEUE */
-    gyre_queue_desc desc;             /* `name` is NULL; types are kept by `types` */
+    char name[GYRE_MEETING_NAME_MAX];  /* KERNEL or KERNEL/QUEUE */
+    char client[GYRE_CLIENT_NAME_MAX]; /* empty: it has no name */
+    gyre_queue_desc desc;              /* `name` is NULL; types are kept by `types` */
     struct gyre_kept_block *types;
 };
 

@@ -5,7 +5,7 @@
  *
  * Lock: server->lock for the counts. Must not outlive the runtime, which ends a server that its owner forgot.
  */
-#include "core/attach/server.h"
+#include "core/attach/relay.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -106,7 +106,9 @@ static void end_server(struct gyre_server *server)
     while (server->inside)
         pthread_cond_wait(&server->left, &server->lock);
     pthread_mutex_unlock(&server->lock);
+    gyre_relays_end(server);
     close(server->over);
+    pthread_mutex_destroy(&server->relay_lock);
     pthread_cond_destroy(&server->left);
     pthread_mutex_destroy(&server->lock);
 }
@@ -167,26 +169,16 @@ static gyre_status start(gyre_runtime *runtime, const gyre_serve_desc *desc, str
     if (server->over < 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a server: %s", strerror(errno));
     pthread_mutex_init(&server->lock, NULL);
+    pthread_mutex_init(&server->relay_lock, NULL);
     pthread_cond_init(&server->left, NULL);
     gyre_status status = open_door(server, desc);
     if (status != GYRE_OK) {
+        pthread_mutex_destroy(&server->relay_lock);
         pthread_cond_destroy(&server->left);
         pthread_mutex_destroy(&server->lock);
         close(server->over);
     }
     return status;
-}
-
-/* Each client would be told so; whoever serves should know first. */
-static void point_out_closed_kernels(gyre_runtime *runtime)
-{
-    gyre_kernel *kernels[64];
-    size_t count = gyre_kernels(runtime, kernels, sizeof kernels / sizeof kernels[0]);
-    for (size_t i = 0; i < count && i < sizeof kernels / sizeof kernels[0]; i++)
-        if (kernels[i]->checkpoints)
-            gyre_runtime_log(runtime, GYRE_LOG_WARNING,
-                             "kernel '%s' keeps checkpoints, and no other program can attach to it",
-                             kernels[i]->name);
 }
 
 gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_server **out)
@@ -211,7 +203,6 @@ gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_
         return status;
     }
     gyre_runtime_add_guest(runtime, &server->guest);
-    point_out_closed_kernels(runtime);
     *out = server;
     return GYRE_OK;
 }

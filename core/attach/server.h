@@ -23,7 +23,12 @@ struct gyre_server {
     pthread_cond_t left;
     uint32_t inside, attached; /* connections; of these, with a queue or about to get one */
     uint64_t admitted, refused;
+
+    pthread_mutex_t relay_lock; /* outside the one above */
+    struct gyre_relay *relays;  /* relay.h */
 };
+
+struct gyre_relay_ring;
 
 /** A client's connection; its thread's own. */
 struct gyre_session {
@@ -33,6 +38,7 @@ struct gyre_session {
     bool counted;        /* in server->attached */
     gyre_kernel *kernel; /* visited */
     gyre_queue *queue;
+    struct gyre_relay_ring *ring;      /* whose queue it is; NULL: it is the kernel's own */
     struct gyre_queue_options options; /* how it was made */
 };
 

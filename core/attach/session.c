@@ -7,7 +7,7 @@
  * for a client: what cannot be sent at once is not sent, and what a client says after the meeting ends its
  * stay.
  */
-#include "core/attach/server.h"
+#include "core/attach/relay.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,7 @@
 #include "core/base/text.h"
 #include "core/ring/lent.h"
 
-enum { MEETING_MS = 5000, NAMES_MAX = 64 };
+enum { MEETING_MS = 5000, RELAYED_MS = 1000, NAMES_MAX = 64 };
 
 /* ---- the meeting ---- */
 
@@ -78,9 +78,16 @@ static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_r
 {
     const char *section;
     gyre_status status = find_kernel(session, request, &section);
-    if (status == GYRE_OK)
+    if (status != GYRE_OK)
+        return status;
+    if (gyre_kernel_relays(session->kernel, section)) {
+        status = gyre_relay_join(session->server, session->kernel, section, request, &session->options,
+                                 &session->ring);
+        session->queue = session->ring ? session->ring->queue : NULL;
+    } else {
         status = gyre_kernel_lend_ring(session->kernel, &request->desc, section, &session->options,
                                        &session->queue);
+    }
     if (status != GYRE_OK)
         return status;
     session->doorbell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -93,11 +100,12 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
 {
     int control = -1;
     const struct gyre_kernel *kernel = session->kernel;
+    const struct gyre_region *region = session->ring ? &session->ring->relay->region : &kernel->region;
     const struct gyre_attach_answer answer = {.options = session->options,
-                                              .control_size = kernel->region.size,
+                                              .control_size = region->size,
                                               .request = kernel->record->request,
                                               .reply = kernel->record->reply};
-    gyre_status status = gyre_region_reader(&kernel->region, &control);
+    gyre_status status = gyre_region_reader(region, &control);
     if (status != GYRE_OK)
         return status;
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
@@ -170,7 +178,10 @@ static void take_notice(int descriptor)
 
 static void ring_kernel(const struct gyre_session *session)
 {
-    gyre_bell_ring(&session->kernel->control->doorbell.bell, INT_MAX);
+    if (session->ring)
+        gyre_relay_wake(session->ring);
+    else
+        gyre_bell_ring(&session->kernel->control->doorbell.bell, INT_MAX);
 }
 
 enum stay { STAYS, CLIENT_LEFT, KERNEL_ENDED, KERNEL_STUCK, SERVER_ENDS };
@@ -215,16 +226,30 @@ static enum stay stay(const struct gyre_session *session, struct gyre_parcel *pa
     return now;
 }
 
+/* What was taken of a relayed client's requests is completed first; that it was not handled would be no true
+ * word for what is not. */
+static void part_from_relay(const struct gyre_session *session, struct gyre_parcel *parcel, enum stay how)
+{
+    uint64_t deadline = how == SERVER_ENDS ? gyre_in_ms(RELAYED_MS) : 0;
+    bool all = gyre_relay_leave(session->ring, deadline);
+    say(session, parcel, GYRE_PARCEL_ENDED, all ? GYRE_OK : GYRE_LOST);
+    gyre_relay_release(session->ring);
+}
+
 /* In this order: no send after SHUT is accepted there; what was accepted is completed; then the client is
  * told. */
 static void part(const struct gyre_session *session, struct gyre_parcel *parcel, enum stay how)
 {
+    if (how == SERVER_ENDS)
+        say(session, parcel, GYRE_PARCEL_SHUT, GYRE_OK);
+    if (session->ring) {
+        part_from_relay(session, parcel, how);
+        return;
+    }
     if (how == KERNEL_STUCK) { /* the kernel keeps the queue, whose memory a handler may still write */
         say(session, parcel, GYRE_PARCEL_ENDED, GYRE_LOST);
         return;
     }
-    if (how == SERVER_ENDS)
-        say(session, parcel, GYRE_PARCEL_SHUT, GYRE_OK);
     gyre_queue_close(session->queue);
     say(session, parcel, GYRE_PARCEL_ENDED, GYRE_OK);
 }
@@ -244,10 +269,14 @@ static void run(struct gyre_session *session, struct gyre_parcel *parcel)
     const gyre_runtime *runtime = session->server->runtime;
     gyre_status status = meet(session, parcel);
     note_meeting(session->server, status);
-    if (status != GYRE_OK) {
+    if (status != GYRE_OK && session->ring) {
+        gyre_relay_leave(session->ring, 0);
+        gyre_relay_release(session->ring);
+    } else if (status != GYRE_OK) {
         gyre_queue_close(session->queue);
-        return;
     }
+    if (status != GYRE_OK)
+        return;
     gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",
                      session->process, session->user, session->kernel->name);
     part(session, parcel, stay(session, parcel));

@@ -199,6 +199,29 @@ static gyre_status read_requests(struct cursor cursor, size_t offset, struct gyr
     return GYRE_OK;
 }
 
+/* Requests that were not written after all have origins nevertheless. */
+static gyre_status read_origins(struct cursor cursor, size_t offset, struct gyre_journal_content *content)
+{
+    struct gyre_record_requests origins;
+    uint64_t count = count_of(content);
+    take_copy(&cursor, &origins, sizeof origins);
+    if (cursor.broken || origins.first < content->first ||
+        origins.count > cursor.left / sizeof(struct gyre_record_origin))
+        return contradiction(offset, "says whose requests are that are not there");
+    if (!content->origins)
+        content->origins = calloc(count + 1, sizeof *content->origins);
+    if (!content->origins)
+        return no_memory();
+    for (uint64_t i = 0; i < origins.count; i++) {
+        uint64_t place = place_of(content, origins.first + i);
+        struct gyre_record_origin origin;
+        take_copy(&cursor, &origin, sizeof origin);
+        if (place < count)
+            content->origins[place] = origin;
+    }
+    return GYRE_OK;
+}
+
 static gyre_status read_taken(struct cursor cursor, size_t offset, struct gyre_journal_content *content)
 {
     struct gyre_record_taken taken;
@@ -317,6 +340,8 @@ static gyre_status read_record(const unsigned char *data, size_t offset, struct 
     switch (header_at(data, offset).kind) {
     case GYRE_RECORD_REQUESTS:
         return read_requests(cursor, offset, content);
+    case GYRE_RECORD_ORIGINS:
+        return read_origins(cursor, offset, content);
     case GYRE_RECORD_TAKEN:
         return read_taken(cursor, offset, content);
     case GYRE_RECORD_CHECKPOINT:
@@ -374,6 +399,7 @@ void gyre_journal_content_release(struct gyre_journal_content *content)
 {
     free(content->requests);
     free(content->replies);
+    free(content->origins);
     free(content->skipped);
     free(content->done);
     free(content->state);

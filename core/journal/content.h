@@ -20,6 +20,7 @@ struct gyre_journal_content {
     uint64_t sent;                                /* behind the last request */
     uint64_t received;                            /* replies to requests below were taken by the program */
     struct gyre_kept_message *requests, *replies; /* sent - first each */
+    struct gyre_record_origin *origins;           /* sent - first; NULL: all are the program's own */
     uint8_t *skipped, *done; /* one a request: no handler handled it; the checkpoint covers it */
     uint64_t covered;        /* requests below are covered by the checkpoint */
     unsigned char *state;    /* of the last whole checkpoint; NULL: there is none */

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 
-enum { GROUP_MAX = 4 << 20 };
+enum { GROUP_MAX = 4 << 20, ORIGINS_MAX = 4096 /* in a record */ };
 
 /* The file ends with record `number` then. */
 static gyre_status write_group(struct gyre_journal *journal, uint64_t number)
@@ -70,6 +71,24 @@ static void add_request(struct gyre_journal *journal, const gyre_queue *queue, u
     add_message(&journal->group, &message, &request.header, queue->header_size, request.payload);
 }
 
+/* Whose requests [first, end) are. Those whose replies were received owe nobody anything, and their places
+ * may be others' by now. */
+static void add_origins(struct gyre_journal *journal, const gyre_queue *queue, uint64_t first, uint64_t end,
+                        uint64_t *number)
+{
+    struct gyre_bytes *bytes = &journal->group;
+    uint64_t received = gyre_received(queue);
+    const struct gyre_record_requests range = {first, end - first};
+    size_t place = gyre_record_begin(bytes, GYRE_RECORD_ORIGINS, ++*number);
+    gyre_bytes_add(bytes, &range, sizeof range);
+    for (uint64_t index = first; index < end; index++) {
+        struct gyre_origin of = index < received ? (struct gyre_origin){0, 0} : gyre_origin_of(queue, index);
+        const struct gyre_record_origin origin = {of.client, of.index};
+        gyre_bytes_add(bytes, &origin, sizeof origin);
+    }
+    gyre_record_end(bytes, place);
+}
+
 /* Requests from `first` on, as many as fit into a group; returns behind the last one. */
 static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *queue, uint64_t first,
                              uint64_t *number)
@@ -79,6 +98,10 @@ static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *que
     struct gyre_record_requests none = {0, 0};
     if (first == end)
         return end;
+    if (__atomic_load_n(&queue->origins, __ATOMIC_ACQUIRE)) {
+        end = end - first > ORIGINS_MAX ? first + ORIGINS_MAX : end;
+        add_origins(journal, queue, first, end, number);
+    }
     size_t place = gyre_record_begin(bytes, GYRE_RECORD_REQUESTS, ++*number);
     gyre_bytes_add(bytes, &none, sizeof none);
     for (; index < end && bytes->size < GROUP_MAX && !bytes->broken; index++)

@@ -24,7 +24,9 @@ enum gyre_record_kind {
     GYRE_RECORD_CHECKPOINT = 4, /* struct gyre_record_checkpoint, then the indices behind `first` it covers */
     GYRE_RECORD_BLOCK = 5,      /* struct gyre_record_block, then its bytes */
     GYRE_RECORD_REPLIES = 6,    /* struct gyre_record_requests, then messages: of requests it covers */
-    GYRE_RECORD_COMMIT = 7      /* struct gyre_record_commit: the checkpoint is whole */
+    GYRE_RECORD_COMMIT = 7,     /* struct gyre_record_commit: the checkpoint is whole */
+    GYRE_RECORD_ORIGINS = 8     /* struct gyre_record_requests, then a gyre_record_origin of each: before the
+                                   requests themselves, so that none is there without */
 };
 
 struct gyre_record_header {
@@ -50,6 +52,11 @@ struct gyre_record_requests {
 struct gyre_record_message {
     uint64_t index;
     uint32_t length, info; /* `info` as in the slot of a reply; 0 for requests */
+};
+
+/** Whose a request is (core/ring/origin.h); zeros: the program's own. */
+struct gyre_record_origin {
+    uint64_t client, index;
 };
 
 struct gyre_record_taken {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
 
 static struct gyre_logged_request request_of(const struct gyre_journal_content *content, uint64_t index)
@@ -27,6 +28,11 @@ static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
 }
 
+static void put_origin(gyre_queue *queue, uint64_t index, const struct gyre_record_origin *origin)
+{
+    gyre_origin_set(queue, index, (struct gyre_origin){origin->client, origin->index});
+}
+
 static gyre_status too_many(const struct gyre_journal_content *content, const gyre_queue *queue)
 {
     return gyre_error_set(
@@ -42,6 +48,9 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
     uint64_t first = content->covered > content->first ? content->covered : content->first;
     if (content->sent - content->received > queue->capacity)
         return too_many(content, queue);
+    gyre_status status = content->origins ? gyre_origins_create(queue) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
     for (uint64_t index = first; queue->log->keeps && index < content->received; index++) {
         struct gyre_logged_request request = request_of(content, index);
         uint64_t place = index - content->first;
@@ -50,6 +59,8 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
     for (uint64_t index = content->received; index < content->sent; index++) {
         struct gyre_logged_request request = request_of(content, index);
         const struct gyre_kept_message *reply = &content->replies[index - content->first];
+        if (content->origins)
+            put_origin(queue, index, &content->origins[index - content->first]);
         if (!gyre_queue_put_logged(queue, &request))
             return too_many(content, queue);
         if (reply->payload)

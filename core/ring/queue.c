@@ -163,7 +163,11 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->gate = UINT64_MAX;
     queue->doorbell = -1;
     queue->first_sequence = options->first_sequence;
-    queue->producer.sent = queue->producer.received_seen = options->first_sequence;
+    queue->tells_covered = options->tells_covered;
+    queue->tells_durable = options->tells_durable;
+    queue->left = options->left;
+    queue->producer.sent = options->first_sequence + options->left;
+    queue->producer.received_seen = options->first_sequence;
     queue->consumer.received = options->first_sequence;
 }
 
@@ -171,9 +175,9 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
 static void write_region(gyre_queue_region *shared, const gyre_queue *queue, const gyre_queue_shape *shape)
 {
     shared->shape = *shape;
-    shared->host.drop_before = queue->producer.sent;
+    shared->host.drop_before = queue->first_sequence;
     shared->host.parks = queue->idle == GYRE_WAIT_PARK;
-    shared->claim.next = queue->producer.sent;
+    shared->claim.next = queue->first_sequence;
 }
 
 static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
@@ -335,6 +339,7 @@ void gyre_queue_destroy(gyre_queue *queue)
     gyre_queue_known_destroy(queue);
     gyre_queue_levels_destroy(queue);
     gyre_queue_spans_destroy(queue);
+    free(queue->origins);
     gyre_region_destroy(&queue->region);
     gyre_queue_growth_finish(&queue->request_growth);
     gyre_queue_growth_finish(&queue->reply_growth);

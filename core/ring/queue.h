@@ -73,6 +73,9 @@ struct gyre_queue_options {
     bool sealed;                  /* messages have checksums */
     gyre_control_region *control; /* of the kernel; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */
+    /* Of a client whose requests are relayed into a queue that keeps them (origin.h). */
+    bool tells_covered, tells_durable; /* the server tells how far checkpoints, a journal have come */
+    uint64_t left;                     /* so many requests from the first on were sent by an earlier client */
 };
 
 /** What gyre_queue_create would take for these options. */
@@ -131,6 +134,10 @@ struct gyre_queue {
     struct gyre_queue_bridge *bridge; /* NULL: every message lies in its slot */
     struct gyre_queue_spans *spans;   /* NULL: spans lie where their senders put them (queue_spans.h) */
     struct gyre_lent *lent;           /* NULL: the client is this program */
+    struct gyre_queue_origin
+        *origins; /* atomic; NULL: no request of it came from another program: origin.h */
+    bool tells_covered, tells_durable; /* a server tells how far requests have come: origin.h */
+    uint64_t left;                     /* requests from the first on that an earlier client had sent */
     /* Brings a request with a tail up to date on its way into the ring; atomic, NULL: they go as they are. */
     void (*settle)(const struct gyre_queue *queue, void *request, uint64_t length);
     uint64_t first_sequence;

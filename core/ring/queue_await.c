@@ -2,20 +2,27 @@
 /* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
 #include "core/base/error.h"
 #include "core/ring/log.h"
+#include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
 
-static int wait_covered(const gyre_queue *queue, uint64_t argument)
+/* Of a queue whose requests a server relays: it tells. Pairs with relay_ring.c's release. */
+static int wait_word(const gyre_queue *queue, const uint64_t *word, uint64_t argument)
 {
-    if (__atomic_load_n(&queue->log->base.first, __ATOMIC_ACQUIRE) > argument)
+    if (__atomic_load_n(word, __ATOMIC_ACQUIRE) > argument)
         return 1;
     return gyre_queue_closed(queue) ? -1 : 0;
 }
 
+static int wait_covered(const gyre_queue *queue, uint64_t argument)
+{
+    return wait_word(
+        queue, queue->tells_covered ? &gyre_promises_of(queue)->covered : &queue->log->base.first, argument);
+}
+
 static int wait_durable(const gyre_queue *queue, uint64_t argument)
 {
-    if (__atomic_load_n(&queue->log->durable, __ATOMIC_ACQUIRE) > argument)
-        return 1;
-    return gyre_queue_closed(queue) ? -1 : 0;
+    return wait_word(queue, queue->tells_durable ? &gyre_promises_of(queue)->durable : &queue->log->durable,
+                     argument);
 }
 
 static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowledgement level)
@@ -27,15 +34,22 @@ static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowled
     if (index >= gyre_queue_next_index(queue))
         return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
                               (unsigned long long)index);
-    if (level == GYRE_CHECKPOINTED && !(queue->log && queue->log->keeps))
+    if (level == GYRE_CHECKPOINTED && !queue->tells_covered && !(queue->log && queue->log->keeps))
         return gyre_error_set(GYRE_INVALID,
                               "%s: its kernel has no checkpoints (checkpoints = true), "
                               "so no request is ever covered by one",
                               label);
-    if (level == GYRE_DURABLE && !queue->durable)
+    if (level == GYRE_DURABLE && !queue->tells_durable && !queue->durable)
         return gyre_error_set(
             GYRE_INVALID, "%s has no journal (durability = journal), so no request is ever durable", label);
     return GYRE_OK;
+}
+
+/* A server that relays rings its client's bell as a device does. */
+static enum gyre_wait_bell bell_of(const gyre_queue *queue, gyre_acknowledgement level)
+{
+    bool told = queue->tells_covered || queue->tells_durable;
+    return level == GYRE_PROCESSED || told ? GYRE_BELL_DEVICE : GYRE_BELL_CREDIT;
 }
 
 gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement level, uint64_t deadline_ns)
@@ -54,8 +68,7 @@ gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement l
         return gyre_error_set(GYRE_AGAIN, "%s: request %llu has not come so far",
                               gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
     gyre_queue_stay(queue, deadline_ns, &inside);
-    status = gyre_queue_wait(queue, conditions[level], index,
-                             level == GYRE_PROCESSED ? GYRE_BELL_DEVICE : GYRE_BELL_CREDIT, deadline_ns);
+    status = gyre_queue_wait(queue, conditions[level], index, bell_of(queue, level), deadline_ns);
     gyre_queue_leave(queue, inside);
     return status;
 }

@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "core/base/lines.h"
+#include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "gyre/waiting.h"
@@ -180,16 +181,23 @@ bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
     return gyre_queue_next_index(queue) >= load(&queue->log->journal_limit);
 }
 
+/* Whoever waits for room, for a checkpoint or for the journal. */
+static void tell_waiting(gyre_queue *queue)
+{
+    gyre_queue_ring_credit(queue);
+    gyre_origins_tell(queue);
+}
+
 void gyre_queue_log_set_journal_limit(gyre_queue *queue, uint64_t limit)
 {
     __atomic_store_n(&queue->log->journal_limit, limit, __ATOMIC_RELEASE);
-    gyre_queue_ring_credit(queue);
+    tell_waiting(queue);
 }
 
 void gyre_queue_log_set_durable(gyre_queue *queue, uint64_t index)
 {
     __atomic_store_n(&queue->log->durable, index, __ATOMIC_RELEASE);
-    gyre_queue_ring_credit(queue);
+    tell_waiting(queue);
 }
 
 /* ---- checkpoints ---- */
@@ -223,7 +231,7 @@ static void announce_base(gyre_queue *queue, uint64_t first, uint64_t ask_after)
     __atomic_store_n(&log->limit, log->keeps ? limit : UINT64_MAX, __ATOMIC_RELEASE);
     __atomic_store_n(&log->ask_at, log->keeps ? ask_at : UINT64_MAX, __ATOMIC_RELEASE);
     __atomic_store_n(&log->asked, 0, __ATOMIC_RELAXED);
-    gyre_queue_ring_credit(queue);
+    tell_waiting(queue);
 }
 
 void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after)

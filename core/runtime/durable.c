@@ -259,10 +259,15 @@ gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recove
     if (!queue || !recovered || recovered->size < sizeof recovered->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_queue_recovered needs a queue and a report with its size set");
-    if (!queue->durable)
+    if (queue->durable) {
+        now = queue->durable->recovered;
+    } else if (queue->tells_covered || queue->tells_durable) { /* a client's: what one of its name left */
+        now.first = queue->first_sequence;
+        now.offered = queue->left;
+    } else {
         return gyre_error_set(GYRE_INVALID, "queue '%s' has no journal: set durability = journal for it",
                               queue->name);
-    now = queue->durable->recovered;
+    }
     memcpy(recovered, &now, recovered->size < sizeof now ? recovered->size : sizeof now);
     return GYRE_OK;
 }

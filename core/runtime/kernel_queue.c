@@ -181,24 +181,37 @@ static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
     return GYRE_OK;
 }
 
+gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  bool lent, struct gyre_queue_options *options)
+{
+    *options = choose_options(kernel, desc, section);
+    options->lent = lent;
+    const struct gyre_queue_site site = {
+        .kernel = kernel->name, .bridging = bridging_of(kernel), .blocks = kernel->blocks};
+    gyre_status status = check_queue(kernel, desc, options);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
+    if (status == GYRE_OK)
+        status = options->sealed ? check_seal(kernel, section)
+                                 : gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
+    if (status == GYRE_OK)
+        return status;
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}
+
 /* `lent`: not NULL for a queue whose client is another program, which has to know how it was made. */
 static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                               struct gyre_queue_options *lent, gyre_queue **out)
 {
     uint64_t address = 0;
     gyre_queue_memory *memory = NULL;
-    struct gyre_queue_options options = choose_options(kernel, desc, section);
-    options.lent = lent != NULL;
-    const struct gyre_queue_site site = {
-        .kernel = kernel->name, .bridging = bridging_of(kernel), .blocks = kernel->blocks};
-    gyre_status status = check_queue(kernel, desc, &options);
-    if (status == GYRE_OK)
-        status = gyre_queue_plan_choose(kernel->runtime->config, section, &options);
-    if (status == GYRE_OK)
-        status = options.sealed ? check_seal(kernel, section)
-                                : gyre_queue_plan_layout(kernel->runtime->config, &site, section, &options);
-    if (status == GYRE_OK)
-        status = gyre_queue_create(&options, out);
+    struct gyre_queue_options options;
+    gyre_status status = gyre_kernel_plan_ring(kernel, desc, section, lent != NULL, &options);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_queue_create(&options, out);
     if (status != GYRE_OK) {
         gyre_queue_growth_finish(&options.request_growth);
         gyre_queue_growth_finish(&options.reply_growth);
@@ -324,17 +337,6 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   struct gyre_queue_options *options, gyre_queue **out)
 {
-    if (kernel->checkpoints) /* what is needed to handle a request again is kept by whoever sends it */
-        return gyre_error_set(
-            GYRE_UNIMPLEMENTED,
-            "kernel '%s' keeps checkpoints, and other programs' requests cannot be replayed: set "
-            "kernel.%s.checkpoints = false, or send through the program that launched it",
-            kernel->name, kernel->name);
-    if (setting(kernel, section, "durability"))
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "queue '%s' of kernel '%s' has durability = journal, which queues of other "
-                              "programs cannot have: set it to none for them",
-                              section, kernel->name);
     return add(kernel, desc, section, options, out);
 }
 

@@ -214,9 +214,13 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 /** The same for a queue that is configured by [queue.SECTION], whatever its own name. */
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out);
-/** The same for a queue whose client is another program (core/ring/lent.h); *options: how it was made. */
+/** The same for a queue whose client is another program (core/ring/lent.h); *options: how it was made.
+ * Not where gyre_kernel_relays. */
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   struct gyre_queue_options *options, gyre_queue **out);
+/** How such a queue is made, `lent` or not; *options has nothing to be freed after a failure. */
+gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
+                                  bool lent, struct gyre_queue_options *options);
 /** Makes a queue that is in no list yet, and makes it visible to the device. */
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out);
@@ -325,6 +329,20 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active);
  * thread that has `starting`. `anew`: with the initial state.
  */
 gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out);
+
+/* relayed.c: queues of other programs' clients into queues that keep what is sent (core/attach/relay.h) */
+
+/** Whether what is sent as [queue.SECTION] says is kept for another time, by checkpoints or a journal. */
+bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section);
+/**
+ * The queue of the kernel that takes it, which is opened if it is not there yet. INVALID, UNIMPLEMENTED for
+ * one that cannot, and what opening a queue returns.
+ */
+gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out);
+/** How the ring of a client is made whose requests go into `target`. INVALID when they do not fit into it. */
+gyre_status gyre_kernel_plan_relayed(const gyre_kernel *kernel, const gyre_queue *target,
+                                     const gyre_queue_desc *desc, const char *section,
+                                     struct gyre_queue_options *options);
 
 /* lifecycle.c */
 /** Waits until nobody takes the device side up or down. Under the lock, which is given up meanwhile. */

@@ -62,6 +62,11 @@ typedef struct gyre_attach_desc {
     gyre_idle_strategy idle;          /* of this side's waits */
     const gyre_type *request, *reply; /* what the caller will send and receive; NULL: unchecked */
     uint64_t deadline_ns;             /* of the attaching; 0: five seconds */
+    /* Who this is, up to 63 characters; NULL: nobody. For kernels with checkpoints and queues with a journal,
+     * which complete what they took of a client that died, or of a server that did: the next client of that
+     * name receives these completions (gyre_queue_recovered says which), if it comes in time
+     * (gyre.client_return_ms). One client of a name at a time. Elsewhere a name means nothing. */
+    const char *client;
 } gyre_attach_desc;
 
 /**

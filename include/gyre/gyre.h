@@ -557,7 +557,10 @@ GYRE_API gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowle
 GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                                      gyre_acknowledgement level, uint64_t deadline_ns);
 
-/** What a queue with a journal (durability = journal) found of an earlier run of the program. */
+/**
+ * What a queue with a journal (durability = journal) found of an earlier run of the program; what a client
+ * found that attached by its name (gyre_attach) of an earlier one of that name.
+ */
 typedef struct gyre_recovered {
     size_t size;
     uint64_t first;   /* the first request whose completion was not taken then; its number goes on */

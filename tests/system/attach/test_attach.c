@@ -148,25 +148,6 @@ static void be_somebody_else(const party *self)
     require(strstr(gyre_error_text(), "this user may not attach at") != NULL);
 }
 
-/* What is needed to handle a request again is kept by who sends it. */
-static void a_kernel_with_checkpoints_takes_no_clients(void)
-{
-    gyre_queue *queue = NULL;
-    gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place()};
-    gyre_runtime *runtime = open_plain((const char *const[]){"kernel.fragile_actor.checkpoints=true", NULL});
-    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
-    gyre_server *server = serve_at_place(runtime);
-    require(log_lines_with("kernel 'fragile_actor' keeps checkpoints, and no other program can attach") == 1);
-    require(gyre_attach("fragile_actor", &desc, &queue) == GYRE_UNIMPLEMENTED && !queue);
-    require(strstr(gyre_error_text(), "keeps checkpoints, and other programs' requests cannot be replayed"));
-    crash_request request = {.number = 1};
-    crash_reply reply = {0};
-    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
-    require(reply.number == 1);
-    gyre_server_close(server);
-    gyre_close(runtime);
-}
-
 static void only_those_with_permission_get_in(void)
 {
     struct stat about;
@@ -400,9 +381,9 @@ static void scribble(const party *self)
     }
 }
 
-static void a_client_that_scribbles_harms_nobody_else(void)
+static void stream_beside_scribblers(const char *const *settings)
 {
-    gyre_runtime *runtime = open_plain(NULL);
+    gyre_runtime *runtime = open_plain(settings);
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
     gyre_server *server = serve_at_place(runtime);
     gyre_queue *own = attach_fragile();
@@ -430,6 +411,18 @@ static void a_client_that_scribbles_harms_nobody_else(void)
     gyre_queue_close(own);
     gyre_server_close(server);
     gyre_close(runtime);
+}
+
+static void a_client_that_scribbles_harms_nobody_else(void)
+{
+    stream_beside_scribblers(NULL);
+}
+
+static void a_client_that_scribbles_where_requests_are_kept_harms_nobody_else(void)
+{
+    char journals[128];
+    snprintf(journals, sizeof journals, "gyre.journal_dir=%s", getenv("CRASH_FOLDER"));
+    stream_beside_scribblers((const char *const[]){"queue.fragile.durability=journal", journals, NULL});
 }
 
 static int connect_raw(void)
@@ -549,7 +542,6 @@ static const named_case cases[] = {
     {"several_programs_share_a_kernel", several_programs_share_a_kernel},
     {"every_way_of_sending_works", every_way_of_sending_works},
     {"what_cannot_be_is_refused_with_a_reason", what_cannot_be_is_refused_with_a_reason},
-    {"a_kernel_with_checkpoints_takes_no_clients", a_kernel_with_checkpoints_takes_no_clients},
     {"only_those_with_permission_get_in", only_those_with_permission_get_in},
     {"accepted_requests_are_completed_when_the_kernel_ends",
      accepted_requests_are_completed_when_the_kernel_ends},
@@ -558,6 +550,8 @@ static const named_case cases[] = {
     {"a_dead_server_is_told_as_lost", a_dead_server_is_told_as_lost},
     {"a_client_that_dies_leaves_nothing", a_client_that_dies_leaves_nothing},
     {"a_client_that_scribbles_harms_nobody_else", a_client_that_scribbles_harms_nobody_else},
+    {"a_client_that_scribbles_where_requests_are_kept_harms_nobody_else",
+     a_client_that_scribbles_where_requests_are_kept_harms_nobody_else},
     {"packets_of_nonsense_are_turned_away", packets_of_nonsense_are_turned_away},
     {"a_client_can_write_its_own_queue_only", a_client_can_write_its_own_queue_only},
     {"attached_queues_survive_a_crash_of_the_worker", attached_queues_survive_a_crash_of_the_worker},

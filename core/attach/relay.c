@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Relays: who has one, and its thread, which turns over all rings while there is anything to do, looks on for
+ * a moment, and sleeps at the bell of the kernel's queue, which the device, the journal, whoever takes
+ * checkpoints, and the sessions ring. Locks: relay.h.
+ */
+#include "core/attach/relay.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/journal/record.h"
+#include "core/ring/lent.h"
+#include "core/ring/queue_inside.h"
+#include "gyre/waiting.h"
+
+enum { SPINS = 400, YIELDS = 16 };
+#define LOOK_NS UINT64_C(50000000) /* asleep with something under way: a bell may be missed once */
+
+/* ---- a turn; under the lock ---- */
+
+/*
+ * Whether the next life of the server need not know of a request. Its client is told first that it is
+ * durable: what is neither offered to it nor told as durable left no trace, and it may send it again.
+ */
+static bool is_settled(const struct gyre_relay *relay, uint64_t index, const struct gyre_relay_place *place)
+{
+    if (place->ring && place->ring->queue->tells_durable)
+        return place->ring->durable.told > place->origin.index;
+    return !relay->target->durable || __atomic_load_n(&relay->target->log->durable, __ATOMIC_ACQUIRE) > index;
+}
+
+/* A completion whose client is not there: whether nobody is to wait for it any more. */
+static bool is_let_go(const struct gyre_relay_place *place, uint64_t now)
+{
+    return !(place->origin.client & GYRE_ORIGIN_NAMED) || now >= place->until_ns;
+}
+
+/* The place is given back: whoever holds the queue's consumer lock steps over it. */
+static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
+{
+    relay->absent -= !place->ring;
+    if (relay->target->timing)
+        gyre_queue_timing_received(relay->target, index, index + 1);
+    place->request = 0;
+    gyre_mark_set(relay->target, index, GYRE_MARK_DONE);
+}
+
+static bool is_in_use(const struct gyre_relay *relay, uint64_t index)
+{
+    return gyre_relay_place(relay, index)->request == index + 1;
+}
+
+/* Places are given back in order, as the queue's own are. */
+static uint64_t give_back_places(struct gyre_relay *relay, uint64_t end)
+{
+    uint64_t count = 0, now = relay->absent ? gyre_clock_ns() : 0;
+    for (; relay->oldest < end; relay->oldest++) {
+        struct gyre_relay_place *place = gyre_relay_place(relay, relay->oldest);
+        if (!is_in_use(relay, relay->oldest))
+            continue;
+        bool wanted = place->ring ? !place->given : !is_let_go(place, now);
+        if (wanted || !gyre_reply_ready(relay->target, relay->oldest) ||
+            !is_settled(relay, relay->oldest, place))
+            break;
+        give_back(relay, relay->oldest, place);
+        count++;
+    }
+    return count;
+}
+
+static bool give_completions(struct gyre_relay *relay)
+{
+    gyre_queue *target = relay->target;
+    uint64_t end = gyre_queue_next_index(target), given = 0;
+    for (uint64_t index = relay->oldest; index < end; index++) {
+        struct gyre_relay_place *place = gyre_relay_place(relay, index);
+        if (place->request != index + 1 || !place->ring || place->given || !gyre_reply_ready(target, index))
+            continue;
+        gyre_relay_give(relay, index, place);
+        given++;
+    }
+    bool returned = give_back_places(relay, end) != 0;
+    if (returned) {
+        gyre_consumer_take(target);
+        gyre_consumer_give(target);
+        if (relay->oldest == end && target->log->journal_bell) /* the last one is written down at once */
+            gyre_bell_ring(target->log->journal_bell, INT_MAX);
+    }
+    if (given)
+        pthread_cond_broadcast(&relay->changed);
+    return given || returned;
+}
+
+static bool turn(struct gyre_relay *relay)
+{
+    bool worked = give_completions(relay);
+    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
+        worked = gyre_relay_take(relay, ring) || worked;
+        worked = gyre_relay_promise(relay, ring) || worked;
+        gyre_relay_ring_bell(ring);
+    }
+    return worked;
+}
+
+/* ---- the end; under the lock ---- */
+
+static uint64_t under_way(const struct gyre_relay *relay)
+{
+    uint64_t count = 0;
+    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
+        count += ring->under_way;
+    return count;
+}
+
+static bool is_stopped(const struct gyre_relay *relay)
+{
+    return __atomic_load_n(&relay->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* No more is accepted: clients are told, at first that they may not send, and when all is completed, so. */
+static bool comes_to_an_end(struct gyre_relay *relay)
+{
+    bool abandoned = __atomic_load_n(&relay->target->state.abandoned, __ATOMIC_ACQUIRE) != 0;
+    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
+        if (!ring->shut)
+            gyre_queue_close_sends(ring->queue);
+        ring->shut = true;
+    }
+    if (under_way(relay) && !abandoned)
+        return false;
+    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
+        if (ring->under_way)
+            gyre_queue_abandon(ring->queue);
+        else
+            gyre_queue_complete_unhandled(ring->queue);
+    }
+    return true;
+}
+
+/*
+ * Nobody carries completions any more. Places of clients that are not there and have names stay as they are:
+ * they are offered by the next relay of this queue, or of the server's next life. The others are stepped over.
+ */
+static void give_up_places(struct gyre_relay *relay)
+{
+    uint64_t end = gyre_queue_next_index(relay->target);
+    gyre_consumer_take(relay->target);
+    for (uint64_t index = relay->oldest; index < end; index++)
+        if (is_in_use(relay, index) && !(gyre_relay_place(relay, index)->origin.client & GYRE_ORIGIN_NAMED))
+            gyre_mark_set_locked(relay->target, index, GYRE_MARK_ABANDONED);
+    gyre_consumer_give(relay->target);
+}
+
+static void end(struct gyre_relay *relay)
+{
+    give_up_places(relay);
+    relay->ended = true;
+    pthread_cond_broadcast(&relay->changed);
+    gyre_queue_leave(relay->target, true);
+}
+
+/* ---- the thread ---- */
+
+static bool look(struct gyre_relay *relay, bool *ended)
+{
+    pthread_mutex_lock(&relay->lock);
+    bool worked = turn(relay);
+    *ended = is_stopped(relay) || (gyre_queue_closed(relay->target) && comes_to_an_end(relay));
+    if (*ended)
+        end(relay);
+    pthread_mutex_unlock(&relay->lock);
+    return worked;
+}
+
+/* Looks once more; *deadline: how long it may sleep; *rung: whether somebody rings at all. */
+static bool look_again(struct gyre_relay *relay, uint64_t *deadline, bool *rung)
+{
+    pthread_mutex_lock(&relay->lock);
+    bool worked = turn(relay) || is_stopped(relay);
+    bool waits = under_way(relay) != 0, busy = waits || relay->absent || gyre_queue_closed(relay->target);
+    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
+        busy = busy || ring->covered.open || ring->durable.open;
+    *deadline = busy ? gyre_clock_ns() + LOOK_NS : GYRE_FOREVER;
+    *rung = relay->target->device_wakes || !waits;
+    pthread_mutex_unlock(&relay->lock);
+    return worked;
+}
+
+/* Announces that it sleeps, on either side, and looks once more. */
+static void sleep_at_bell(struct gyre_relay *relay)
+{
+    gyre_queue_region *shared = relay->target->shared;
+    uint64_t deadline = 0;
+    bool rung = false;
+    __atomic_fetch_add(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
+    gyre_barrier_heavy(1);
+    uint32_t seen = __atomic_load_n(&shared->device.bell, __ATOMIC_ACQUIRE); /* before the look */
+    bool worked = look_again(relay, &deadline, &rung);
+    if (!worked && rung)
+        gyre_futex_wait(&shared->device.bell, seen, deadline);
+    else if (!worked)
+        gyre_nap(deadline); /* the device rings no bell */
+    __atomic_fetch_sub(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
+}
+
+static void *carry(void *argument)
+{
+    struct gyre_relay *relay = argument;
+    bool ended = false;
+    uint32_t idle = 0;
+    while (!ended) {
+        idle = look(relay, &ended) ? 0 : idle + 1;
+        if (ended)
+            break;
+        if (idle > SPINS + YIELDS) {
+            sleep_at_bell(relay);
+            idle = 0;
+        } else if (idle > SPINS) {
+            sched_yield();
+        } else {
+            gyre_spin_pause();
+        }
+    }
+    return NULL;
+}
+
+/* ---- making ---- */
+
+/* What earlier clients sent, in this life of the server or before it: their completions wait for them. */
+static void find_absent(struct gyre_relay *relay)
+{
+    gyre_queue *target = relay->target;
+    uint64_t end = gyre_queue_next_index(target), until = gyre_clock_ns() + relay->return_ns;
+    gyre_consumer_take(target);
+    relay->oldest = gyre_received(target);
+    for (uint64_t index = relay->oldest; index < end; index++) {
+        struct gyre_origin origin = gyre_origin_of(target, index);
+        enum gyre_mark mark = (enum gyre_mark)gyre_mark_get(target, index);
+        if (!origin.client || mark == GYRE_MARK_DONE || mark == GYRE_MARK_ABANDONED)
+            continue;
+        gyre_mark_set_locked(target, index, GYRE_MARK_CALL);
+        *gyre_relay_place(relay, index) =
+            (struct gyre_relay_place){.request = index + 1, .origin = origin, .until_ns = until};
+        relay->absent++;
+    }
+    gyre_consumer_give(target);
+}
+
+static void destroy(struct gyre_relay *relay)
+{
+    while (relay->names) {
+        struct gyre_relay_name *name = relay->names;
+        relay->names = name->next;
+        free(name);
+    }
+    gyre_region_destroy(&relay->region);
+    pthread_cond_destroy(&relay->changed);
+    pthread_mutex_destroy(&relay->lock);
+    free(relay->request.payload);
+    free(relay->places);
+    free(relay);
+}
+
+static gyre_status make_memory(struct gyre_relay *relay)
+{
+    gyre_status status =
+        gyre_region_create("the control words of a relay", GYRE_CONTROL_SIZE(1), &relay->region);
+    if (status != GYRE_OK)
+        return status;
+    relay->control = relay->region.address;
+    relay->places = calloc((size_t)relay->target->capacity, sizeof *relay->places);
+    relay->request.payload = malloc((size_t)relay->target->request_size + 1);
+    return relay->places && relay->request.payload
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
+}
+
+static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_relay **out)
+{
+    pthread_condattr_t clock;
+    bool inside = false;
+    struct gyre_relay *relay = calloc(1, sizeof *relay);
+    if (!relay)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
+    relay->runtime = kernel->runtime;
+    relay->target = target;
+    relay->region = GYRE_REGION_NONE;
+    relay->return_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "client_return_ms");
+    snprintf(relay->kernel, sizeof relay->kernel, "%s", kernel->name);
+    pthread_mutex_init(&relay->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&relay->changed, &clock);
+    pthread_condattr_destroy(&clock);
+    gyre_status status = make_memory(relay);
+    if (status != GYRE_OK) {
+        destroy(relay);
+        return status;
+    }
+    find_absent(relay);
+    gyre_queue_stay(target, GYRE_FOREVER, &inside);
+    if (pthread_create(&relay->thread, NULL, carry, relay) == 0) {
+        *out = relay;
+        return GYRE_OK;
+    }
+    gyre_queue_leave(target, inside);
+    destroy(relay);
+    return gyre_error_set(GYRE_EXHAUSTED, "no thread to relay the requests of other programs");
+}
+
+/* ---- who has one; under server->relay_lock ---- */
+
+static void remove_ended(struct gyre_server *server)
+{
+    struct gyre_relay **link = &server->relays;
+    while (*link) {
+        struct gyre_relay *relay = *link;
+        pthread_mutex_lock(&relay->lock);
+        bool over = relay->ended && !relay->rings;
+        pthread_mutex_unlock(&relay->lock);
+        if (!over) {
+            link = &relay->next;
+            continue;
+        }
+        *link = relay->next;
+        pthread_join(relay->thread, NULL);
+        destroy(relay);
+    }
+}
+
+static gyre_status find_or_create(struct gyre_server *server, gyre_kernel *kernel, gyre_queue *target,
+                                  struct gyre_relay **out)
+{
+    remove_ended(server);
+    for (struct gyre_relay *relay = server->relays; relay; relay = relay->next) {
+        pthread_mutex_lock(&relay->lock);
+        bool fits = !relay->ended && relay->target == target;
+        pthread_mutex_unlock(&relay->lock);
+        *out = relay;
+        if (fits)
+            return GYRE_OK;
+    }
+    gyre_status status = create(kernel, target, out);
+    if (status != GYRE_OK)
+        return status;
+    (*out)->next = server->relays;
+    server->relays = *out;
+    return GYRE_OK;
+}
+
+/* ---- sessions ---- */
+
+static uint64_t number_of_client(const char *name)
+{
+    return name[0] ? gyre_state_hash(name, strlen(name)) | GYRE_ORIGIN_NAMED : 0;
+}
+
+static gyre_status enter(struct gyre_relay *relay, struct gyre_queue_options *options, const char *client,
+                         struct gyre_relay_ring **out)
+{
+    options->control = relay->control;
+    pthread_mutex_lock(&relay->lock);
+    gyre_status status = relay->ended || gyre_queue_closed(relay->target)
+                             ? gyre_error_set(GYRE_CLOSED, "kernel '%s' does not run", relay->kernel)
+                             : gyre_relay_ring_create(relay, options, number_of_client(client), out);
+    pthread_mutex_unlock(&relay->lock);
+    return status;
+}
+
+gyre_status gyre_relay_join(struct gyre_server *server, gyre_kernel *kernel, const char *section,
+                            const struct gyre_attach_request *request, struct gyre_queue_options *options,
+                            struct gyre_relay_ring **out)
+{
+    gyre_queue *target = NULL;
+    struct gyre_relay *relay = NULL;
+    gyre_status status = gyre_kernel_relay_target(kernel, section, &target);
+    if (status == GYRE_OK)
+        status = gyre_kernel_plan_relayed(kernel, target, &request->desc, section, options);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&server->relay_lock);
+    status = find_or_create(server, kernel, target, &relay);
+    if (status == GYRE_OK)
+        status = enter(relay, options, request->client, out);
+    pthread_mutex_unlock(&server->relay_lock);
+    if (status == GYRE_OK) {
+        gyre_relay_wake(*out);
+        return status;
+    }
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}
+
+void gyre_relay_wake(struct gyre_relay_ring *ring)
+{
+    struct gyre_relay *relay = ring->relay;
+    pthread_mutex_lock(&relay->lock);
+    if (!relay->ended)
+        gyre_bell_ring(&relay->target->shared->device.bell, INT_MAX);
+    pthread_mutex_unlock(&relay->lock);
+}
+
+static void unlink_ring(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
+{
+    struct gyre_relay_ring **link = &relay->rings;
+    while (*link && *link != ring)
+        link = &(*link)->next;
+    if (*link)
+        *link = ring->next;
+}
+
+/* Its completions wait for the next client of its name, or for nobody. */
+static void make_absent(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
+{
+    uint64_t last = gyre_queue_next_index(relay->target), until = gyre_clock_ns() + relay->return_ns;
+    for (uint64_t index = relay->oldest; index < last; index++) {
+        struct gyre_relay_place *place = gyre_relay_place(relay, index);
+        if (place->request != index + 1 || place->ring != ring)
+            continue;
+        place->ring = NULL;
+        place->until_ns = place->given ? 0 : until; /* what it had got is gone with it */
+        relay->absent++;
+    }
+}
+
+bool gyre_relay_leave(struct gyre_relay_ring *ring, uint64_t deadline_ns)
+{
+    struct gyre_relay *relay = ring->relay;
+    const struct timespec until = {(time_t)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
+    pthread_mutex_lock(&relay->lock);
+    ring->leaves = true;
+    while (ring->under_way && !relay->ended && gyre_clock_ns() < deadline_ns)
+        if (pthread_cond_timedwait(&relay->changed, &relay->lock, &until) == ETIMEDOUT)
+            break;
+    bool all = !ring->under_way;
+    if (!relay->ended)
+        make_absent(relay, ring);
+    gyre_relay_ring_note_leave(relay, ring);
+    unlink_ring(relay, ring);
+    pthread_mutex_unlock(&relay->lock);
+    if (all)
+        gyre_queue_complete_unhandled(ring->queue);
+    return all;
+}
+
+/* Its client may have the memory still: what is not completed is not called so by its end. */
+void gyre_relay_release(struct gyre_relay_ring *ring)
+{
+    gyre_region_destroy(&ring->queue->region);
+    gyre_queue_destroy(ring->queue);
+    free(ring);
+}
+
+void gyre_relays_end(struct gyre_server *server)
+{
+    for (struct gyre_relay *relay = server->relays; relay; relay = relay->next) {
+        __atomic_store_n(&relay->stop, 1, __ATOMIC_RELEASE);
+        pthread_mutex_lock(&relay->lock);
+        if (!relay->ended)
+            gyre_bell_ring(&relay->target->shared->device.bell, INT_MAX);
+        pthread_mutex_unlock(&relay->lock);
+    }
+    while (server->relays) {
+        struct gyre_relay *relay = server->relays;
+        server->relays = relay->next;
+        pthread_join(relay->thread, NULL);
+        destroy(relay);
+    }
+}

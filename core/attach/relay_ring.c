@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A client's ring and the kernel's queue: what goes from one to the other. Under relay->lock. Must not
+ * believe a number that the client can write, and reads each of them once: a request is what was copied.
+ */
+#include "core/attach/relay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/lent.h"
+#include "core/ring/queue_inside.h"
+#include "gyre/waiting.h"
+
+enum { TAKES_MAX = 256 }; /* of one ring in a turn */
+#define FORGET_NS UINT64_C(10000000000)
+
+/* ---- making ---- */
+
+/* What an earlier client of that name left: from its request `first` to behind the last one. */
+struct leavings {
+    uint64_t first, end, target_end;
+};
+
+static bool is_left(const struct gyre_relay_place *place, uint64_t index, uint64_t client)
+{
+    return place->request == index + 1 && !place->ring && !place->given && place->origin.client == client;
+}
+
+static struct leavings find_leavings(const struct gyre_relay *relay, uint64_t client)
+{
+    struct leavings left = {UINT64_MAX, 0, 0};
+    uint64_t end = gyre_queue_next_index(relay->target);
+    for (uint64_t index = relay->oldest; client && index < end; index++) {
+        const struct gyre_relay_place *place = gyre_relay_place(relay, index);
+        if (!is_left(place, index, client))
+            continue;
+        left.first = place->origin.index < left.first ? place->origin.index : left.first;
+        left.end = place->origin.index >= left.end ? place->origin.index + 1 : left.end;
+        left.target_end = index + 1;
+    }
+    return left;
+}
+
+static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const void *payload,
+                     uint32_t length)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index);
+    const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    slot->length = length < most ? length : most;
+    slot->info = outcome;
+    if (slot->length)
+        memcpy(slot + 1, payload, slot->length);
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+}
+
+/*
+ * The requests look as if the new client had sent them. Those of them that are not under way were completed
+ * out of turn, for the earlier one.
+ */
+static void adopt_leavings(struct gyre_relay *relay, struct gyre_relay_ring *ring, struct leavings left)
+{
+    uint64_t end = gyre_queue_next_index(relay->target);
+    for (uint64_t index = left.first; index < left.end; index++) {
+        complete(ring->queue, index, GYRE_OUTCOME_DROPPED, NULL, 0);
+        gyre_request_slot(ring->queue, index)->sequence = index + 1;
+    }
+    for (uint64_t index = relay->oldest; index < end; index++) {
+        struct gyre_relay_place *place = gyre_relay_place(relay, index);
+        if (!is_left(place, index, ring->client))
+            continue;
+        gyre_reply_slot(ring->queue, place->origin.index)->sequence = 0;
+        place->ring = ring;
+        ring->under_way++;
+        relay->absent--;
+    }
+}
+
+static bool is_attached(const struct gyre_relay *relay, uint64_t client)
+{
+    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
+        if (ring->client == client)
+            return true;
+    return false;
+}
+
+/* Names that left long ago: that their last completions were taken stands in the journal by now. */
+static void forget_names(struct gyre_relay *relay)
+{
+    uint64_t now = gyre_clock_ns();
+    struct gyre_relay_name **link = &relay->names;
+    while (*link) {
+        struct gyre_relay_name *name = *link;
+        if (!name->left_ns || now - name->left_ns < relay->return_ns + FORGET_NS) {
+            link = &name->next;
+            continue;
+        }
+        *link = name->next;
+        free(name);
+    }
+}
+
+static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t client)
+{
+    struct gyre_relay_name *name = relay->names;
+    while (name && name->client != client)
+        name = name->next;
+    if (name || !(name = calloc(1, sizeof *name)))
+        return name;
+    name->client = client;
+    name->next = relay->names;
+    relay->names = name;
+    return name;
+}
+
+/* A client with a name goes on where the one before it ended; with its numbers, and with what it left. */
+static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, struct leavings *left,
+                               struct gyre_queue_options *options)
+{
+    if (is_attached(relay, client))
+        return gyre_error_set(GYRE_INVALID, "a client of this name is attached to kernel '%s' already",
+                              relay->kernel);
+    forget_names(relay);
+    struct gyre_relay_name *name = find_name(relay, client);
+    if (!name)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client");
+    left->end = left->end > name->next_index ? left->end : name->next_index;
+    left->first = left->target_end ? left->first : left->end;
+    name->left_ns = 0;
+    if (left->end == 0)
+        return GYRE_OK;
+    options->first_sequence = left->first;
+    options->left = left->end - left->first;
+    while (options->capacity < options->left) /* the kernel's queue held them, so it is no more than that */
+        options->capacity *= 2;
+    return GYRE_OK;
+}
+
+void gyre_relay_ring_note_leave(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
+{
+    struct gyre_relay_name *name = ring->client & GYRE_ORIGIN_NAMED ? find_name(relay, ring->client) : NULL;
+    if (!name)
+        return;
+    name->next_index = ring->taken;
+    name->left_ns = gyre_clock_ns();
+}
+
+gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_options *options,
+                                   uint64_t client, struct gyre_relay_ring **out)
+{
+    struct leavings left = find_leavings(relay, client);
+    gyre_status status = client ? plan_return(relay, client, &left, options) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_relay_ring *ring = calloc(1, sizeof *ring);
+    if (!ring)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client");
+    status = gyre_queue_create(options, &ring->queue);
+    if (status != GYRE_OK) {
+        free(ring);
+        return status;
+    }
+    ring->relay = relay;
+    ring->client = client ? client : ++relay->serial;
+    ring->taken = options->first_sequence + options->left;
+    ring->target_end = left.target_end;
+    ring->covered.told = ring->durable.told = options->first_sequence;
+    if (left.target_end)
+        adopt_leavings(relay, ring, left);
+    ring->next = relay->rings;
+    relay->rings = ring;
+    *out = ring;
+    return GYRE_OK;
+}
+
+/* ---- in ---- */
+
+static void refuse(struct gyre_relay_ring *ring, uint64_t index)
+{
+    static const gyre_failure wrong = {GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_};
+    complete(ring->queue, index, GYRE_OUTCOME_FAILED, &wrong, sizeof wrong);
+    ring->rings = true;
+}
+
+/* False: its length cannot be; or it was taken back by its sender. */
+static bool copy_request(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
+{
+    const gyre_slot *slot = gyre_request_slot(queue, index);
+    request->length = __atomic_load_n(&slot->length, __ATOMIC_ACQUIRE);
+    if (request->length > queue->request_size)
+        return false;
+    if (queue->header_size)
+        memcpy(&request->header, queue->headers + (index & queue->mask) * queue->header_size,
+               queue->header_size);
+    memcpy(request->payload, slot + 1, request->length);
+    return true;
+}
+
+static bool put(gyre_queue *target, const struct gyre_logged_request *request, struct gyre_origin origin,
+                uint64_t *index)
+{
+    uint64_t granted = 0;
+    gyre_producer_take(target);
+    if (!gyre_queue_closed(target) && !target->producer.reserving) {
+        *index = target->producer.sent;
+        gyre_origin_set(target, *index, origin);
+        target->producer.given = target->headers ? &request->header : NULL;
+        granted = target->request_least
+                      ? gyre_queue_put_tails(target, request->payload, request->length, 1, GYRE_MARK_CALL)
+                      : gyre_queue_put(target, request->payload, request->length, 1, GYRE_MARK_CALL);
+        target->producer.given = NULL;
+    }
+    gyre_producer_give(target);
+    return granted != 0;
+}
+
+/* Whether the client's next request is done with: passed on, or refused. */
+static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t *passed)
+{
+    const uint64_t its = ring->taken;
+    const gyre_slot *slot = gyre_request_slot(ring->queue, its);
+    uint64_t index = 0;
+    if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != its + 1)
+        return false;
+    if (its < __atomic_load_n(&ring->queue->shared->host.drop_before, __ATOMIC_ACQUIRE)) {
+        complete(ring->queue, its, GYRE_OUTCOME_DROPPED, NULL, 0);
+        ring->rings = true;
+    } else if (!copy_request(ring->queue, its, &relay->request)) {
+        refuse(ring, its);
+    } else {
+        const struct gyre_origin origin = {ring->client, its};
+        if (!put(relay->target, &relay->request, origin, &index))
+            return false;
+        *gyre_relay_place(relay, index) =
+            (struct gyre_relay_place){.request = index + 1, .origin = origin, .ring = ring};
+        ring->target_end = index + 1;
+        ring->under_way++;
+        ++*passed;
+    }
+    ring->taken++;
+    return true;
+}
+
+uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring)
+{
+    uint64_t done = 0, passed = 0;
+    while (!ring->leaves && done < TAKES_MAX && take_one(relay, ring, &passed))
+        done++;
+    if (passed)
+        gyre_queue_ring_doorbell(relay->target, passed);
+    return done;
+}
+
+/* ---- out ---- */
+
+void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
+{
+    struct gyre_relay_ring *ring = place->ring;
+    const gyre_slot *slot = gyre_reply_slot(relay->target, index);
+    complete(ring->queue, place->origin.index, slot->info, slot + 1, slot->length);
+    place->given = true;
+    ring->rings = true;
+    ring->under_way--;
+}
+
+/* One question at a time: the next one asks for all that came meanwhile. The client could write the word. */
+static bool keep(struct gyre_relay_promise *promise, const struct gyre_relay_ring *ring, uint64_t *word,
+                 uint64_t reached)
+{
+    const uint64_t before = promise->told;
+    while (promise->open || ring->taken != promise->told) {
+        if (!promise->open) {
+            promise->open = true;
+            promise->client_end = ring->taken;
+            promise->target_end = ring->target_end;
+        }
+        if (reached < promise->target_end)
+            break;
+        promise->told = promise->client_end;
+        promise->open = false;
+    }
+    if (promise->told == before)
+        return false;
+    __atomic_store_n(word, promise->told, __ATOMIC_RELEASE); /* pairs with queue_await.c */
+    return true;
+}
+
+bool gyre_relay_promise(const struct gyre_relay *relay, struct gyre_relay_ring *ring)
+{
+    const struct gyre_queue_log *log = relay->target->log;
+    struct gyre_promises *promises = gyre_promises_of(ring->queue);
+    bool told = false;
+    if (ring->queue->tells_covered)
+        told = keep(&ring->covered, ring, &promises->covered,
+                    __atomic_load_n(&log->base.first, __ATOMIC_ACQUIRE));
+    if (ring->queue->tells_durable &&
+        keep(&ring->durable, ring, &promises->durable, __atomic_load_n(&log->durable, __ATOMIC_ACQUIRE)))
+        told = true;
+    ring->rings = ring->rings || told;
+    return told;
+}
+
+/* Pairs with a waiter's barrier between "I sleep" and its last look. */
+void gyre_relay_ring_bell(struct gyre_relay_ring *ring)
+{
+    gyre_queue_region *shared = ring->queue->shared;
+    if (!ring->rings)
+        return;
+    ring->rings = false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&shared->host.waiting, __ATOMIC_RELAXED))
+        gyre_bell_ring(&shared->device.bell, INT_MAX);
+}

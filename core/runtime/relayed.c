@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which queue of a kernel takes the requests of other programs where they are kept for another time, and how
+ * the rings of those programs look. Whoever carries requests from one to the other is in core/attach/relay.h.
+ * Locks: those of what is called.
+ */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/origin.h"
+#include "core/runtime/checkpoint.h"
+#include "core/runtime/durable.h"
+
+static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
+{
+    return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
+}
+
+bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
+{
+    return kernel->checkpoints || setting(kernel, section, "durability") != 0;
+}
+
+/* What a kernel with checkpoints does is repeated in the order of one queue; else each section has its own. */
+static gyre_queue *find_target(gyre_kernel *kernel, const char *section)
+{
+    return kernel->checkpoints ? gyre_kernel_queue(kernel) : gyre_queue_find(kernel, section);
+}
+
+/* Two clients may come at once: the second one finds what the first one opened. */
+static gyre_status open_target(gyre_kernel *kernel, const char *section, gyre_queue **out)
+{
+    const gyre_queue_desc desc = {.size = sizeof desc, .name = section};
+    gyre_status status = kernel->checkpoints
+                             ? gyre_error_set(GYRE_CLOSED,
+                                              "the queue of kernel '%s' was closed, and with checkpoints it "
+                                              "has no other one",
+                                              kernel->name)
+                             : gyre_kernel_add_queue(kernel, &desc, out);
+    if (status == GYRE_INVALID && (*out = gyre_queue_find(kernel, section)) != NULL)
+        return GYRE_OK;
+    return status;
+}
+
+gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out)
+{
+    gyre_status status = GYRE_OK;
+    *out = find_target(kernel, section);
+    if (!*out)
+        status = open_target(kernel, section, out);
+    if (status != GYRE_OK)
+        return status;
+    if (!(*out)->log)
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' of kernel '%s' is configured with durability = journal and was "
+                              "opened without: close it first",
+                              section, kernel->name);
+    if ((*out)->levels || !(*out)->many_threads)
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "queue '%s' of kernel '%s' keeps what is sent, and has %s: other programs can "
+                              "attach to it without that",
+                              (*out)->name, kernel->name,
+                              (*out)->levels ? "levels of priority" : "threads = one");
+    return gyre_origins_create(*out);
+}
+
+/* Bytes go from slot to slot as they are. */
+static gyre_status check_fit(const gyre_kernel *kernel, const gyre_queue *target,
+                             const struct gyre_queue_options *options, const char *section)
+{
+    if (options->request_size == target->request_size && options->reply_size == target->reply_size &&
+        (options->wire != 0) == target->packets && options->header_size == target->header_size)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID,
+                          "[queue.%s] has another header or form of messages than queue '%s' of kernel '%s', "
+                          "into which its requests go: configure both alike",
+                          section, target->name, kernel->name);
+}
+
+gyre_status gyre_kernel_plan_relayed(const gyre_kernel *kernel, const gyre_queue *target,
+                                     const gyre_queue_desc *desc, const char *section,
+                                     struct gyre_queue_options *options)
+{
+    gyre_status status = gyre_kernel_plan_ring(kernel, desc, section, true, options);
+    if (status != GYRE_OK)
+        return status;
+    options->device_wakes = true; /* the server rings */
+    options->device_returns = false;
+    options->device_parks = false;
+    options->timed = options->sealed = false; /* the kernel's queue is */
+    options->tells_covered = target->log->keeps;
+    options->tells_durable = target->durable != NULL;
+    status = check_fit(kernel, target, options, section);
+    if (status == GYRE_OK)
+        return status;
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}

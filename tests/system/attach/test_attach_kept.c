@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Other programs' queues into kernels that keep what was sent. One case a run, named in the table at the end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tellers.h"
+
+static void clients_share_a_kernel_with_state(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    gyre_kernel *kernel = launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *one = attach_as("teller", NULL), *other = attach_as("teller", NULL);
+    for (uint64_t i = 1; i <= 400; i++) {
+        require_account(ask(one, (teller_request){.client = 1, .number = i, .fault = i % 100 == 50}), i);
+        require_account(ask(other, (teller_request){.client = 2, .number = i}), i);
+        if (i % 50 == 0) /* the serving program's own requests go beside them */
+            require_account(ask(gyre_kernel_queue(kernel), (teller_request){.client = 3, .number = i / 50}),
+                            i / 50);
+    }
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(kernel, &info));
+    require(info.restarts == 4 && info.queued == 0);
+    gyre_queue_close(one);
+    gyre_queue_close(other);
+    require(attached_now(server) <= 2);
+    gyre_server_close(server);
+    require_account(ask(gyre_kernel_queue(kernel), (teller_request){.client = 1}), 400);
+    gyre_close(runtime);
+}
+
+static void clients_wait_for_each_acknowledgement(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    launch_teller(runtime, "teller");
+    launch_teller(runtime, "clerk");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL), *clerk = attach_as("clerk", NULL);
+    const gyre_acknowledgement levels[] = {GYRE_ACCEPTED, GYRE_PROCESSED, GYRE_DURABLE, GYRE_CHECKPOINTED};
+    for (uint64_t i = 1; i <= 40; i++) {
+        teller_request request = {.client = 1, .number = i};
+        teller_reply reply = {0};
+        must(gyre_send_until(queue, &request, sizeof request, NULL, levels[i % 4], soon()));
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require_account(reply, i);
+        if (i % 4 == 3)
+            continue;
+        must(gyre_send_until(clerk, &request, sizeof request, NULL, levels[i % 3], soon()));
+        must(gyre_receive(clerk, &reply, sizeof reply, NULL, soon()));
+        require(reply.number == i && reply.hash == mixed(i));
+    }
+    require(gyre_await(clerk, 0, GYRE_CHECKPOINTED, GYRE_NO_WAIT) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "no checkpoints"));
+    require(gyre_await(queue, 4000, GYRE_DURABLE, GYRE_NO_WAIT) == GYRE_INVALID);
+    gyre_queue_close(clerk);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+static void accepted_requests_are_completed_when_a_kept_kernel_ends(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    gyre_kernel *kernel = launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL);
+    uint64_t sent = 0, replied = 0, unhandled = 0, left = 0;
+    for (; sent < 60; sent++) {
+        teller_request request = {.client = 1, .number = sent + 1};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    must(gyre_kernel_terminate(kernel, soon(), &left));
+    for (uint64_t i = 0; i < sent; i++) {
+        teller_reply reply = {0};
+        gyre_completion completion = {0};
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        replied += completion.outcome == GYRE_REPLIED;
+        unhandled += completion.outcome == GYRE_WAS_UNHANDLED;
+        require(completion.outcome != GYRE_REPLIED || reply.number == i + 1);
+    }
+    require(replied + unhandled == sent);
+    teller_request request = {.client = 1, .number = 1};
+    gyre_status status = GYRE_OK;
+    for (uint64_t limit = soon(); status == GYRE_OK && gyre_now_ns() < limit;) { /* until it was told */
+        status = gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT);
+        status = status == GYRE_AGAIN ? GYRE_OK : status;
+    }
+    require(status == GYRE_CLOSED);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+static void a_name_is_one_clients_at_a_time(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", "till"), *again = NULL;
+    gyre_recovered left = {.size = sizeof left};
+    must(gyre_queue_recovered(queue, &left));
+    require(left.offered == 0);
+    require(try_attach("teller", "till", &again) == GYRE_INVALID && !again);
+    require(strstr(gyre_error_text(), "a client of this name is attached to kernel 'teller' already"));
+    char name[80];
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    require(try_attach("teller", name, &again) == GYRE_INVALID && !again);
+    require(strstr(gyre_error_text(), "at most 63 characters, found 79"));
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+static const named_case cases[] = {
+    {"clients_share_a_kernel_with_state", clients_share_a_kernel_with_state},
+    {"clients_wait_for_each_acknowledgement", clients_wait_for_each_acknowledgement},
+    {"accepted_requests_are_completed_when_a_kept_kernel_ends",
+     accepted_requests_are_completed_when_a_kept_kernel_ends},
+    {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
+};
+
+int main(int argc, char **argv)
+{
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
+}
