@@ -43,6 +43,22 @@ static char *read_log(gyre_device *device, cl_program program)
     return log;
 }
 
+/* Without the device's, with which they begin: what the user said. */
+static gyre_status refuse_options(const gyre_device *device, const char *options)
+{
+    const size_t own = strlen(device->options);
+    const char *users = strncmp(options, device->options, own) == 0 ? options + own : options;
+    users += strspn(users, " ");
+    size_t length = strlen(users);
+    while (length > 0 && users[length - 1] == ' ')
+        length--;
+    return device->host->error(
+        GYRE_INVALID,
+        "the compiler of device '%s' refuses its options: one of '%.*s', which come from "
+        "backend.opencl.options and the launch",
+        device->name, (int)length, users);
+}
+
 gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
 {
     char sentence[600];
@@ -57,6 +73,8 @@ gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *de
     else if (code == CL_BUILD_PROGRAM_FAILURE)
         status = device->host->error(GYRE_FAILED, "the compiler of device '%s' failed and said nothing",
                                      device->name);
+    else if (code == CL_INVALID_BUILD_OPTIONS)
+        status = refuse_options(device, desc->options);
     else if (code != CL_SUCCESS)
         status = opencl_check(device, code, "clBuildProgram");
     free(log);

@@ -5,7 +5,9 @@
  */
 #include "opencl_platforms.h"
 
+#include <ctype.h>
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,20 +55,32 @@ static bool is_platform(const gyre_host *host, void *library)
     return false;
 }
 
+/* A file may hold anything: what a terminal would take for a command is a '?', and what is long is cut. */
+static void show(const char *name, char *out, size_t size)
+{
+    snprintf(out, size, "%s", name);
+    for (char *at = out; *at; at++)
+        if (iscntrl((unsigned char)*at) || (unsigned char)*at > '~')
+            *at = '?';
+    if (strlen(name) >= size)
+        memcpy(out + size - 4, "...", 4);
+}
+
 /* The library stays open: platforms cannot be unloaded. */
 static void judge_library(struct report *report, const char *file, const char *name)
 {
-    char reason[1280];
+    char shown[256], reason[384];
     void *library = NULL;
     if (report->host->library_open(name, &library) == GYRE_OK) {
         if (!is_platform(report->host, library))
             add(report, file, "its library is no OpenCL platform");
         return;
     }
+    show(name, shown, sizeof shown);
     if (strchr(name, '/') && access(name, F_OK) != 0)
-        snprintf(reason, sizeof reason, "there is no file '%s'", name);
+        snprintf(reason, sizeof reason, "there is no file '%s'", shown);
     else
-        snprintf(reason, sizeof reason, "'%s' does not load; `ldd` tells what it lacks", name);
+        snprintf(reason, sizeof reason, "'%s' does not load; `ldd` tells what it lacks", shown);
     add(report, file, reason);
 }
 
@@ -81,9 +95,12 @@ static void judge(struct report *report, const char *folder, const char *file)
     }
     if (!fgets(library_name, sizeof library_name, icd))
         library_name[0] = '\0';
+    const bool readable = !ferror(icd);
     fclose(icd);
     library_name[strcspn(library_name, "\r\n")] = '\0';
-    if (library_name[0])
+    if (!readable)
+        add(report, file, "it cannot be read");
+    else if (library_name[0])
         judge_library(report, file, library_name);
     else
         add(report, file, "its first line names no library");

@@ -52,8 +52,8 @@ static gyre_status load(const gyre_host *host)
     if (host->library_open(library_name, &library) != GYRE_OK)
         return host->error(
             GYRE_UNAVAILABLE,
-            "there is no OpenCL loader: '%s' was not found in the loader's folders; install one "
-            "(Debian, Ubuntu: apt install ocl-icd-libopencl1) and a platform, as "
+            "there is no OpenCL loader: '%s' was not found in the loader's folders, or what is there does not "
+            "load; install one (Debian, Ubuntu: apt install ocl-icd-libopencl1) and a platform, as "
             "pocl-opencl-icd for the processor",
             library_name);
     return fill(host, library);

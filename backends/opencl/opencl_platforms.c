@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PLATFORMS_MAX = 32 };
@@ -133,16 +134,30 @@ static void tell_devices(const struct opencl_loader *cl, char *text, size_t size
     }
 }
 
+/* There is no device at all. */
+static gyre_status refuse_nothing(const gyre_host *host, uint32_t platform_count)
+{
+    const char *chosen = getenv("POCL_DEVICES");
+    if (platform_count == 0)
+        return host->error(
+            GYRE_UNAVAILABLE,
+            "the OpenCL loader works and finds no platform; install one (Debian, Ubuntu: apt install "
+            "pocl-opencl-icd); of the files in %s, `gyre backends --why opencl` tells why they were dropped",
+            opencl_vendors_path());
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "the OpenCL loader works and finds %u platform%s without a device; see `clinfo -l`. PoCL "
+        "has none when it may not write its cache, or POCL_DEVICES (%s%s%s) names none",
+        platform_count, platform_count == 1 ? "" : "s", chosen ? "'" : "not set", chosen ? chosen : "",
+        chosen ? "'" : "");
+}
+
 static gyre_status refuse_none(const gyre_host *host, const struct opencl_loader *cl,
                                const struct opencl_settings *settings, const struct opencl_places *places)
 {
     char there[512] = "", index[16] = "all";
     if (places->device_count == 0)
-        return host->error(
-            GYRE_UNAVAILABLE,
-            "the OpenCL loader works and finds %u platform%s with no device; install a platform "
-            "(Debian, Ubuntu: apt install pocl-opencl-icd), see `clinfo -l` and the files in %s",
-            places->platform_count, places->platform_count == 1 ? "" : "s", opencl_vendors_path());
+        return refuse_nothing(host, places->platform_count);
     if (settings->index >= 0)
         snprintf(index, sizeof index, "%d", settings->index);
     tell_devices(cl, there, sizeof there);

@@ -42,6 +42,12 @@ prints "other.icd: its library is no OpenCL platform"
 run backends --why opencl --json
 prints "empty.icd: its first line names no library"
 rm "$vendors/broken.icd" "$vendors/empty.icd"
+printf 'lib\033[31m\377.so\n' >"$vendors/odd.icd"
+mkdir "$vendors/folder.icd"
+run backends --why opencl
+prints "folder.icd: it cannot be read"
+prints "odd.icd: 'lib?[31m?.so' does not load"
+rm -r "$vendors/odd.icd" "$vendors/folder.icd"
 run backends --why opencl
 prints "other.icd: its library is no OpenCL platform"
 rm "$vendors/other.icd"
@@ -62,6 +68,19 @@ run backends --again # a crash leaves nothing behind that tells when it is over
 # refusals
 run call --backend opencl --set backend.opencl.platform=nobody "$scale" '{}'
 says "is meant by backend.opencl platform = nobody"
+OCL_ICD_VENDORS="$folder/none" run call --backend opencl "$scale" '{}'
+says "finds no platform; install one"
+says "of the files in $folder/none, \`gyre backends --why opencl\` tells why they were dropped"
+POCL_DEVICES=bogus run call --backend opencl --set 'backend.opencl.platform=Portable*' "$scale" '{}'
+[[ "$err" == *"without a device; see"*"POCL_DEVICES ('bogus') names none"* || "$err" == *"is meant by"* ]] ||
+    fail "expected that POCL_DEVICES is named"
+echo "no library" >"$folder/libOpenCL.so.1"
+LD_LIBRARY_PATH="$folder" run call --backend opencl "$scale" '{}'
+says "'libOpenCL.so.1' was not found in the loader's folders, or what is there does not load"
+rm "$folder/libOpenCL.so.1"
+run call --backend opencl --set 'backend.opencl.options=-no-such-option' "$scale" '{}'
+says "options"
+says "-no-such-option"
 run call --backend opencl --set backend.opencl.batch=0 "$scale" '{}'
 says "batch must be a number from 1 to 1048576, found '0'"
 run call --backend opencl --set backend.opencl.mode=resident --set backend.opencl.transfer=staged "$scale" '{}'
