@@ -38,6 +38,19 @@ static inline bool opencl_is_answered(const struct opencl_queue *queue, gyre_u64
            opencl_request_slot(queue, index)->info == GYRE_REQUEST_ANSWERED;
 }
 
+/**
+ * Asks for a line that is about to be written and is still a client's. The builtin asks for no more than to read
+ * it where the compiler does not know the processor; one that has no such instruction takes it for none.
+ */
+static inline void opencl_want_line(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /** Bytes of an epoch's request slots. */
 static inline size_t opencl_slots_size(const struct opencl_epoch *epoch)
 {

@@ -21,6 +21,7 @@ enum {
     STAGE_BYTES = 8 << 20, /* of an epoch's messages, if one is not larger */
     SMALL_STRIDE = 256,    /* slots that the pump copies faster than a command does */
     SMALL_EPOCH = 65536,   /* bytes of slots, likewise */
+    AHEAD = 8,             /* replies whose slots are asked for before they are written */
     CHUNK = 128,           /* replies that are handed out at once */
     LOOKS = 4096           /* without a reply, before the kernel is asked whether it ended */
 };
@@ -341,8 +342,11 @@ bool opencl_gather_hand_out(const gyre_resident *resident, struct opencl_epoch *
     const bool forwards = epoch->queue->bridge.reply_bytes != 0;
     for (uint32_t i = first; i < end && now_ns; i++)
         opencl_stamp(epoch, i, now_ns);
-    for (uint32_t k = 0; k < end - first; k++)
-        hand_out(resident, epoch, forwards ? first + k : end - 1 - k);
+    for (uint32_t k = 0; k < end - first; k++) {
+        const uint32_t i = forwards ? first + k : end - 1 - k;
+        opencl_want_line(opencl_reply_slot(epoch->queue, epoch->first + (forwards ? i + AHEAD : i - AHEAD)));
+        hand_out(resident, epoch, i);
+    }
     epoch->handed_out = end;
     return end > first;
 }

@@ -31,7 +31,17 @@ gyre_status opencl_log_create(gyre_resident *resident)
     return opencl_check(device, code, "clCreateBuffer");
 }
 
-/* A copy of the device's; false when it cannot be had. */
+/* The first bytes of the device's. */
+static bool read_log(const gyre_resident *resident, size_t size)
+{
+    const gyre_device *device = resident->device;
+    cl_event event = NULL;
+    cl_int code = device->cl->clEnqueueReadBuffer(resident->compute, resident->log_memory, CL_FALSE, 0, size,
+                                                  resident->log, 0, NULL, &event);
+    return opencl_finish(device, resident->compute, code, &event) == CL_SUCCESS;
+}
+
+/* A copy of the device's, of which the lines count only when there are new ones; false when it cannot be had. */
 static bool fetch(gyre_resident *resident, bool now)
 {
     const gyre_device *device = resident->device;
@@ -42,10 +52,8 @@ static bool fetch(gyre_resident *resident, bool now)
         return false;
     resident->log_read_ns = time_ns;
     resident->log_stale = false;
-    cl_event event = NULL;
-    cl_int code = device->cl->clEnqueueReadBuffer(resident->compute, resident->log_memory, CL_FALSE, 0,
-                                                  sizeof *resident->log, resident->log, 0, NULL, &event);
-    return opencl_finish(device, resident->compute, code, &event) == CL_SUCCESS;
+    return read_log(resident, sizeof resident->log->head) &&
+           (resident->log->head.next == resident->log_next || read_log(resident, sizeof *resident->log));
 }
 
 void opencl_log_drain(gyre_resident *resident, bool now)
