@@ -180,6 +180,38 @@ bool build_cvta(struct ptx_reader *reader, const struct statement *s, struct ins
     return i->run != NULL;
 }
 
+/* Which space a generic address lies in. */
+RUN(is_space)
+{
+    const struct block *block = warp->block;
+    const uint64_t *a = lanes_at(warp, i->o[1]);
+    uint32_t bits = 0;
+    FOR_LANES(l, mask)
+    {
+        const bool shared = a[l] - (uintptr_t)block->shared < block->shared_size;
+        const bool local = a[l] - (uintptr_t)warp->local < (uint64_t)warp->local_size * LANES;
+        const bool is = i->access.space == SPACE_SHARED  ? shared
+                        : i->access.space == SPACE_LOCAL ? local
+                                                         : !shared && !local;
+        bits |= (uint32_t)is << l;
+    }
+    set_predicate(warp, i->o[0], mask, bits);
+}
+
+bool build_space(struct ptx_reader *reader, const struct statement *s, struct instruction *i)
+{
+    (void)reader;
+    i->access.space = statement_has(s, "shared") || statement_has(s, "shared::cta") ? SPACE_SHARED
+                      : statement_has(s, "local")                                   ? SPACE_LOCAL
+                                                                                    : SPACE_GLOBAL;
+    i->o[0] = s->operands[0].place;
+    i->o[1] = s->operands[1].place;
+    i->access.results = 1;
+    i->run = is_space;
+    return s->operand_count == 2 && s->part_count == 2 &&
+           (i->access.space != SPACE_GLOBAL || statement_has(s, "global"));
+}
+
 /* ---- cvt between integers ---- */
 
 #define CONVERT(to_, to_type_, from_, from_type_)                                                            \

@@ -18,6 +18,8 @@ static bool grow_constants(struct machine_module *module)
     if (module->constants)
         memcpy(constants, module->constants, (size_t)module->constant_count * LANES * sizeof *constants);
     for (uint32_t row = 0; row < module->constant_count; row++) {
+        if (row == module->dynamic_row && row > 0)
+            continue;
         uint64_t at = constants[(size_t)row * LANES] * UINT64_C(0x9e3779b97f4a7c15) >> 32;
         while (index[at % (room * 2)])
             at++;
@@ -38,6 +40,17 @@ static uint32_t add_constant(struct machine_module *module, uint64_t value)
     return module->constant_count++;
 }
 
+/* Of dynamic shared memory the address is known when the module is read: a row that no value finds. */
+uint32_t ptx_constant_dynamic(struct machine_module *module)
+{
+    if (!module->dynamic_row) {
+        if (module->constant_count + 1 >= module->constant_room && !grow_constants(module))
+            return NO_PLACE;
+        module->dynamic_row = add_constant(module, 0);
+    }
+    return (uint32_t)BASE_CONSTANTS << BASE_SHIFT | module->dynamic_row * LANES;
+}
+
 uint32_t ptx_constant(struct machine_module *module, uint64_t value)
 {
     if (module->constant_count + 1 >= module->constant_room && !grow_constants(module))
@@ -46,7 +59,7 @@ uint32_t ptx_constant(struct machine_module *module, uint64_t value)
     uint64_t at = value * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     while (module->constant_index[at % slots]) {
         const uint32_t row = module->constant_index[at % slots] - 1;
-        if (module->constants[(size_t)row * LANES] == value && row != module->dynamic_row)
+        if (module->constants[(size_t)row * LANES] == value)
             return (uint32_t)BASE_CONSTANTS << BASE_SHIFT | row * LANES;
         at++;
     }

@@ -15,6 +15,8 @@ struct declaration {
 /** From behind the space to behind the brackets. */
 bool ptx_declaration(struct ptx_reader *reader, struct declaration *declaration);
 
+/** The place of the address of dynamic shared memory. */
+uint32_t ptx_constant_dynamic(struct machine_module *module);
 struct variable *ptx_variable(struct machine_module *module, const struct ptx_token *name);
 struct machine_function *ptx_function(struct machine_module *module, const struct ptx_token *name);
 

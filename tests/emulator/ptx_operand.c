@@ -62,17 +62,6 @@ static bool special_register(struct operand *operand, const struct ptx_token *to
     return operand->number;
 }
 
-/* Of dynamic shared memory the address is known when the module is read: its constant is a row of its own. */
-static uint32_t dynamic_shared(struct machine_module *module)
-{
-    if (!module->dynamic_row) {
-        const uint32_t place =
-            ptx_constant(module, UINT64_MAX - 1); /* nobody's value: an address no space has */
-        module->dynamic_row = place == NO_PLACE ? 0 : (place & NO_PLACE) / LANES;
-    }
-    return (uint32_t)BASE_CONSTANTS << BASE_SHIFT | module->dynamic_row * LANES;
-}
-
 static bool name_operand(struct body *body, struct operand *operand, const struct ptx_token *token)
 {
     uint32_t number = 0;
@@ -89,7 +78,7 @@ static bool name_operand(struct body *body, struct operand *operand, const struc
         operand->frame = name->kind == NAME_LOCAL;
         operand->kernel_param = name->kind == NAME_KERNEL_PARAM;
     } else if (variable && variable->dynamic) {
-        operand->place = dynamic_shared(body->module);
+        operand->place = ptx_constant_dynamic(body->module);
     } else if (variable) {
         operand->place = ptx_constant(body->module, variable->address);
     } else if (special_register(operand, token)) {

@@ -58,7 +58,7 @@ typedef bool build_function(struct ptx_reader *reader, const struct statement *s
                             struct instruction *i);
 
 build_function build_memory, build_atomic, build_convert, build_move, build_vote, build_shuffle,
-    build_barrier, build_mbarrier, build_copy, build_fence, build_control, build_cvta;
+    build_barrier, build_mbarrier, build_copy, build_fence, build_control, build_cvta, build_space;
 
 void build_call(struct instruction *i);
 bool build_assert(struct instruction *i);

@@ -112,6 +112,23 @@ START_TEST(a_bulk_copy_is_there_when_its_mbarrier_says_so)
 }
 END_TEST
 
+/* Numbers of all kinds in front of the address of dynamic memory, and behind it. */
+START_TEST(constants_stay_what_they_are)
+{
+    static const char ptx[] =
+        BEGIN_ "mov.u32 %r1, -2;\nmov.u64 %d2, dynamic;\ncvt.u32.u64 %r3, %d2;\n"
+               "mov.u64 %d3, own;\ncvt.u32.u64 %r4, %d3;\nsub.s32 %r3, %r3, %r4;\n"
+               "mov.u32 %r2, -2;\nst.global.u32 [%d0], %r1;\nst.global.u32 [%d0+4], %r2;\n"
+               "st.global.u32 [%d0+8], %r3;\nret;\n}\n";
+    uint32_t words[3] = {0};
+    const struct run run = {.ptx = ptx, .dynamic_shared = 64, .memory = words, .size = sizeof words};
+    ck_assert_int_eq(run_whole(&run).kind, MACHINE_NO_FAULT);
+    ck_assert_uint_eq(words[0], UINT32_MAX - 1);
+    ck_assert_uint_eq(words[1], UINT32_MAX - 1);
+    ck_assert_uint_eq(words[2], 1024);
+}
+END_TEST
+
 START_TEST(first_values_of_variables_are_there)
 {
     static const char ptx[] =
@@ -137,6 +154,7 @@ TCase *block_cases(void)
     tcase_add_test(cases, threads_that_ended_are_waited_for_by_nobody);
     tcase_add_test(cases, atomics_of_all_blocks_add_up);
     tcase_add_test(cases, a_bulk_copy_is_there_when_its_mbarrier_says_so);
+    tcase_add_test(cases, constants_stay_what_they_are);
     tcase_add_test(cases, first_values_of_variables_are_there);
     return cases;
 }
