@@ -72,7 +72,10 @@ static void check_statement(struct checker *checker, CXCursor cursor)
         check_struct(checker, cursor);
         break;
     case CXCursor_FieldDecl:
-        check_type(checker, cursor, clang_getCursorType(cursor), "member");
+        check_member(checker, cursor);
+        break;
+    case CXCursor_StmtExpr:
+        refuse_at(checker, cursor, "statements as an expression, `({ ... })`: write a GYRE_HELPER function");
         break;
     case CXCursor_TypedefDecl:
         check_type(checker, cursor, clang_getTypedefDeclUnderlyingType(cursor), "type");

@@ -76,6 +76,8 @@ bool is_vendor_header(const char *name);
 /* ---- declarations.c: types, variables, functions ---- */
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
 void check_function(struct checker *checker, CXCursor cursor);
+/** A member of a struct. */
+void check_member(struct checker *checker, CXCursor cursor);
 /** A struct that the user declared, or that a declaration of a message became. */
 void check_struct(struct checker *checker, CXCursor cursor);
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);

@@ -31,6 +31,9 @@ static const char *unfit_scalar(enum CXTypeKind kind)
     case CXType_Int128:
     case CXType_UInt128:
         return "128-bit integers do not exist on every device: use two u64";
+    case CXType_Vector:
+    case CXType_ExtVector:
+        return "vector types differ from device to device: use an array or a struct";
     case CXType_Complex:
         return "complex numbers do not exist on every device: use a struct of two f32 or f64";
     case CXType_Atomic:
@@ -91,6 +94,23 @@ void check_struct(struct checker *checker, CXCursor cursor)
             name);
 }
 
+void check_member(struct checker *checker, CXCursor cursor)
+{
+    char name[128];
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_type(checker, cursor, clang_getCursorType(cursor), "member");
+    if (clang_Cursor_isBitField(cursor))
+        report_refuse(&checker->report, "check", &place,
+                      "bit-field '%s': OpenCL C has none: use masks and shifts of a u32", name);
+    if (clang_getCursorType(cursor).kind == CXType_IncompleteArray)
+        report_refuse(
+            &checker->report, "check", &place,
+            "array '%s' without a length: give it one; what varies in length goes into the tail of a "
+            "message, or into a buffer",
+            name);
+}
+
 static bool is_variable_length(CXType type)
 {
     type = clang_getCanonicalType(type);
@@ -128,9 +148,28 @@ static bool is_description(const char *name)
            strncmp(name, "gyre_buffers_", 13) == 0;
 }
 
+/*
+ * A macro of Gyre that there is not, or that was called wrongly, looks like a declaration of that name. When it
+ * was the call, the parser has said so.
+ */
+static bool is_lost_macro(struct checker *checker, const struct place *place, const char *name)
+{
+    if (strncmp(name, "GYRE_", 5) != 0)
+        return false;
+    if (!checker->macro_is_broken)
+        report_refuse(&checker->report, "check", place,
+                      "there is no '%s' here: <gyre/kernel.h>, which a kernel file includes first, has "
+                      "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_HELPER and "
+                      "GYRE_CONSTANT, and <gyre/message.h> has GYRE_MESSAGE and GYRE_PROTOCOL",
+                      name);
+    return true;
+}
+
 static void check_global(struct checker *checker, CXCursor cursor, const struct place *place,
                          const char *name)
 {
+    if (is_lost_macro(checker, place, name))
+        return;
     if (is_in_constant_memory(clang_getCursorType(cursor)) || is_description(name))
         return;
     if (is_constant(clang_getCursorType(cursor)))
@@ -200,6 +239,8 @@ void check_function(struct checker *checker, CXCursor cursor)
     CXType type = clang_getCursorType(cursor);
     struct place place = place_of(location);
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (is_lost_macro(checker, &place, name))
+        return;
     if (!is_helper(cursor))
         report_refuse(
             &checker->report, "check", &place,

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static struct {
@@ -27,7 +28,8 @@ static int own_folder(char folder[PATH_MAX])
     if (!dladdr1((void *)(uintptr_t)gyre_place_home, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
         return 0;
     const char *file = map->l_name[0] ? map->l_name : "/proc/self/exe"; /* the program itself has no name */
-    if (!realpath(file, folder))
+    const char *started = map->l_name[0] ? NULL : (const char *)getauxval(AT_EXECFN); /* without /proc */
+    if (!realpath(file, folder) && (!started || !realpath(started, folder)))
         return 0;
     char *slash = strrchr(folder, '/');
     *slash = '\0';

@@ -222,25 +222,34 @@ static const char *resolve_paths(const char *text, const struct gyre_value_place
     return paths;
 }
 
-/* Whether a path begins with "~", which only the home folder can stand for. */
-static bool needs_home(const struct gyre_config_row *row, const char *text)
+enum tilde { TILDE_NONE, TILDE_HOME, TILDE_OF_SOMEBODY };
+
+/* Whether a path begins with "~", for the home folder, or with "~somebody", for nothing that Gyre knows. */
+static enum tilde find_tilde(const struct gyre_config_row *row, const char *text)
 {
+    enum tilde found = TILDE_NONE;
     bool list = row->type == GYRE_VALUE_PATHS;
     if (!list && row->type != GYRE_VALUE_PATH)
-        return false;
+        return TILDE_NONE;
     for (const char *at = text; at; at = list ? strchr(at, ':') : NULL) {
         if (list && *at == ':')
             at++;
-        if (at[0] == '~' && (at[1] == '/' || at[1] == '\0' || (list && at[1] == ':')))
-            return true;
+        if (at[0] != '~')
+            continue;
+        if (at[1] != '/' && at[1] != '\0' && !(list && at[1] == ':'))
+            return TILDE_OF_SOMEBODY;
+        found = TILDE_HOME;
     }
-    return false;
+    return found;
 }
 
 static gyre_status read_text(const struct gyre_config_row *row, const char *text,
                              const struct gyre_value_place *place, struct gyre_pool *pool, const char **out)
 {
-    if (!place->home && needs_home(row, text))
+    const enum tilde tilde = find_tilde(row, text);
+    if (tilde == TILDE_OF_SOMEBODY)
+        return wrong(row, "begins with '~' and a name; '~/' is the home folder, './~' a file of that name");
+    if (!place->home && tilde == TILDE_HOME)
         return wrong(row, "begins with '~', but HOME does not name an absolute home folder");
     if (row->type == GYRE_VALUE_PATH)
         *out = resolve_path(text, place, pool);

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 struct gyre_plugin {
     struct gyre_plugin *next;
@@ -150,7 +151,15 @@ gyre_status gyre_library_open(const char *path, void **out)
     *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*out)
         return GYRE_OK;
+    struct statvfs system;
     const char *words = dlerror();
+    if (strchr(path, '/') && statvfs(path, &system) == 0 && (system.f_flag & ST_NOEXEC))
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "cannot load '%s': its file system is mounted without the right to run programs "
+            "(noexec): name another place (TMPDIR is that of compiles, cache_dir in [gyre] "
+            "that of compiled kernels, plugin_dir that of plugins)",
+            path);
     return gyre_error_set(GYRE_UNAVAILABLE, "cannot load '%s': %s", path, words ? words : "no reason given");
 }
 

@@ -132,6 +132,11 @@ static gyre_status verify_limits(const struct gyre_build *build, const gyre_kern
     if (strlen(record->name) >= GYRE_KERNEL_NAME_SIZE)
         return gyre_error_set(GYRE_INVALID, "the kernel's name '%s' is longer than %d bytes", record->name,
                               GYRE_KERNEL_NAME_SIZE - 1);
+    if (!gyre_is_kernel_name(record->name))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the kernel's name '%s' is no C identifier: letters, digits and '_', no digit first",
+            record->name);
     return GYRE_OK;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define TEXT_(number) #number
 #define TEXT(number)  TEXT_(number)
@@ -178,6 +179,17 @@ gyre_status gyre_run_take_artifact(struct gyre_run *run)
     memcpy(run->report.artifact, run->source.path, sizeof run->report.artifact);
     tell_reused(run, "in the file");
     return GYRE_OK;
+}
+
+gyre_status gyre_run_check_output(const struct gyre_run *run)
+{
+    struct stat source, output;
+    const char *path = run->desc->output;
+    if (!path || run->source.is_artifact || stat(run->source.path, &source) != 0 ||
+        stat(path, &output) != 0 || source.st_dev != output.st_dev || source.st_ino != output.st_ino)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INVALID, "output: '%s' is the kernel's source, which would be lost: name another file", path);
 }
 
 gyre_status gyre_run_write_output(struct gyre_run *run)

@@ -264,6 +264,8 @@ static gyre_status run_stages(struct gyre_run *run)
 {
     gyre_status status = discover(run);
     if (status == GYRE_OK)
+        status = gyre_run_check_output(run);
+    if (status == GYRE_OK)
         status = obtain(run);
     if (status != GYRE_OK)
         return status;

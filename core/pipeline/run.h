@@ -42,6 +42,8 @@ bool gyre_run_find(struct gyre_run *run);
 void gyre_run_keep(struct gyre_run *run);
 /** The source is an artifact: opens it and compares what it says with the device. */
 gyre_status gyre_run_take_artifact(struct gyre_run *run);
+/** Refuses an output that would be written over its own source. */
+gyre_status gyre_run_check_output(const struct gyre_run *run);
 /** Writes the artifact that the caller asked for. */
 gyre_status gyre_run_write_output(struct gyre_run *run);
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_identifier(const char *text)
+bool gyre_is_kernel_name(const char *text)
 {
     if (!isalpha((unsigned char)*text) && *text != '_')
         return false;
@@ -50,7 +50,7 @@ static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel
     memcpy(path, name, length + 1);
     if (!colon || colon == name || access(name, F_OK) == 0)
         return GYRE_OK;
-    if (!is_identifier(colon + 1))
+    if (!gyre_is_kernel_name(colon + 1))
         return check_kernel_name(name, colon);
     if (strlen(colon + 1) >= GYRE_KERNEL_NAME_SIZE)
         return gyre_error_set(GYRE_INVALID, "the kernel's name '%s' is longer than %d bytes", colon + 1,
@@ -72,6 +72,12 @@ static gyre_status resolve(const char *typed, struct gyre_source *source)
                               where ? " (seen from '" : "", where ? where : "", where ? "')" : "",
                               strerror(code));
     }
+    if (strchr(source->path, '\n'))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "kernel file '%s': a path with a line feed in it cannot be named to a compiler: "
+            "rename that file or folder",
+            typed);
     memcpy(source->folder, source->path, sizeof source->folder);
     char *slash = strrchr(source->folder, '/');
     slash[slash == source->folder] = '\0';

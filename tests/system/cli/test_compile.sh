@@ -86,6 +86,19 @@ says "there is no kernel 'frist'"
 says "did you mean 'first'?"
 run compile --backend cpu "$folder/none.gyre.c"
 refuses 1 "discover: kernel file '$folder/none.gyre.c' cannot be opened: No such file or directory"
+cp "$folder/pair.gyre.c" "$folder/only.gyre.c"
+run compile --backend cpu -o "$folder/./only.gyre.c" "$folder/only.gyre.c"
+exits 1
+says "output: '$folder/./only.gyre.c' is the kernel's source, which would be lost: name another file"
+cmp -s "$folder/pair.gyre.c" "$folder/only.gyre.c" || fail "the source was changed"
+mkdir "$folder/a"$'\n'"b" && cp "$folder/pair.gyre.c" "$folder/a"$'\n'"b/"
+run compile --backend cpu "$folder/a"$'\n'"b/pair.gyre.c"
+exits 1
+says "a path with a line feed in it cannot be named to a compiler: rename that file or folder"
+printf '#include <gyre/kernel.h>\nGYRE_KERNEL(1st, u32, u32) { *reply = *request; return GYRE_REPLY; }\n' >"$folder/1st.gyre.c"
+run compile --backend cpu --set cache_dir= "$folder/1st.gyre.c"
+exits 1
+says "the kernel's name '1st' is no C identifier: letters, digits and '_', no digit first"
 mkfifo "$folder/pipe"
 run compile --backend cpu -o "$folder/pipe" "$folder/pair.gyre.c"
 exits 1

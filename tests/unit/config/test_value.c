@@ -145,7 +145,7 @@ START_TEST(paths_become_absolute)
     ck_assert_str_eq(path_of(GYRE_VALUE_PATH, "../a"), "/etc/gyre/../a");
     ck_assert_str_eq(path_of(GYRE_VALUE_PATH, "~/a"), "/home/u/a");
     ck_assert_str_eq(path_of(GYRE_VALUE_PATH, "~"), "/home/u");
-    ck_assert_str_eq(path_of(GYRE_VALUE_PATH, "~a"), "/etc/gyre/~a");
+    ck_assert_str_eq(path_of(GYRE_VALUE_PATH, "./~a"), "/etc/gyre/~a");
     ck_assert_str_eq(path_of(GYRE_VALUE_PATH, ""), "");
     ck_assert_str_eq(path_of(GYRE_VALUE_PATHS, "/a:b::~/c:"), "/a:/etc/gyre/b:/home/u/c");
     ck_assert_str_eq(path_of(GYRE_VALUE_PATHS, ":"), "");
@@ -163,6 +163,18 @@ START_TEST(a_tilde_without_home_is_refused)
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), sentence));
     ck_assert_int_eq(gyre_value_read(&paths, "/a/~:b~", &homeless, &pool, &value), GYRE_OK);
     ck_assert_str_eq(value.text, "/a/~:/etc/b~");
+    gyre_pool_finish(&pool);
+}
+END_TEST
+
+START_TEST(a_tilde_of_somebody_is_refused)
+{
+    struct gyre_config_row path = {.type = GYRE_VALUE_PATH}, paths = {.type = GYRE_VALUE_PATHS};
+    const char *sentence = "begins with '~' and a name; '~/' is the home folder, './~' a file of that name";
+    ck_assert_int_eq(gyre_value_read(&path, "~a/b", &place, &pool, &value), GYRE_CONFIG);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), sentence));
+    ck_assert_int_eq(gyre_value_read(&paths, "~/x:~a", &place, &pool, &value), GYRE_CONFIG);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), sentence));
     gyre_pool_finish(&pool);
 }
 END_TEST
@@ -208,6 +220,7 @@ int main(void)
     tcase_add_test(tcase, names_and_cpus_have_their_characters);
     tcase_add_test(tcase, paths_become_absolute);
     tcase_add_test(tcase, a_tilde_without_home_is_refused);
+    tcase_add_test(tcase, a_tilde_of_somebody_is_refused);
     tcase_add_test(tcase, every_row_is_complete_and_its_preset_is_valid);
     tcase_add_test(tcase, a_backends_own_rows_are_only_its_own);
     suite_add_tcase(suite, tcase);
