@@ -87,7 +87,7 @@ END
         -o "$tiny/same.kernel" "$same"
     exits 1
     says "'$tiny/same.kernel' cannot be written: No space left on device"
-    printf 'mount -t tmpfs -o noexec none "$1" || exit 99\nexport TMPDIR="$1"\nshift\nexec "$@"\n' >"$folder/without_programs"
+    sed 's/size=8k/noexec/; s/^shift/export TMPDIR="$1"; shift/' "$folder/on_tiny" >"$folder/without_programs"
     GYRE=unshare run -rm sh "$folder/without_programs" "$tiny" "$program" call --backend cpu --set cache_dir= \
         "$same" 1 </dev/null
     exits 3
