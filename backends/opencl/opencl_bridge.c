@@ -7,7 +7,7 @@
  * No locks: the pump's thread alone. A track's head is written by who stores replies, and only grows by what
  * was promised; its tail is the clients'.
  */
-#include "opencl_resident.h"
+#include "opencl_epoch.h"
 
 static gyre_bridge_words *words_of(const struct opencl_queue *queue)
 {
@@ -52,22 +52,12 @@ uint32_t opencl_bridge_fit(const gyre_resident *resident, struct opencl_queue *q
     return queue->spare ? 1 : opencl_least(each * groups, most);
 }
 
-static bool has_request(const struct opencl_queue *queue)
-{
-    const gyre_queue_slots *slots = &queue->slots;
-    const unsigned char *first = (const unsigned char *)queue->memory->region + slots->request_offset;
-    const unsigned char *at = first + (queue->next & (slots->capacity - 1)) * slots->request_stride;
-    /* acquire: pairs with the client's release of the sequence */
-    return __atomic_load_n(&((const gyre_slot *)(const void *)at)->sequence, __ATOMIC_ACQUIRE) ==
-           queue->next + 1;
-}
-
 uint64_t opencl_bridge_starved(gyre_resident *resident)
 {
     uint64_t starved = 0;
     for (uint32_t i = 0; i < resident->queue_count; i++) {
         struct opencl_queue *queue = &resident->queues[i];
-        if (queue->memory && queue->bridge.reply_bytes && has_request(queue) &&
+        if (queue->memory && queue->bridge.reply_bytes && opencl_request_ready(queue, queue->next) &&
             opencl_bridge_fit(resident, queue, 1) == 0)
             starved |= 1ull << i;
     }

@@ -6,6 +6,7 @@
  * Must not wait but for the table of handles.
  */
 #include "opencl_epoch.h"
+#include "opencl_stage.h"
 #include "opencl_wait.h"
 
 #include "gyre/waiting.h"
@@ -38,29 +39,9 @@ uint32_t opencl_copies_fit(const struct opencl_queue *queue, uint32_t count)
     return opencl_least(ring->capacity - (queue->next & (ring->capacity - 1)), count);
 }
 
-/* Room that serves most epochs, so that it is seldom made anew. */
-static size_t stage_size(size_t wanted)
-{
-    size_t size = 65536;
-    while (size < wanted)
-        size *= 2;
-    return size;
-}
-
-static size_t headers_size(const struct opencl_epoch *epoch)
-{
-    return (size_t)epoch->count * epoch->queue->slots.header_size;
-}
-
 static size_t replies_size(const struct opencl_epoch *epoch)
 {
     return (size_t)epoch->count * epoch->queue->slots.reply_stride;
-}
-
-/* Of one direction; 0 where messages have no checksums. */
-static size_t seals_size(const struct opencl_epoch *epoch)
-{
-    return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
 }
 
 /* Where the checksums of the epoch's messages lie in the queue: of requests, or of replies. */
@@ -86,8 +67,8 @@ static gyre_status upload_requests(gyre_resident *resident, struct opencl_epoch 
         const void *from;
         size_t size;
     } pieces[] = {{opencl_request_slot(queue, epoch->first), opencl_slots_size(epoch)},
-                  {headers + place * queue->slots.header_size, headers_size(epoch)},
-                  {queue->slots.sealed ? seals(epoch, false) : NULL, seals_size(epoch)}};
+                  {headers + place * queue->slots.header_size, opencl_headers_size(epoch)},
+                  {queue->slots.sealed ? seals(epoch, false) : NULL, opencl_seals_size(epoch)}};
     const size_t last = pieces[2].size ? 2 : pieces[1].size ? 1 : 0;
     size_t offset = 0;
     cl_int code = CL_SUCCESS;
@@ -104,9 +85,9 @@ static gyre_status download_replies(gyre_resident *resident, struct opencl_epoch
 {
     const struct opencl_loader *cl = resident->device->cl;
     cl_int code = CL_SUCCESS;
-    if (seals_size(epoch))
+    if (opencl_seals_size(epoch))
         code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, replies_size(epoch),
-                                       seals_size(epoch), seals(epoch, true), 0, NULL, NULL);
+                                       opencl_seals_size(epoch), seals(epoch, true), 0, NULL, NULL);
     if (code == CL_SUCCESS)
         code = cl->clEnqueueReadBuffer(epoch->commands, epoch->replies, CL_FALSE, 0, replies_size(epoch),
                                        opencl_reply_slot(epoch->queue, epoch->first), 0, NULL, &epoch->done);
@@ -120,9 +101,9 @@ static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch, 
 {
     gyre_status status = opencl_copy_handles(resident);
     if (status == GYRE_OK)
-        status = grow(resident, &epoch->requests, &epoch->requests_size, stage_size(in_size));
+        status = grow(resident, &epoch->requests, &epoch->requests_size, opencl_stage_room(in_size));
     if (status == GYRE_OK)
-        status = grow(resident, &epoch->replies, &epoch->replies_size, stage_size(out_size));
+        status = grow(resident, &epoch->replies, &epoch->replies_size, opencl_stage_room(out_size));
     return status == GYRE_OK ? opencl_set_slots(resident, epoch->requests, epoch->replies) : status;
 }
 
@@ -131,8 +112,8 @@ gyre_status opencl_copies_submit(gyre_resident *resident, struct opencl_epoch *e
     const struct opencl_loader *cl = resident->device->cl;
     const struct opencl_settings *settings = &resident->device->settings;
     const cl_event former = opencl_former(resident);
-    const size_t in_size = opencl_slots_size(epoch) + headers_size(epoch) + seals_size(epoch);
-    const size_t out_size = replies_size(epoch) + seals_size(epoch);
+    const size_t in_size = opencl_slots_size(epoch) + opencl_headers_size(epoch) + opencl_seals_size(epoch);
+    const size_t out_size = replies_size(epoch) + opencl_seals_size(epoch);
     opencl_turn_blocks(resident, epoch);
     gyre_status status = prepare(resident, epoch, in_size, out_size);
     if (status == GYRE_OK)

@@ -25,12 +25,6 @@ enum {
     ONE_COMMAND = 256       /* instead of 1024 and 512 where an epoch is one command */
 };
 
-/* Pairs with the client's release of the sequence. */
-static bool request_ready(const struct opencl_queue *queue, gyre_u64 index)
-{
-    return __atomic_load_n(&opencl_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
-}
-
 /*
  * Clients fill slots batch by batch, and a batch from its last slot to its first. So one that is there has
  * most of those before it there too, but for the head of a batch that is being published. A direct lane waits
@@ -40,14 +34,14 @@ static bool request_ready(const struct opencl_queue *queue, gyre_u64 index)
 static uint32_t guess_ready(const struct opencl_queue *queue, uint32_t most)
 {
     uint32_t there = 1, step = 1;
-    if (request_ready(queue, queue->next + most - 1))
+    if (opencl_request_ready(queue, queue->next + most - 1))
         return most;
-    while (there + step < most && request_ready(queue, queue->next + there + step - 1)) {
+    while (there + step < most && opencl_request_ready(queue, queue->next + there + step - 1)) {
         there += step;
         step *= 2;
     }
     for (; step > 0; step /= 2)
-        while (there + step < most && request_ready(queue, queue->next + there + step - 1))
+        while (there + step < most && opencl_request_ready(queue, queue->next + there + step - 1))
             there += step;
     return there;
 }
@@ -60,7 +54,7 @@ static uint32_t count_ready(struct opencl_queue *queue, uint32_t most)
 {
     if (queue->there == 0)
         queue->there = 1;
-    while (queue->there < most && request_ready(queue, queue->next + queue->there) &&
+    while (queue->there < most && opencl_request_ready(queue, queue->next + queue->there) &&
            !opencl_is_answered(queue, queue->next + queue->there))
         queue->there++;
     return opencl_least(queue->there, most);
@@ -70,9 +64,9 @@ uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue,
 {
     const uint64_t capacity = queue->slots.capacity;
     const bool direct = resident->device->direct;
-    while (!direct && request_ready(queue, queue->next) && opencl_is_answered(queue, queue->next))
+    while (!direct && opencl_request_ready(queue, queue->next) && opencl_is_answered(queue, queue->next))
         queue->next++;
-    if (!request_ready(queue, queue->next))
+    if (!opencl_request_ready(queue, queue->next))
         return 0;
     most = opencl_bridge_fit(resident, queue, opencl_least(capacity, most));
     if (most == 0)
@@ -100,56 +94,6 @@ uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *
     return all < (one ? ONE_COMMAND : HALVES) ? ready : opencl_least((all + 1) / 2, ready);
 }
 
-/* ---- the arguments ---- */
-
-static gyre_epoch describe(const gyre_resident *resident, const struct opencl_epoch *epoch)
-{
-    gyre_epoch told;
-    opencl_describe(resident, &told);
-    told.first = epoch->first;
-    told.command = epoch->command;
-    told.count = epoch->count;
-    told.first_block = epoch->first_block;
-    told.mark = epoch->mark;
-    if (!epoch->queue)
-        return told;
-    gyre_queue_region *region = epoch->queue->memory->region;
-    /* relaxed: it says which messages nobody wants any more; when that is seen is of no matter */
-    told.drop_before = __atomic_load_n(&region->host.drop_before, __ATOMIC_RELAXED);
-    const gyre_queue_slots *slots = &epoch->queue->slots;
-    told.request_stride = slots->request_stride;
-    told.reply_stride = slots->reply_stride;
-    told.header_size = slots->header_size;
-    if (resident->device->direct) {
-        told.redo_end = epoch->queue->redo_end;
-        told.start = epoch->first;
-        told.mask = slots->capacity - 1;
-        told.request_offset = slots->request_offset;
-        told.reply_offset = slots->reply_offset;
-        told.stamps_offset = slots->stamps_offset;
-        told.headers_offset = slots->headers_offset;
-        told.bridge = epoch->queue->bridge;
-        told.spare = epoch->spare;
-        if (slots->sealed) {
-            told.seals_offset = GYRE_SEALS_OFFSET(slots);
-            told.reply_seals_offset =
-                told.seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
-        }
-        return told;
-    }
-    if (epoch->gathered) {
-        opencl_gather_describe(resident, epoch, &told);
-        return told;
-    }
-    if (told.header_size) /* as opencl_copies.c copies them */
-        told.headers_offset = opencl_slots_size(epoch);
-    if (slots->sealed) {
-        told.seals_offset = opencl_slots_size(epoch) + (size_t)epoch->count * slots->header_size;
-        told.reply_seals_offset = (size_t)epoch->count * slots->reply_stride;
-    }
-    return told;
-}
-
 /* ---- commands ---- */
 
 gyre_status opencl_commanded(const gyre_resident *resident, cl_int code, const char *call)
@@ -174,7 +118,8 @@ gyre_status opencl_enqueue(gyre_resident *resident, const struct opencl_epoch *e
 {
     const struct opencl_loader *cl = resident->device->cl;
     size_t global, local;
-    gyre_epoch told = describe(resident, epoch);
+    gyre_epoch told;
+    opencl_tell_epoch(resident, epoch, &told);
     opencl_shape(resident, epoch->promised, &told, &global, &local);
     cl_int code = cl->clSetKernelArg(resident->entry, ARGUMENT_EPOCH, sizeof told, &told);
     if (code != CL_SUCCESS)

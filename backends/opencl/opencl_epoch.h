@@ -51,11 +51,34 @@ static inline void opencl_want_line(const void *line)
 #endif
 }
 
+/** Acquire: pairs with the client's release of the sequence. */
+static inline bool opencl_request_ready(const struct opencl_queue *queue, gyre_u64 index)
+{
+    return __atomic_load_n(&opencl_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
 /** Bytes of an epoch's request slots. */
 static inline size_t opencl_slots_size(const struct opencl_epoch *epoch)
 {
     return (size_t)epoch->count * epoch->queue->slots.request_stride;
 }
+
+/** Bytes of its messages' headers. */
+static inline size_t opencl_headers_size(const struct opencl_epoch *epoch)
+{
+    return (size_t)epoch->count * epoch->queue->slots.header_size;
+}
+
+/** Bytes of their checksums, of one direction; 0 where messages have none. */
+static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
+{
+    return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
+}
+
+/* ---- opencl_shape.c ---- */
+
+/** All that the device is told of an epoch, but how it is spread over lanes. */
+void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told);
 
 /* ---- opencl_epoch.c ---- */
 

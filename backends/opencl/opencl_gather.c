@@ -45,18 +45,13 @@ static size_t headers_at(const struct opencl_epoch *epoch)
 
 static size_t seals_at(const struct opencl_epoch *epoch)
 {
-    return headers_at(epoch) + (size_t)epoch->count * epoch->queue->slots.header_size;
-}
-
-static size_t seals_size(const struct opencl_epoch *epoch)
-{
-    return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
+    return headers_at(epoch) + opencl_headers_size(epoch);
 }
 
 /* The bytes of requests that do not lie in their slots. */
 static size_t bodies_at(const struct opencl_epoch *epoch)
 {
-    return round_up(seals_at(epoch) + seals_size(epoch));
+    return round_up(seals_at(epoch) + opencl_seals_size(epoch));
 }
 
 static size_t reply_seals_at(const struct opencl_epoch *epoch)
@@ -66,7 +61,7 @@ static size_t reply_seals_at(const struct opencl_epoch *epoch)
 
 static size_t answers_at(const struct opencl_epoch *epoch)
 {
-    return round_up(reply_seals_at(epoch) + seals_size(epoch));
+    return round_up(reply_seals_at(epoch) + opencl_seals_size(epoch));
 }
 
 /* From one reply's place to the next; 0: replies lie in their slots. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How an epoch's messages are spread over lanes and work-groups, and what every launch tells. No state. */
-#include "opencl_resident.h"
+/*
+ * How an epoch's messages are spread over lanes and work-groups, and what launches tell the device. No state: the
+ * pump's thread alone.
+ */
+#include "opencl_epoch.h"
 
 #include <limits.h>
 #include <string.h>
@@ -113,4 +116,59 @@ void opencl_describe(const gyre_resident *resident, gyre_epoch *told)
             (uint64_t)((const char *)GYRE_CONTROL_HANDLES(resident->control, resident->blocks) -
                        (const char *)resident->control);
     memcpy(told->counts, resident->counts, sizeof told->counts);
+}
+
+/* Of the queue itself, which it works in. */
+static void tell_direct(const struct opencl_epoch *epoch, gyre_epoch *told)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    told->redo_end = epoch->queue->redo_end;
+    told->start = epoch->first;
+    told->mask = slots->capacity - 1;
+    told->request_offset = slots->request_offset;
+    told->reply_offset = slots->reply_offset;
+    told->stamps_offset = slots->stamps_offset;
+    told->headers_offset = slots->headers_offset;
+    told->bridge = epoch->queue->bridge;
+    told->spare = epoch->spare;
+    if (!slots->sealed)
+        return;
+    told->seals_offset = GYRE_SEALS_OFFSET(slots);
+    told->reply_seals_offset = told->seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
+}
+
+/* As opencl_copies.c copies them. */
+static void tell_copies(const struct opencl_epoch *epoch, gyre_epoch *told)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    if (slots->header_size)
+        told->headers_offset = opencl_slots_size(epoch);
+    if (!slots->sealed)
+        return;
+    told->seals_offset = opencl_slots_size(epoch) + opencl_headers_size(epoch);
+    told->reply_seals_offset = (size_t)epoch->count * slots->reply_stride;
+}
+
+void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
+{
+    opencl_describe(resident, told);
+    told->first = epoch->first;
+    told->command = epoch->command;
+    told->count = epoch->count;
+    told->first_block = epoch->first_block;
+    told->mark = epoch->mark;
+    if (!epoch->queue)
+        return;
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    /* relaxed: it says which messages nobody wants any more; when that is seen is of no matter */
+    told->drop_before = __atomic_load_n(&epoch->queue->memory->region->host.drop_before, __ATOMIC_RELAXED);
+    told->request_stride = slots->request_stride;
+    told->reply_stride = slots->reply_stride;
+    told->header_size = slots->header_size;
+    if (resident->device->direct)
+        tell_direct(epoch, told);
+    else if (epoch->gathered)
+        opencl_gather_describe(resident, epoch, told);
+    else
+        tell_copies(epoch, told);
 }

@@ -51,15 +51,21 @@ static cl_int make_pair(const gyre_device *device, struct opencl_stage *stage)
     return code;
 }
 
+size_t opencl_stage_room(size_t wanted)
+{
+    size_t size = SMALLEST;
+    while (size < wanted)
+        size *= 2;
+    return size;
+}
+
 cl_int opencl_stage_grow(const gyre_device *device, cl_command_queue queue, struct opencl_stage *stage,
                          size_t wanted)
 {
     if (stage->size >= wanted)
         return CL_SUCCESS;
     opencl_stage_release(device, queue, stage);
-    stage->size = SMALLEST;
-    while (stage->size < wanted)
-        stage->size *= 2;
+    stage->size = opencl_stage_room(wanted);
     cl_int code = device->create_reachable ? make_reachable(device, queue, stage) : make_pair(device, stage);
     if (code != CL_SUCCESS)
         opencl_stage_release(device, queue, stage);

@@ -12,6 +12,8 @@
  * is set. The service queue is there.
  */
 void opencl_stage_find(gyre_device *device);
+/** Room for `wanted` bytes that serves most epochs, so that it is seldom made anew. */
+size_t opencl_stage_room(size_t wanted);
 /**
  * At least `wanted` bytes; what was there is lost when there were fewer. Zeros at first. `queue` is for maps;
  * waits for it, but only when something is made.
