@@ -62,7 +62,7 @@ gyre_status gyre_element_build(gyre_layout_builder *builder, const gyre_field_pl
 /** Of the fields as they stand in the struct: takes out the two that GYRE_MESSAGE_TAIL added. */
 gyre_status gyre_tail_take(gyre_layout *layout);
 
-/** "order choice[]", "order wire[]": what a message may be, or carries; no field of the struct either. */
+/** "order choice[]", "order gyre_wire[1259]": what a message may be, or carries; no field of the struct either. */
 bool gyre_text_is_choice(gyre_span text, gyre_shape *shape);
 gyre_status gyre_choice_build(gyre_layout_builder *builder, const gyre_field_place *place,
                               const gyre_type *type, unsigned depth, gyre_layout *layout);

@@ -90,13 +90,13 @@ bool gyre_text_is_choice(gyre_span text, gyre_shape *shape)
     gyre_span word = gyre_span_word(&text);
     const bool is_choice =
         gyre_span_is(word, "choice") && text.end - text.at == 2 && memcmp(text.at, "[]", 2) == 0;
-    if (!is_choice && (!gyre_span_is(word, "wire") || text.at == text.end || *text.at != '['))
+    if (!is_choice && (!gyre_span_is(word, "gyre_wire") || text.at == text.end || *text.at != '['))
         return false;
     *shape = is_choice ? GYRE_SHAPE_CHOICE : GYRE_SHAPE_PACKET;
     return true;
 }
 
-/* "order wire[1259]": what it takes on the wire at most. */
+/* "order gyre_wire[1259]": what it takes on the wire at most. */
 static gyre_status read_room(const gyre_field_place *place, gyre_span text, gyre_layout *layout)
 {
     int64_t room = 0;

@@ -228,7 +228,7 @@ static const gyre_type gyre_type_gyre_handle GYRE_UNUSED_ = {"gyre_handle", GYRE
                         LIST_(TYPE_))                                                                        \
     GYRE_CHOICE_FUNCTIONS_(name_, GYRE_CHOICE_FRONT)
 #define GYRE_DESCRIBE_PACKET_(packet_, message_, most_)                                                      \
-    GYRE_DESCRIBE_TYPE_(packet_, "gyre_used gyre_used;" GYRE_TEXT_(message_ wire[most_];),                   \
+    GYRE_DESCRIBE_TYPE_(packet_, "gyre_used gyre_used;" GYRE_TEXT_(message_ gyre_wire[most_];),              \
                         &gyre_type_gyre_used, &gyre_type_##message_, )
 #define GYRE_NUMBER_MEMBER_(request_, reply_) gyre_u8 gyre_number_##request_;
 #define GYRE_PROTOCOL(name_, LIST_)                                                                          \
@@ -285,7 +285,7 @@ static const gyre_type gyre_type_gyre_none GYRE_UNUSED_ = {"gyre_none", "", 0, 1
     GYRE_TAIL_FUNCTIONS_(name_, LIST_)
 
 #define GYRE_DESCRIBE_PACKET_(packet_, message_, most_)                                                      \
-    GYRE_DESCRIBE_TYPE_(packet_, "gyre_used gyre_used;" GYRE_TEXT_(message_ wire[most_];))
+    GYRE_DESCRIBE_TYPE_(packet_, "gyre_used gyre_used;" GYRE_TEXT_(message_ gyre_wire[most_];))
 #define GYRE_CHOICE_(name_, LIST_, MEMBER_, TEXT_)                                                           \
     GYRE_CHOICE_STRUCT_(name_, LIST_, MEMBER_)                                                               \
     GYRE_DESCRIBE_TYPE_(name_, GYRE_CHOICE_TEXT_ LIST_(TEXT_))                                               \

@@ -148,37 +148,38 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wr
 GYRE_PART_FUNCTIONS_(utf8, u8, 0xffffffffu)
 GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
 
-/* A field may be an array, of which the declarator tells: one struct has the field, another one element. */
+/* A field may be an array, of which the declarator tells: one struct has the field, another one element.
+ * Names end in _, as those of users' types, which stand here too, do not. */
 #define GYRE_FIELD_CHECK_(type_, declarator_)                                                                \
     {                                                                                                        \
         struct gyre_one_ {                                                                                   \
-            gyre_u8 before;                                                                                  \
-            type_ one;                                                                                       \
+            gyre_u8 before_;                                                                                 \
+            type_ one_;                                                                                      \
         };                                                                                                   \
         struct gyre_all_ {                                                                                   \
             type_ declarator_;                                                                               \
         };                                                                                                   \
-        const gyre_u32 size = sizeof(type_), alignment = sizeof(struct gyre_one_) - sizeof(type_);           \
-        offset = (offset + alignment - 1) / alignment * alignment;                                           \
-        for (gyre_u32 i = 0; gyre_parts_##type_ && !wrong && i < sizeof(struct gyre_all_) / size; i++)       \
-            wrong = gyre_check_##type_(message, offset + i * size, bounds);                                  \
-        if (wrong)                                                                                           \
-            return gyre_wrong_in_(wrong, #declarator_ ": outside the message",                               \
+        const gyre_u32 size_ = sizeof(type_), alignment_ = sizeof(struct gyre_one_) - sizeof(type_);         \
+        offset_ = (offset_ + alignment_ - 1) / alignment_ * alignment_;                                      \
+        for (gyre_u32 i_ = 0; gyre_parts_##type_ && !wrong_ && i_ < sizeof(struct gyre_all_) / size_; i_++)  \
+            wrong_ = gyre_check_##type_(message_, offset_ + i_ * size_, bounds_);                            \
+        if (wrong_)                                                                                          \
+            return gyre_wrong_in_(wrong_, #declarator_ ": outside the message",                              \
                                   #declarator_ ": overlaps another part");                                   \
-        offset += sizeof(struct gyre_all_);                                                                  \
+        offset_ += sizeof(struct gyre_all_);                                                                 \
     }
 
 #define GYRE_RECORD_CHECK_(name_, LIST_, first_)                                                             \
-    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message, gyre_u32 at, \
-                                                            gyre_bounds_ *bounds)                            \
+    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message_,             \
+                                                            gyre_u32 at_, gyre_bounds_ *bounds_)             \
     {                                                                                                        \
-        GYRE_LITERAL_ const char *wrong = 0;                                                                 \
-        gyre_u32 offset = at + (first_);                                                                     \
+        GYRE_LITERAL_ const char *wrong_ = 0;                                                                \
+        gyre_u32 offset_ = at_ + (first_);                                                                   \
         LIST_(GYRE_FIELD_CHECK_)                                                                             \
-        (void)message;                                                                                       \
-        (void)bounds;                                                                                        \
-        (void)offset;                                                                                        \
-        return wrong;                                                                                        \
+        (void)message_;                                                                                      \
+        (void)bounds_;                                                                                       \
+        (void)offset_;                                                                                       \
+        return wrong_;                                                                                       \
     }
 
 /* ---- around the handler ---- */

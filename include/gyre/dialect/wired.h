@@ -116,16 +116,18 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 
 /* ---- around the handler ---- */
 
-/* Where the decoded messages lie: gyre_asked and gyre_given. */
+/* Where the decoded messages lie: gyre_asked_ and gyre_given_. */
 #if defined(GYRE_DIALECT_OPENCL) || defined(GYRE_CHECK)
-#define GYRE_WIRED_PLACES_(form_, request_, reply_)                                                          \
+#define GYRE_WIRED_PLACES_(form_, name_, reply_)                                                             \
     GYRE_GLOBAL gyre_u8 *gyre_room_ = (GYRE_GLOBAL gyre_u8 *)reply + GYRE_WIRED_PLACE_(reply_);
 #else
-#define GYRE_WIRED_PLACES_(form_, request_, reply_)                                                          \
-    gyre_u64 gyre_own_[GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                         \
-                           ? (GYRE_WIRED_EIGHTS_(sizeof(request_)) + GYRE_WIRED_EIGHTS_(sizeof(reply_))) / 8 \
+#define GYRE_WIRED_PLACES_(form_, name_, reply_)                                                             \
+    gyre_u64 gyre_own_[GYRE_WIRED_IS_LOCAL_(form_, gyre_asked_by_##name_, gyre_given_by_##name_)             \
+                           ? (GYRE_WIRED_EIGHTS_(sizeof(gyre_asked_by_##name_)) +                            \
+                              GYRE_WIRED_EIGHTS_(sizeof(gyre_given_by_##name_))) /                           \
+                                 8                                                                           \
                            : 1];                                                                             \
-    gyre_u8 *gyre_room_ = GYRE_WIRED_IS_LOCAL_(form_, request_, reply_)                                      \
+    gyre_u8 *gyre_room_ = GYRE_WIRED_IS_LOCAL_(form_, gyre_asked_by_##name_, gyre_given_by_##name_)          \
                               ? (gyre_u8 *)gyre_own_                                                         \
                               : (gyre_u8 *)reply + GYRE_WIRED_PLACE_(reply_);
 #endif
@@ -133,11 +135,13 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #define GYRE_WIRED_DECODE_(request_, reply_)                                                                 \
     (gyre_wired_open_(&gyre_in_, request->bytes, request->gyre_used - GYRE_PACKET_FRONT) &&                  \
      gyre_decode_##request_(&gyre_in_, gyre_asked_))
-#define GYRE_WIRED_BEGIN_(form_, request_, reply_)                                                           \
-    GYRE_WIRED_PLACES_(form_, request_, reply_)                                                              \
-    GYRE_GLOBAL request_ *gyre_asked_ = (GYRE_GLOBAL request_ *)(GYRE_GLOBAL void *)gyre_room_;              \
-    GYRE_GLOBAL reply_ *gyre_given_ =                                                                        \
-        (GYRE_GLOBAL reply_ *)(GYRE_GLOBAL void *)(gyre_room_ + GYRE_WIRED_EIGHTS_(sizeof(request_)));       \
+#define GYRE_WIRED_BEGIN_(form_, name_, request_, reply_)                                                    \
+    GYRE_WIRED_PLACES_(form_, name_, reply_)                                                                 \
+    GYRE_GLOBAL gyre_asked_by_##name_ *gyre_asked_ =                                                         \
+        (GYRE_GLOBAL gyre_asked_by_##name_ *)(GYRE_GLOBAL void *)gyre_room_;                                 \
+    GYRE_GLOBAL gyre_given_by_##name_ *gyre_given_ =                                                         \
+        (GYRE_GLOBAL gyre_given_by_##name_ *)(GYRE_GLOBAL void *)(gyre_room_ + GYRE_WIRED_EIGHTS_(sizeof(    \
+                                                                                   gyre_asked_by_##name_))); \
     gyre_wire_in gyre_in_;                                                                                   \
     gyre_wire_out gyre_out_;
 /* By the lane that has the messages to itself. */
@@ -157,7 +161,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 
 #define GYRE_WIRED_LANE_BODY_(form_, name_, request_, reply_, the_state_, the_buffers_)                      \
     {                                                                                                        \
-        GYRE_WIRED_BEGIN_(form_, request_, reply_)                                                           \
+        GYRE_WIRED_BEGIN_(form_, name_, request_, reply_)                                                    \
         if (!GYRE_WIRED_DECODE_(request_, reply_))                                                           \
             return gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);           \
         gyre_clear_##reply_(gyre_given_);                                                                    \
@@ -174,7 +178,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 /* Lane 0 decodes and encodes; all lanes handle what it decoded. */
 #define GYRE_WIRED_BLOCK_BODY_(name_, request_, reply_, the_state_, the_buffers_)                            \
     {                                                                                                        \
-        GYRE_WIRED_BEGIN_(2, request_, reply_)                                                               \
+        GYRE_WIRED_BEGIN_(2, name_, request_, reply_)                                                        \
         gyre_u32 gyre_fine_ = 1;                                                                             \
         if (gyre_lane(gyre) == 0) {                                                                          \
             gyre_fine_ = GYRE_WIRED_DECODE_(request_, reply_) ? 1u : 0u;                                     \
@@ -200,7 +204,10 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 
 /* ---- declaring kernels ---- */
 
+/* Aliases: within the handler's frame a parameter may have the name of a type. */
 #define GYRE_WIRED_PACKETS_(form_, name_, request_, reply_)                                                  \
+    typedef request_ gyre_asked_by_##name_;                                                                  \
+    typedef reply_ gyre_given_by_##name_;                                                                    \
     GYRE_WIRED_PACKET_(gyre_in_##name_, request_, GYRE_WIRED_ROOM_(request_))                                \
     GYRE_WIRED_PACKET_(gyre_out_##name_, reply_, GYRE_WIRED_ALL_(form_, request_, reply_))
 #define GYRE_WIRED_LANE_(form_, name_, request_, reply_, state_, buffers_, the_state_, the_buffers_)         \

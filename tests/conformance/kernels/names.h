@@ -18,7 +18,16 @@ GYRE_MESSAGE(replies, ANY)
 GYRE_MESSAGE(state, ANY)
 GYRE_SPAN(items, answer)
 GYRE_SPAN(list, asked)
-#define HEAD(FIELD) FIELD(u32, number) FIELD(items, room) FIELD(list, slot)
+GYRE_SPAN(message, answer)
+GYRE_SPAN(offset, answer)
+GYRE_SPAN(size, answer)
+GYRE_OPTIONAL(wrong, asked)
+GYRE_OPTIONAL(at, asked)
+#define REST(FIELD)                                                                                          \
+    FIELD(message, wire[2])                                                                                  \
+    FIELD(offset, choice[1]) FIELD(size, optional[2]) FIELD(wrong, before) FIELD(at, one)
+GYRE_MESSAGE(bounds, REST)
+#define HEAD(FIELD) FIELD(u32, number) FIELD(items, room) FIELD(list, slot) FIELD(bounds, rest)
 GYRE_MESSAGE_TAIL(head, HEAD, 64)
 GYRE_MESSAGE_TAIL(queue, HEAD, 64)
 
