@@ -6,6 +6,7 @@
  */
 #include "core/pack/generate.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 #include "core/base/error.h"
 
-enum { POINTER_SIZE = 512 };
+enum { POINTER_SIZE = 512, NAME_SIZE = 256 };
 
 static void emit_value(generator *g, gyre_pack_options options, const gyre_layout *layout,
                        const char *pointer);
@@ -44,14 +45,45 @@ static const char *constness(const generator *g)
     return g->writes ? "const " : "";
 }
 
+/* ---- names ---- */
+
+/* What the functions call their own: "out", "part0". */
+static bool is_local(const char *name)
+{
+    static const char *const words[] = {"in", "out", "value", "message", "from", "to", "each", "part"};
+    static const char *const counted[] = {"part", "there", "i"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(name, words[i]))
+            return true;
+    for (size_t i = 0; i < sizeof counted / sizeof counted[0]; i++) {
+        const size_t length = strlen(counted[i]);
+        if (!strncmp(name, counted[i], length) && isdigit((unsigned char)name[length]))
+            return true;
+    }
+    return false;
+}
+
+/* A type as the functions call it: one of such a name has another one there (emit_function). */
+static const char *type_name(const gyre_layout *layout, char alias[NAME_SIZE])
+{
+    if (layout->scalar != GYRE_SCALAR_NO || !is_local(layout->name))
+        return layout->name;
+    if (layout->element)
+        return "gyre_part";
+    snprintf(alias, NAME_SIZE, "gyre_wire_type_%s", layout->name);
+    return alias;
+}
+
 /* ---- parts ---- */
 
 /* Where item `index` of the part of this depth lies, as a typed pointer. */
 static void item_pointer(const generator *g, const gyre_layout *element, const char *index, char *pointer)
 {
+    char alias[NAME_SIZE];
     snprintf(pointer, POINTER_SIZE,
              "(%sGYRE_GLOBAL %s *)(%sGYRE_GLOBAL void *)(%s->message + part%d.offset + %s * %" PRIu64 "u)",
-             constness(g), element->name, constness(g), stream(g), g->depth, index, element->size);
+             constness(g), type_name(element, alias), constness(g), stream(g), g->depth, index,
+             element->size);
 }
 
 static void emit_items(generator *g, gyre_pack_options options, const gyre_layout *element)
@@ -187,7 +219,7 @@ static void emit_value(generator *g, gyre_pack_options options, const gyre_layou
 
 static void emit_field(generator *g, gyre_pack_options options, const gyre_field *field)
 {
-    char pointer[POINTER_SIZE];
+    char pointer[POINTER_SIZE], alias[NAME_SIZE];
     if (field->dimension_count == 0) {
         snprintf(pointer, sizeof pointer, "&value->%s", field->name);
         emit_value(g, options, field->type, pointer);
@@ -195,7 +227,7 @@ static void emit_field(generator *g, gyre_pack_options options, const gyre_field
     }
     gyre_pack_line(g, "for (gyre_u32 each = 0; each < %" PRIu64 "u; each++) {", field->count);
     snprintf(pointer, sizeof pointer, "&((%sGYRE_GLOBAL %s *)&value->%s)[each]", constness(g),
-             field->type->name, field->name);
+             type_name(field->type, alias), field->name);
     g->indent++;
     emit_value(g, options, field->type, pointer);
     g->indent--;
@@ -224,9 +256,13 @@ static void emit_record_body(generator *g, const gyre_layout *layout)
 
 static void emit_function(generator *g, const gyre_layout *layout, bool writes)
 {
+    char alias[NAME_SIZE];
     g->writes = writes;
+    if (writes && is_local(layout->name))
+        gyre_pack_line(g, "typedef %s %s;\n", layout->name, type_name(layout, alias));
     gyre_pack_line(g, "GYRE_HELPER void gyre_%s_%s(gyre_wire_%s *%s, %sGYRE_GLOBAL %s *value)",
-                   writes ? "write" : "read", layout->name, stream(g), stream(g), constness(g), layout->name);
+                   writes ? "write" : "read", layout->name, stream(g), stream(g), constness(g),
+                   type_name(layout, alias));
     gyre_pack_line(g, "{");
     g->indent++;
     emit_record_body(g, layout);
@@ -253,7 +289,8 @@ static void emit_record(generator *g, const gyre_layout *layout, const gyre_layo
 
 static void emit_message(generator *g, const gyre_layout *layout)
 {
-    const char *name = layout->name;
+    char alias[NAME_SIZE];
+    const char *name = layout->name, *type = type_name(layout, alias);
     gyre_pack_line(g, "/* Bytes on the wire, at most. */");
     gyre_pack_line(g, "#define GYRE_WIRE_MOST_%s %" PRIu64 "\n", name, gyre_pack_most(g->wire, layout));
     gyre_pack_line(g, "/* Writes `message`; returns the number of bytes, or 0 and out->problem. */");
@@ -264,7 +301,7 @@ static void emit_message(generator *g, const gyre_layout *layout)
                    "    gyre_write_%s(out, message);\n"
                    "    return out->problem ? 0 : out->at;\n"
                    "}\n",
-                   name, name, name);
+                   name, type, name);
     gyre_pack_line(g, "/* Reads `message`; returns 1, or 0 and in->problem at byte in->at. */");
     gyre_pack_line(g,
                    "GYRE_HELPER int gyre_decode_%s(gyre_wire_in *in, GYRE_GLOBAL %s *message)\n"
@@ -273,7 +310,7 @@ static void emit_message(generator *g, const gyre_layout *layout)
                    "    gyre_read_%s(in, message);\n"
                    "    return gyre_wire_end_(in);\n"
                    "}\n",
-                   name, name, layout->size, layout->tail ? layout->least : 0, name);
+                   name, type, layout->size, layout->tail ? layout->least : 0, name);
 }
 
 static uint32_t count_records(const gyre_layout *layout)
