@@ -357,18 +357,23 @@ static void unhandled_and_dropped_requests_hold_nothing(struct conformance *test
 
 static void where_it_cannot_work_the_setting_is_refused(struct conformance *test)
 {
-    static const char *const ways[][2] = {{"kernel.default.checkpoints=true", "a kernel with checkpoints"},
-                                          {"queue.default.durability=journal", "a queue with a journal"}};
-    for (size_t w = 0; w < 2; w++) {
-        const char *const settings[] = {"queue.default.span_handles=64", "journal_dir=/tmp", ways[w][0],
+    static const struct {
+        const char *file, *kernel, *setting, *what;
+    } ways[] = {
+        {"spans.gyre.c", "lane_samples", "kernel.default.checkpoints=true", "a kernel with checkpoints"},
+        {"spans.gyre.c", "lane_samples", "queue.default.durability=journal", "a queue with a journal"},
+        {"wired.gyre.c", "wired", "queue.default.wire=memorypack", "messages in a wire form"},
+        {"wired.gyre.c", "wired", "queue.default.wire=memorypack_framed", "messages in a wire form"}};
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        const char *const settings[] = {"queue.default.span_handles=64", "journal_dir=/tmp", ways[w].setting,
                                         NULL};
         gyre_runtime *runtime = open_with(test, settings);
         gyre_kernel *kernel = NULL;
         const gyre_launch_desc desc = {
-            .size = sizeof desc, .source = kernel_path("spans.gyre.c"), .kernel = "lane_samples"};
+            .size = sizeof desc, .source = kernel_path(ways[w].file), .kernel = ways[w].kernel};
         require(gyre_launch(runtime, &desc, &kernel) == GYRE_INVALID);
         require_sentence("span_handles is not for");
-        require_sentence(ways[w][1]);
+        require_sentence(ways[w].what);
         gyre_close(runtime);
     }
 }
@@ -416,6 +421,37 @@ static void a_handler_names_items_of_its_reply_in_a_buffer(struct conformance *t
             must(gyre_fetch(queue, u64, &reply, reply.squares, count - 1, &one, 1));
             require(one == squares_there[count - 1]);
         }
+    }
+}
+
+enum { PLACES = 8, ASKED = 5 * PLACES, SQUARES_EACH = 1000, PLACE = SQUARES_EACH + ASKED };
+
+/* The reply to message `number` has a place of its own in a buffer that all share. */
+static squares_wanted ask_into(gyre_buffer *rooms, uint32_t number)
+{
+    const uint64_t size = PLACE * sizeof(uint64_t);
+    squares_wanted request = {.first = number, .count = SQUARES_EACH};
+    must(gyre_buffer_handle(rooms, number % PLACES * size, size, &request.room));
+    return request;
+}
+
+static void replies_under_way_share_a_buffer(struct conformance *test)
+{
+    static uint64_t found[SQUARES_EACH];
+    gyre_buffer *rooms = make_room(test, PLACES * PLACE);
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "spans.gyre.c", "lane_squares"));
+    for (uint32_t sent = 0, received = 0; received < ASKED;) {
+        for (; sent < ASKED && sent - received < PLACES;
+             sent++) { /* a place is free again when it was read */
+            const squares_wanted request = ask_into(rooms, sent);
+            must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        }
+        squares reply;
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        must(gyre_fetch(queue, u64, &reply, reply.squares, 0, found, SQUARES_EACH));
+        for (uint64_t i = 0; i < SQUARES_EACH; i++)
+            require(found[i] == (received + i) * (received + i));
+        received++;
     }
 }
 
@@ -481,6 +517,7 @@ const struct conformance_case large_span_cases[] = {
     {"unhandled_and_dropped_requests_hold_nothing", unhandled_and_dropped_requests_hold_nothing},
     {"where_it_cannot_work_the_setting_is_refused", where_it_cannot_work_the_setting_is_refused},
     {"a_handler_names_items_of_its_reply_in_a_buffer", a_handler_names_items_of_its_reply_in_a_buffer},
+    {"replies_under_way_share_a_buffer", replies_under_way_share_a_buffer},
     {"items_that_are_not_there_are_not_fetched", items_that_are_not_there_are_not_fetched},
     {"a_reply_beyond_its_buffer_fails", a_reply_beyond_its_buffer_fails},
     {NULL, NULL},
