@@ -21,7 +21,8 @@ enum {
     HEADERS_MAX = 128,
     ARCHITECTURES_MAX = 64,
     MINIMAL_SINCE = 1204,
-    CACHE_SINCE = 1209
+    CACHE_SINCE = 1209,
+    QUICK_SINCE = 1300
 };
 
 /*
@@ -126,6 +127,9 @@ static void fill_options(struct options *options, const struct job *job, enum fo
             "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
     add(options, "--define-macro=GYRE_ENTRY_HEADER=\"%s\"", CUDA_ENTRY_HEADER);
     add_words(options, job->desc->options);
+    /* nobody runs this cubin: it tells the kernels; the last of two such options counts */
+    if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
+        add(options, "--Ofast-compile=max");
     for (size_t i = 0; folders && folders[i]; i++)
         add(options, "--include-path=%s", folders[i]);
 }

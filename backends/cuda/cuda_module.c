@@ -44,10 +44,10 @@ static gyre_status read_attribute(gyre_device *device, CUfunction function, CUfu
 }
 
 /*
- * What the driver made of a kernel counts, since it may have compiled PTX. Asking also completes the loading
- * of a function that the driver loads lazily, which would block at the first launch.
+ * What the driver made of a kernel counts, where it compiled PTX also for what is spilled. Asking completes the
+ * loading of a function that the driver loads lazily, which would block at the first launch.
  */
-static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel)
+static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel, bool from_ptx)
 {
     gyre_device *device = module->device;
     CUfunction function;
@@ -61,10 +61,13 @@ static gyre_status ask_driver(gyre_module *module, struct cuda_kernel *kernel)
         status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_NUM_REGS, &kernel->record.registers);
     if (status == GYRE_OK)
         status = read_attribute(device, function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &kernel->shared_size);
+    if (status == GYRE_OK && from_ptx)
+        status =
+            read_attribute(device, function, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &kernel->record.spill_bytes);
     return status;
 }
 
-static gyre_status load_image(gyre_module *module, const void *image)
+static gyre_status load_image(gyre_module *module, const void *image, bool is_ptx)
 {
     gyre_device *device = module->device;
     CUresult result;
@@ -73,11 +76,11 @@ static gyre_status load_image(gyre_module *module, const void *image)
     if (status != GYRE_OK)
         module->handle = NULL;
     for (uint32_t i = 0; i < module->kernel_count && status == GYRE_OK; i++)
-        status = ask_driver(module, &module->kernels[i]);
+        status = ask_driver(module, &module->kernels[i], is_ptx);
     return status;
 }
 
-static gyre_status load_quietly(gyre_module *module, const void *image)
+static gyre_status load_quietly(gyre_module *module, const void *image, bool is_ptx)
 {
     gyre_device *device = module->device;
     gyre_status status = cuda_lost(device);
@@ -86,7 +89,7 @@ static gyre_status load_quietly(gyre_module *module, const void *image)
     if (status != GYRE_OK)
         return status;
     cuda_range_begin(device->host, "gyre: load");
-    status = load_image(module, image);
+    status = load_image(module, image, is_ptx);
     cuda_range_end();
     gyre_status ended = cuda_quiet_end(device);
     return status == GYRE_OK ? ended : status;
@@ -115,7 +118,7 @@ gyre_status cuda_module_load(gyre_device *device, const gyre_module_desc *desc, 
     const char *ptx = find_ptx(desc, &cubin_size);
     gyre_status status = cuda_records_read(module, desc->artifact_path, desc->artifact, cubin_size);
     if (status == GYRE_OK && device->driver)
-        status = load_quietly(module, ptx ? (const void *)ptx : desc->artifact);
+        status = load_quietly(module, ptx ? (const void *)ptx : desc->artifact, ptx != NULL);
     if (status != GYRE_OK) {
         cuda_module_release(module);
         return status;

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the driver made of software share: devices with their contexts, streams, memory, modules.
+ * See driver_state.c for what it is.
+ *
+ * One lock for everything, driver.lock, and one condition, driver.changed, that is signalled at each change; neither
+ * is held while a stream works. A fault of any kernel stays for the rest of the process, as with the real driver.
+ */
+#ifndef GYRE_TESTS_EMULATOR_DRIVER_H
+#define GYRE_TESTS_EMULATOR_DRIVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+
+#include "machine.h"
+
+enum { DEVICES_MAX = 2 };
+
+/* What a stream of the driver's freed memory has of one size, for allocations of that size alone. */
+struct kept {
+    struct kept *next;
+    size_t size, count;
+};
+
+/** A device, its primary context and its default pool. */
+struct CUctx_st {
+    int ordinal;
+    uint32_t retained;
+    uint32_t grids;       /* launched, also those that wait for their turn */
+    uint32_t units_taken; /* by those that run */
+    char newest[96];      /* the kernel that was launched last */
+    size_t used, reserved, threshold;
+    struct kept *kept;
+    uint32_t streams, events, modules;
+};
+
+struct driver {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* on the clock of deadlines */
+    int process;            /* that called cuInit; 0: none */
+    int device_count;
+    bool serial; /* launches wait for their kernel */
+    CUresult fault;
+    struct CUctx_st devices[DEVICES_MAX];
+};
+extern struct driver driver;
+
+/* ---- driver_state.c ---- */
+
+/** Whether calls may be made: the fault of a kernel, or that cuInit is missing in this process. */
+CUresult driver_ready(void);
+/** The same, and which context is current in the thread. */
+CUresult driver_enter(struct CUctx_st **context);
+/** The device of a number; NULL when there is none. */
+struct CUctx_st *driver_device(CUdevice number);
+/** Says on stderr that the program uses the driver wrongly, and hands `result` back. */
+CUresult driver_complain(CUresult result, const char *call, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/** From now on every call answers `result`. */
+void driver_break(CUresult result, const char *why);
+
+/** Waits for a change, with driver.lock held. What takes long is told on stderr: `call` waits for `what`. */
+struct patience {
+    uint64_t since_ns, told_ns;
+};
+void driver_await_change(struct patience *patience, const char *call, const char *what);
+/** Waits until no kernel is on the device, as calls do that block there; driver.lock held. The fault, or SUCCESS. */
+CUresult driver_await_quiet(struct CUctx_st *context, const char *call);
+uint64_t driver_now_ns(void);
+
+/* ---- driver_memory.c ---- */
+
+enum memory_kind { MEMORY_DEVICE, MEMORY_PINNED, MEMORY_REGISTERED };
+
+struct memory {
+    struct memory *next;
+    struct CUctx_st *context;
+    unsigned char *from;
+    size_t size;
+    enum memory_kind kind;
+    bool there;   /* kernels may touch it: the stream has come to its allocation */
+    bool leaving; /* its release stands in a stream */
+};
+
+/** The memory that has all of the bytes, or NULL; driver.lock held. */
+struct memory *driver_memory_find(const void *from, size_t size);
+/** Memory of the device that streams may copy: it is there and nobody has released it. */
+bool driver_memory_usable(const void *from, size_t size);
+/** What a stream does when it comes to an allocation and to a release. */
+void driver_memory_arrive(struct memory *memory);
+void driver_memory_leave(struct memory *memory);
+/** How much memory of a kind a context still has. */
+size_t driver_memory_count(const struct CUctx_st *context, enum memory_kind kind);
+
+/* ---- driver_module.c ---- */
+
+struct CUfunc_st {
+    struct CUfunc_st *next;
+    struct CUmod_st *module;
+    const struct machine_function *code;
+    struct machine_function_info info;
+    char name[96];
+    bool loaded;
+    uint32_t dynamic_max;
+};
+
+/** Blocks that a unit holds; 0: not one. */
+uint32_t driver_occupancy(const struct CUfunc_st *function, uint32_t threads, uint64_t dynamic_shared);
+
+/* ---- driver_stream.c ---- */
+
+struct operation {
+    struct operation *next;
+    void (*run)(struct operation *operation);
+    struct CUstream_st *stream;
+    /* copies and fills; `staged` is a copy of the source that was made at the call, or NULL */
+    unsigned char *target;
+    const unsigned char *source;
+    unsigned char *staged;
+    size_t size;
+    unsigned char value;
+    bool within_device;
+    struct memory *memory;
+    struct CUevent_st *event;
+    /* launches */
+    struct CUfunc_st *function;
+    struct machine_launch launch;
+    uint32_t units;
+};
+
+/** An operation of a stream, to be filled and handed to driver_submit; NULL when the stream is not one. */
+struct operation *driver_operation(CUstream stream, void (*run)(struct operation *));
+/** It is freed when it was run. driver.lock is not held. */
+void driver_submit(struct operation *operation);
+/** Waits until the stream has done everything; driver.lock held. */
+CUresult driver_await_stream(CUstream stream, const char *call);
+
+#endif
