@@ -93,7 +93,7 @@ bool driver_memory_usable(const void *from, size_t size);
 /** What a stream does when it comes to an allocation and to a release. */
 void driver_memory_arrive(struct memory *memory);
 void driver_memory_leave(struct memory *memory);
-/** How much memory of a kind a context still has. */
+/** How many pieces of memory of a kind a context has whose release stands in no stream. */
 size_t driver_memory_count(const struct CUctx_st *context, enum memory_kind kind);
 
 /* ---- driver_module.c ---- */

@@ -46,7 +46,7 @@ size_t driver_memory_count(const struct CUctx_st *context, enum memory_kind kind
 {
     size_t count = 0;
     for (const struct memory *memory = memories; memory; memory = memory->next)
-        count += memory->context == context && memory->kind == kind;
+        count += memory->context == context && memory->kind == kind && !memory->leaving;
     return count;
 }
 

@@ -110,6 +110,16 @@ CUresult cuModuleUnload(CUmodule module)
 
 /* ---- functions ---- */
 
+/* A compiler gives a thread no more registers than a block of the largest size has for each. */
+static struct machine_function_info describe(const struct machine_function *code)
+{
+    struct machine_function_info info = machine_function_describe(code);
+    const uint32_t most = info.threads_max ? REGISTERS / info.threads_max : 255;
+    if (info.registers > most)
+        info.registers = most;
+    return info;
+}
+
 /* driver.lock held. */
 static struct CUfunc_st *find_function(struct CUmod_st *module, const char *name)
 {
@@ -124,7 +134,7 @@ static struct CUfunc_st *find_function(struct CUmod_st *module, const char *name
         return NULL;
     function->module = module;
     function->code = code;
-    function->info = machine_function_describe(code);
+    function->info = describe(code);
     snprintf(function->name, sizeof function->name, "%s", name);
     function->next = module->functions;
     module->functions = function;
