@@ -90,6 +90,8 @@ struct memory {
 struct memory *driver_memory_find(const void *from, size_t size);
 /** Memory of the device that streams may copy: it is there and nobody has released it. */
 bool driver_memory_usable(const void *from, size_t size);
+/** Where an address lies: behind the start of which memory. */
+void driver_memory_describe(uint64_t address, char *text, size_t size);
 /** What a stream does when it comes to an allocation and to a release. */
 void driver_memory_arrive(struct memory *memory);
 void driver_memory_leave(struct memory *memory);

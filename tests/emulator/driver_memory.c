@@ -9,6 +9,7 @@
  */
 #include "driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -48,6 +49,30 @@ size_t driver_memory_count(const struct CUctx_st *context, enum memory_kind kind
     for (const struct memory *memory = memories; memory; memory = memory->next)
         count += memory->context == context && memory->kind == kind && !memory->leaving;
     return count;
+}
+
+/* driver.lock held. */
+static const struct memory *nearest_below(uint64_t address)
+{
+    const struct memory *nearest = NULL;
+    for (const struct memory *memory = memories; memory; memory = memory->next)
+        if ((uintptr_t)memory->from <= address && (!nearest || memory->from > nearest->from))
+            nearest = memory;
+    return nearest;
+}
+
+void driver_memory_describe(uint64_t address, char *text, size_t size)
+{
+    static const char *const kinds[] = {"an allocation", "pinned memory", "a registration"};
+    pthread_mutex_lock(&driver.lock);
+    const struct memory *memory = nearest_below(address);
+    if (memory)
+        snprintf(text, size, "%llu bytes into %s of %zu bytes%s",
+                 (unsigned long long)(address - (uintptr_t)memory->from), kinds[memory->kind], memory->size,
+                 memory->leaving ? ", which is being freed" : "");
+    else
+        snprintf(text, size, "below all memory");
+    pthread_mutex_unlock(&driver.lock);
 }
 
 static bool overlaps(const unsigned char *from, size_t size)

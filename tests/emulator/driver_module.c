@@ -268,9 +268,11 @@ static void end_by_fault(const struct machine_fault *fault)
         [MACHINE_ASSERT] = {CUDA_ERROR_ASSERT, "an assertion"},
         [MACHINE_DEADLOCK] = {CUDA_ERROR_LAUNCH_TIMEOUT, "threads that wait for each other for ever"},
     };
-    char why[320];
-    snprintf(why, sizeof why, "%s (%#llx) in %s", ends[fault->kind].text, (unsigned long long)fault->address,
-             fault->where);
+    char why[448], place[128] = "";
+    if (fault->kind == MACHINE_ILLEGAL_ADDRESS || fault->kind == MACHINE_MISALIGNED)
+        driver_memory_describe(fault->address, place, sizeof place);
+    snprintf(why, sizeof why, "%s (%#llx%s%s) in %s", ends[fault->kind].text,
+             (unsigned long long)fault->address, place[0] ? ", " : "", place, fault->where);
     nanosleep(&(struct timespec){0, FAULT_UNTOLD_NS}, NULL);
     driver_break(ends[fault->kind].result, why);
 }

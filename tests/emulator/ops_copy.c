@@ -168,7 +168,7 @@ static bool do_copy(struct block *block, const struct copy *copy)
         const struct where to = memory_at(warp, copy->i, 0, copy->to + done, 1, SPACE_SHARED);
         if (!from.at || !to.at)
             return false;
-        if (!in_range(&warp->range, copy->from + done, size) ||
+        if (!covers(&warp->range, copy->from + done, size) ||
             block->shared_size + SHARED_BEGIN < copy->to + done + size) {
             machine_fault(warp, copy->i, MACHINE_ILLEGAL_ADDRESS, 0, copy->from + done);
             return false;

@@ -46,8 +46,9 @@ static struct where param_at(struct warp *warp, const struct instruction *i, uin
 static struct where global_at(struct warp *warp, const struct instruction *i, uint32_t lane, uint64_t address,
                               uint32_t size)
 {
+    /* what was found counts, even if the list has changed since */
     if (!in_range(&warp->range, address, size) &&
-        !(machine_memory_find(address, &warp->range) && in_range(&warp->range, address, size)))
+        !(machine_memory_find(address, &warp->range) && covers(&warp->range, address, size)))
         return fault(warp, i, MACHINE_ILLEGAL_ADDRESS, lane, address);
     return (struct where){(void *)(uintptr_t)address, true}; /* NOLINT(performance-no-int-to-ptr) */
 }

@@ -21,9 +21,14 @@ static inline uint64_t address_of(const struct warp *warp, const struct instruct
     return (lanes[lane] & i->address_mask) + (uint64_t)i->offset + (i->access.frame ? warp->frame : 0);
 }
 
+static inline bool covers(const struct range *range, uint64_t address, uint64_t size)
+{
+    return address >= range->from && address < range->end && range->end - address >= size;
+}
+
 static inline bool in_range(const struct range *range, uint64_t address, uint64_t size)
 {
-    return address >= range->from && address < range->end && range->end - address >= size &&
+    return covers(range, address, size) &&
            range->version == atomic_load_explicit(&machine_memory_version, memory_order_relaxed);
 }
 
