@@ -87,6 +87,7 @@ END
         -o "$tiny/same.kernel" "$same"
     exits 1
     says "'$tiny/same.kernel' cannot be written: No space left on device"
+    # shellcheck disable=SC2016 # for the shell inside
     sed 's/size=8k/noexec/; s/^shift/export TMPDIR="$1"; shift/' "$folder/on_tiny" >"$folder/without_programs"
     GYRE=unshare run -rm sh "$folder/without_programs" "$tiny" "$program" call --backend cpu --set cache_dir= \
         "$same" 1 </dev/null
