@@ -31,7 +31,9 @@ static const char HELP[] =
     "client is pinned to the first processor, the backend's worker or the floor's server to the second\n"
     "(--set backend.cpu.pin=none leaves the worker free). 'verdict' compares with what the backend should do:\n"
     "the CPU's on a quiet machine with two cores, CUDA's on one H200; other backends have few targets.\n"
-    "Exit code 1 when a reply was wrong; a missed target is no failure.\n";
+    "Exit code 1 when a reply was wrong; a missed target is no failure.\n"
+    "\n"
+    "The kernels are Gyre's own. Where the time of yours goes: gyre call --set kernel.NAME.timing=true (docs/debugging.md).\n";
 
 static bool wanted(const cli_list *patterns, const char *name)
 {

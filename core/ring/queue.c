@@ -126,16 +126,9 @@ void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_qu
     };
 }
 
-static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
+/* What messages may measure, and which of the ways through a queue that leaves to them. */
+static void adopt_sizes(gyre_queue *queue, const struct gyre_queue_options *options)
 {
-    char label[96];
-    snprintf(queue->name, sizeof queue->name, "%s", options->name);
-    snprintf(queue->full_text, sizeof queue->full_text,
-             "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
-             gyre_queue_label(queue, label, sizeof label), (unsigned long long)options->capacity);
-    queue->control = options->control;
-    queue->capacity = options->capacity;
-    queue->mask = options->capacity - 1;
     queue->request_size = options->request_size;
     queue->reply_size = options->reply_size;
     queue->request_least = options->request_least;
@@ -146,9 +139,22 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->quick_reply_size =
         options->wire || options->reply_growth.callers || options->sealed ? 0 : options->reply_size;
     queue->detour = options->levels > 1 || options->dedup;
-    queue->any_order = options->any_order;
     queue->fixed_size = options->request_least ? 0 : options->request_size;
     queue->direct_size = queue->detour ? 0 : queue->fixed_size;
+}
+
+static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
+{
+    char label[96];
+    snprintf(queue->name, sizeof queue->name, "%s", options->name);
+    snprintf(queue->full_text, sizeof queue->full_text,
+             "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
+             gyre_queue_label(queue, label, sizeof label), (unsigned long long)options->capacity);
+    queue->control = options->control;
+    queue->capacity = options->capacity;
+    queue->mask = options->capacity - 1;
+    adopt_sizes(queue, options);
+    queue->any_order = options->any_order;
     queue->policy = options->policy;
     queue->idle = options->idle;
     queue->spin_turns = options->spin_turns;

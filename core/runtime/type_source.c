@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/error.h"
 #include "core/base/temporary.h"
@@ -65,12 +66,26 @@ static size_t write_kernels(FILE *in, FILE *out)
     return count;
 }
 
+static gyre_status open_header(const char *header, char absolute[PATH_MAX], FILE **in)
+{
+    struct stat about;
+    *in = NULL;
+    if (!realpath(header, absolute) || stat(absolute, &about) != 0)
+        return gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
+    if (!S_ISREG(about.st_mode))
+        return gyre_error_set(GYRE_INVALID, "'%s' is %s; expected a header that declares messages", header,
+                              S_ISDIR(about.st_mode) ? "a folder" : "no regular file");
+    *in = fopen(absolute, "re");
+    return *in ? GYRE_OK : gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
+}
+
 static gyre_status write_around(const char *header, const char *path)
 {
     char absolute[PATH_MAX];
-    FILE *in = realpath(header, absolute) ? fopen(absolute, "re") : NULL;
-    if (!in)
-        return gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
+    FILE *in;
+    gyre_status status = open_header(header, absolute, &in);
+    if (status != GYRE_OK)
+        return status;
     FILE *out = fopen(path, "we");
     if (!out) {
         fclose(in);

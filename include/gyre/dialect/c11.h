@@ -247,6 +247,9 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         return gyre_run_(run, &sizes, gyre_handle_##name_);                                                  \
     }
 
+/* gyre_none has a byte in C, and stands for no scratch at all. */
+#define GYRE_SCRATCH_SIZE_(scratch_) _Generic((scratch_ *)0, gyre_none * : 0, default : sizeof(scratch_))
+
 #define GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, runner_)                  \
     static const gyre_cpu_kernel gyre_kernel_##name_ = {.version = GYRE_CPU_MODULE_VERSION,                  \
                                                         .form = form_,                                       \
@@ -255,7 +258,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
                                                         .reply = &gyre_type_##reply_,                        \
                                                         .state = &gyre_type_##state_,                        \
                                                         .sizes = GYRE_SIZES_(request_, reply_),              \
-                                                        .scratch_size = sizeof(scratch_),                    \
+                                                        .scratch_size = GYRE_SCRATCH_SIZE_(scratch_),        \
                                                         .scratch_alignment = _Alignof(scratch_),             \
                                                         .buffers = gyre_buffers_text_##buffers_,             \
                                                         .buffer_types = gyre_buffers_types_##buffers_,       \

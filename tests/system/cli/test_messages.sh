@@ -54,6 +54,9 @@ if "$GYRE" doctor | grep -q '^ok *gyre-check'; then
     exits 1
     says 'wrong.h:3: macro "GYRE_MESSAGE" requires 2 arguments'
 fi
+mkfifo "$folder/pipe.h"
+run messages --backend cpu "$folder/pipe.h"
+refuses 1 "'$folder/pipe.h' is no regular file; expected a header that declares messages"
 run messages --backend cpu "$folder/none.h"
 refuses 1 "cannot read '$folder/none.h': No such file or directory"
 

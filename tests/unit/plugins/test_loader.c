@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct refusal {
@@ -116,6 +117,20 @@ START_TEST(program_is_not_a_shared_object)
     ck_assert_uint_eq(read_plugin("fake", &header, sizeof header), sizeof header);
     header.e_type = ET_EXEC;
     load_bytes(&header, sizeof header, "is an ELF file of type 2: expected a shared object");
+}
+END_TEST
+
+START_TEST(a_pipe_is_refused_without_waiting)
+{
+    char path[32], head[16];
+    enum gyre_elf_finding found;
+    write_file(path, "", 0);
+    unlink(path);
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    gyre_status status = gyre_elf_read_object(path, GYRE_BACKEND_SYMBOL, head, sizeof head, &found);
+    unlink(path);
+    ck_assert_int_eq(status, GYRE_INCOMPATIBLE);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "expected a shared object, found a device or pipe"));
 }
 END_TEST
 
@@ -232,6 +247,7 @@ int main(void)
     tcase_add_test(tcase, folder_is_not_a_plugin);
     tcase_add_test(tcase, wrong_machine_is_named);
     tcase_add_test(tcase, program_is_not_a_shared_object);
+    tcase_add_test(tcase, a_pipe_is_refused_without_waiting);
     tcase_add_test(tcase, truncated_plugin_is_refused);
     tcase_add_test(tcase, damaged_plugin_never_crashes_the_reader);
     tcase_add_test(tcase, plugin_of_an_older_minor_version_loads);
