@@ -9,7 +9,7 @@
  *   i64, u64        also a string of decimal digits, for writers that lose digits above 2^53
  *   f32, f64        number, or "NaN", "Infinity", "-Infinity"; written with as many digits as tell it apart
  *   gyre_none       null or {}; written as null
- *   utf8            string
+ *   utf8            string, also with \u0000, which others cannot have
  *   id128           string, as in "00112233-4455-6677-8899-aabbccddeeff"
  *   span            array of any length; of u8 also a string, as above
  *   optional        null, or the value; a field that is left out is null

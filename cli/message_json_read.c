@@ -75,7 +75,7 @@ static gyre_status read_named_part(json_reader *reader, const json_t *object, vo
                                   "\"offset\" and \"size\", found '%.60s'",
                                   reader->path, key);
     }
-    if (!json_is_string(name))
+    if (!json_is_string(name) || reader_holds_nul(name))
         return reader_refuse(reader, "the name of a buffer behind \"buffer\"", name);
     gyre_status status = read_optional_size(reader, object, "offset", &offset);
     if (status == GYRE_OK)
@@ -235,6 +235,8 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
 {
     if (layout->element)
         return read_part(reader, layout, value, target);
+    if (reader_holds_nul(value))
+        return reader_refuse(reader, "a value without \\u0000, which texts alone may have", value);
     if (layout->shape == GYRE_SHAPE_ID128)
         return reader_id128(reader, value, target);
     gyre_status status;
@@ -278,7 +280,7 @@ static gyre_status find_choice(const gyre_layout *layout, json_t *value, uint32_
     json_t *type = json_object_get(value, MESSAGE_JSON_TYPE);
     const char *only = json_object_iter_key(json_object_iter(value));
     if (json_is_string(type)) {
-        *number = gyre_layout_choice(layout, json_string_value(type));
+        *number = reader_holds_nul(type) ? 0 : gyre_layout_choice(layout, json_string_value(type));
         if (*number == 0)
             return unknown_type(layout, json_string_value(type));
         *members = value;
@@ -343,12 +345,10 @@ static gyre_status malformed(const char *text, size_t length, const json_error_t
     const char *near = strstr(error->text, " near ");
     int shown = near ? (int)(near - error->text) : (int)strlen(error->text);
     size_t offset = error->position > 0 ? (size_t)error->position : 0;
-    enum json_error_code code = json_error_code(error);
-    if (code == json_error_null_character || code == json_error_null_byte_in_key)
+    if (json_error_code(error) == json_error_null_byte_in_key)
         return gyre_error_set(
             GYRE_INVALID,
-            "malformed JSON at byte %zu: \\u0000 is a NUL byte, which no text can have here; "
-            "leave it out",
+            "malformed JSON at byte %zu: \\u0000 is a NUL byte, which no name of a field has; leave it out",
             message_json_unquoted_offset(text, length, offset));
     return gyre_error_set(GYRE_INVALID, "malformed JSON at byte %zu: %.*s",
                           message_json_unquoted_offset(text, length, offset), shown, error->text);
@@ -372,7 +372,8 @@ gyre_status message_json_read_named(const gyre_layout *layout, const char *text,
     if (!quoted)
         return gyre_error_set(GYRE_EXHAUSTED, "out of memory while reading JSON");
     json_error_t error;
-    json_t *document = json_loadb(quoted, quoted_length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+    json_t *document =
+        json_loadb(quoted, quoted_length, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     free(quoted);
     if (!document)
         return malformed(text, length, &error);

@@ -26,6 +26,8 @@ gyre_status reader_refuse(const json_reader *reader, const char *expected, const
 
 /** A number that message_json_quote_numbers made a string. */
 bool reader_is_number(const json_t *value);
+/** Whether it is a string with \u0000 in it, which as a C string would end there. */
+bool reader_holds_nul(const json_t *value);
 gyre_status reader_integer(const json_reader *reader, gyre_scalar scalar, const json_t *value, void *target);
 gyre_status reader_real(const json_reader *reader, gyre_scalar scalar, const json_t *value, void *target);
 /** The bytes of a string into an array of u8; what is left of the array stays zero. */

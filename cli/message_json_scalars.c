@@ -42,6 +42,11 @@ bool reader_is_number(const json_t *value)
            strncmp(json_string_value(value), MESSAGE_JSON_NUMBER, MESSAGE_JSON_NUMBER_SIZE) == 0;
 }
 
+bool reader_holds_nul(const json_t *value)
+{
+    return json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value);
+}
+
 /* What a value is, for "found ...". */
 static const char *describe(const json_t *value, char *text)
 {

@@ -256,10 +256,11 @@ START_TEST(text_that_is_no_json_is_refused_with_its_place)
     refused(GYRE_TYPE(one_f32), "{\"x\":NaN}", "malformed JSON at byte 8: invalid token");
     refused(GYRE_TYPE(one_f32), "{\"x\":01}", "malformed JSON at byte 6: invalid token");
     refused(GYRE_TYPE(one_f32), "{\"\xff\":1}", "malformed JSON at byte 2: unable to decode byte 0xff");
-    refused(GYRE_TYPE(one_f32), "{\"x\":\"a\\u0000\"}",
-            "malformed JSON at byte 14: \\u0000 is a NUL byte, which no text can have here; leave it out");
+    refused(
+        GYRE_TYPE(one_f32), "{\"x\":\"NaN\\u0000\"}",
+        "field 'x': expected a value without \\u0000, which texts alone may have, found the text \"NaN\"");
     refused(GYRE_TYPE(one_f32), "{\"\\u0000\":1}",
-            "malformed JSON at byte 9: \\u0000 is a NUL byte, which no text can have here; leave it out");
+            "malformed JSON at byte 9: \\u0000 is a NUL byte, which no name of a field has; leave it out");
     refused(GYRE_TYPE(one_f32), "{\"x\":00000000000000000000001}", "malformed JSON at byte 6: invalid token");
 }
 END_TEST
