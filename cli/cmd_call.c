@@ -219,6 +219,22 @@ static void print_timing(const call_run *call)
 }
 
 /* Moments in which messages had to wait for the kernel to come back. */
+/* Which blocks are at a message, when no reply came in time. */
+static void print_working(const call_run *call)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    if (!call->kernel || gyre_kernel_info_get(call->kernel, &info) != GYRE_OK)
+        return;
+    fprintf(stderr, "gyre: kernel '%s' is %s\n", info.name, gyre_kernel_health_word(info.health));
+    for (uint32_t i = 0; i < info.blocks; i++) {
+        gyre_block_info block = {.size = sizeof block};
+        if (gyre_kernel_block_get(call->kernel, i, &block) == GYRE_OK && block.tells &&
+            (block.health == GYRE_HEALTH_BUSY || block.health == GYRE_HEALTH_STALLED))
+            fprintf(stderr, "gyre: its block %" PRIu32 " has been at a message for %.1f s\n", i,
+                    (double)block.still_ns / 1e9);
+    }
+}
+
 static void print_absences(const call_run *call)
 {
     gyre_kernel_info info = {.size = sizeof info};
@@ -284,6 +300,8 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
     size_t dead = 0;
     if (status != GYRE_OK)
         cli_fail(status);
+    if (status == GYRE_TIMEOUT)
+        print_working(call);
     if (call->letters)
         status = print_letters(call, request, status, &dead);
     print_counts(call, counts);

@@ -179,6 +179,12 @@ static void count_messages(gyre_control_block *line, gyre_u64 handled, gyre_u64 
     __atomic_store_n(&line->heartbeat, line->heartbeat + 1, __ATOMIC_RELAXED);
 }
 
+/* From here on it is at messages, or (0) at none. Relaxed: for whoever wonders why nothing is answered. */
+static void tell_working(gyre_control_block *line, gyre_u64 working)
+{
+    __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
+}
+
 static gyre_stamp *stamps_of(const struct cpu_queue *queue)
 {
     const gyre_u64 offset = queue->slots.stamps_offset;
@@ -228,7 +234,10 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
                         .reply_seals = seals ? seals + GYRE_SEALS_ROUND(queue->slots.capacity) : NULL,
                         .header_size = queue->slots.header_size,
                         .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
+    if (shared || request_ready(queue, queue->next))
+        tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled = run_kernel(worker, &run);
+    tell_working(worker->line, 0);
     queue->next += handled;
     if (!handled)
         return 0;
@@ -410,6 +419,7 @@ void *cpu_worker_main(void *argument)
     struct gyre_resident *resident = worker->resident;
     gyre_u64 command = 0;
     take_signal_stack(worker);
+    __atomic_store_n(&worker->line->tells, 1, __ATOMIC_RELAXED);
     while (!is_last(command)) {
         gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
         if (wanted != command) {

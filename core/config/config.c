@@ -56,7 +56,9 @@ static gyre_status load(const struct gyre_config_desc *desc, struct gyre_config 
     config->manifests = settings.manifests;
     config->manifest_count = settings.manifest_count;
     status = gyre_effective_build(&settings, config);
-    return status == GYRE_OK ? judge_warnings(config) : status;
+    if (status == GYRE_OK)
+        status = judge_warnings(config);
+    return status == GYRE_OK ? gyre_config_advise(config) : status;
 }
 
 gyre_status gyre_config_load(const struct gyre_config_desc *desc, struct gyre_config **out)

@@ -106,6 +106,9 @@ const char *const *gyre_config_names(const struct gyre_config *config, enum gyre
                                      size_t *count);
 
 /** Sentences about what was ignored, with their place. */
+/** Whether anything is configured that would put checkpoints back: workers, or a journal. */
+bool gyre_config_may_put_back(const struct gyre_config *config);
+
 const char *const *gyre_config_warnings(const struct gyre_config *config, size_t *count);
 /** Every drop-in found, by file name, then by folder. */
 const struct gyre_config_manifest *gyre_config_manifests(const struct gyre_config *config, size_t *count);

@@ -29,5 +29,7 @@ struct gyre_config {
 
 /** Fills in values, parts and names. EXHAUSTED without memory. */
 gyre_status gyre_effective_build(const struct gyre_settings *settings, struct gyre_config *config);
+/** Adds a warning for each setting that has no effect beside the others. EXHAUSTED. */
+gyre_status gyre_config_advise(struct gyre_config *config);
 
 #endif

@@ -91,6 +91,29 @@ static void read_settings(const gyre_kernel *kernel, struct gyre_checkpoints *ch
     checkpoints->every_messages = messages ? messages : UINT64_MAX;
 }
 
+void gyre_checkpoints_judge(const gyre_kernel *kernel)
+{
+    const gyre_queue *queue = kernel->main_queue;
+    bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    if (!gyre_kernel_setting(kernel, "checkpoints"))
+        return;
+    if (!kernel->checkpoints)
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO,
+                         "kernel '%s' has checkpoints = true, and nothing is kept: its handler keeps nothing",
+                         kernel->name);
+    else if (!isolated && !(queue && queue->durable) && gyre_config_may_put_back(kernel->runtime->config))
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
+                         "checkpoints = true of kernel '%s' has no effect: nothing puts them back without "
+                         "backend.%s.isolation = process, or queue.%s.durability = journal",
+                         kernel->name, gyre_dispatch_backend(kernel->dispatch), kernel->name);
+    else if (!isolated && queue && queue->durable)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_INFO,
+            "checkpoints of kernel '%s' are put back when the program starts again, and not when a "
+            "handler crashes, which takes the program with it (backend.%s.isolation = none)",
+            kernel->name, gyre_dispatch_backend(kernel->dispatch));
+}
+
 gyre_status gyre_checkpoints_create(gyre_kernel *kernel)
 {
     if (!gyre_kernel_setting(kernel, "checkpoints") || !gyre_kernel_keeps_something(kernel))

@@ -59,6 +59,8 @@ static inline bool gyre_checkpoints_in_order(const gyre_kernel *kernel)
 
 /** As configured: makes what checkpoints of the kernel need. Its buffers are bound and its state is made. */
 gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
+/** Its main queue is there: logs it when checkpoints are configured and of no use, or of less. */
+void gyre_checkpoints_judge(const gyre_kernel *kernel);
 /** Logs a warning when the kernel has checkpoints and its source uses a clock. */
 void gyre_checkpoints_point_out(const gyre_kernel *kernel, const char *source);
 /** Starts the thread that takes them. */

@@ -95,6 +95,20 @@ gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispat
     return kernels;
 }
 
+size_t gyre_kernels_visit_some(gyre_runtime *runtime, gyre_kernel **out, size_t room)
+{
+    size_t count = 0;
+    pthread_mutex_lock(&runtime->lock);
+    for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next, count++) {
+        if (count >= room)
+            continue;
+        __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
+        out[count] = kernel;
+    }
+    pthread_mutex_unlock(&runtime->lock);
+    return count;
+}
+
 gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
 {
     pthread_mutex_lock(&runtime->lock);
@@ -157,6 +171,7 @@ void gyre_kernel_free(gyre_kernel *kernel)
     pthread_cond_destroy(&kernel->changed);
     pthread_mutex_destroy(&kernel->log_lock);
     pthread_mutex_destroy(&kernel->lock);
+    gyre_watchdog_release(kernel);
     free(kernel->buffers);
     free(kernel->initial_state);
     free(kernel);

@@ -231,6 +231,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         pthread_mutex_unlock(&kernel->lock);
     }
     if (status == GYRE_OK)
+        gyre_checkpoints_judge(kernel);
+    if (status == GYRE_OK)
         gyre_checkpoints_point_out(kernel, desc->source ? desc->source : kernel_text(kernel, "source"));
     return status == GYRE_OK ? gyre_checkpoints_start(kernel) : status;
 }

@@ -38,12 +38,15 @@ struct gyre_open_device {
     bool careful;      /* requests are handed out one by one, because one of them is suspected */
 };
 
-/** Looks at kernels that have a budget for their handlers. */
+/** Looks for handlers that do not come back. */
 struct gyre_watchdog {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* on the clock of deadlines */
     pthread_t thread;
     bool runs, stop;
+    bool look;                    /* there is a kernel that it does not know yet */
+    struct gyre_kernel **kernels; /* its thread's, as the room */
+    size_t room;
 };
 
 /** What works with a runtime's kernels and has to end before they do. */
@@ -114,9 +117,10 @@ struct gyre_kernel {
     bool announced;                 /* the launch succeeded: it is shown in the list; under runtime->lock */
     bool stalled, doomed;           /* a handler is over its budget; its worker's death is to be its end */
     uint64_t moved_ns;              /* the watchdog's: since when nothing was answered */
-    uint32_t stalls;                /* times that it became so */
-    uint32_t relaunches;            /* atomic: by the supervisor, whose thread alone has the next two */
-    uint32_t losses;                /* since `losses_ns` */
+    struct gyre_watched_block *watched; /* the same of each block; NULL: nobody watches */
+    uint32_t stalls;                    /* times that it became so */
+    uint32_t relaunches;                /* atomic: by the supervisor, whose thread alone has the next two */
+    uint32_t losses;                    /* since `losses_ns` */
     uint64_t losses_ns;
     bool leaving;                 /* it is being freed, and not to be launched again */
     bool given_up;                /* lost too often: nobody launches it again but the application */
@@ -374,6 +378,8 @@ gyre_kernel **gyre_kernels_visit(gyre_runtime *runtime, const struct gyre_dispat
 /** The same under runtime->lock. */
 gyre_kernel **gyre_kernels_visit_locked(gyre_runtime *runtime, const struct gyre_dispatch *dispatch,
                                         size_t *count);
+/** The same for the first `room` kernels of all, without allocating; how many there are. */
+size_t gyre_kernels_visit_some(gyre_runtime *runtime, gyre_kernel **out, size_t room);
 void gyre_kernel_leave(gyre_kernel *kernel);
 
 /**
@@ -401,8 +407,10 @@ void gyre_recovery_watch(struct gyre_open_device *device);
 /* watchdog.c */
 
 void gyre_watchdog_init(gyre_runtime *runtime);
-/** Makes sure that somebody watches a kernel that has a budget. EXHAUSTED. */
-gyre_status gyre_watchdog_need(const gyre_kernel *kernel);
+/** Makes sure that somebody watches a kernel that is to be watched. EXHAUSTED. */
+gyre_status gyre_watchdog_need(gyre_kernel *kernel);
+/** Frees what it needed for that. */
+void gyre_watchdog_release(gyre_kernel *kernel);
 void gyre_watchdog_finish(gyre_runtime *runtime);
 /** Begins anew, so that a kernel that came back is not blamed for what went before. Under the lock. */
 void gyre_watchdog_forget(gyre_kernel *kernel);

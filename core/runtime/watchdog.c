@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchdog: a thread of the runtime, started by the first kernel with a budget, that tells kernels that
- * work from those that do not come back.
+ * The watchdog: a thread of the runtime, started by the first kernel that is to be watched, that tells kernels
+ * that work from those that do not come back.
  *
- * The device keeps nothing for it. A handler that runs is seen by what does not happen: the first unanswered
- * request of a queue stays the same. With one block that is told once nothing at all was answered for the
- * time of the budget. With several it is told of the queue alone, once its first unanswered request was
- * claimed: who claimed it works on it, since everything before it is answered. Where requests are shared out
- * in another way, ten budgets without an answer tell the same.
+ * A handler that runs is seen by what does not happen: the first unanswered request of a queue stays the
+ * same. With one block that is told once nothing at all was answered for the time of the budget. With several
+ * it is told of the queue alone, once its first unanswered request was claimed: who claimed it works on it,
+ * since everything before it is answered. Where requests are shared out in another way, ten budgets without
+ * an answer tell the same. Which block it is, the words tell that blocks leave in their lines.
+ *
+ * Without a budget a kernel is watched all the same, with more patience, and what is seen is only told.
  *
  * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while anything is done
  * about it. Kernels are visited, so none is freed meanwhile.
@@ -17,20 +19,36 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "core/base/error.h"
 #include "core/ring/replay.h"
 
-enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10 };
+enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
 #define LOOK_LEAST_NS UINT64_C(1000000)
-#define LOOK_MOST_NS  UINT64_C(100000000)
+#define LOOK_MOST_NS  UINT64_C(5000000000)
 
 enum on_stall { ON_STALL_REPORT = 0, ON_STALL_RESTART = 1, ON_STALL_STOP = 2 };
 
-static uint64_t budget_ns(const gyre_kernel *kernel)
+/** A block's line as it was seen last. */
+struct gyre_watched_block {
+    uint64_t working, handled; /* as there */
+    uint64_t since_ns;         /* when that was new */
+};
+
+/** How long nothing may happen, and whether that is a budget, which something is done about. */
+struct patience {
+    uint64_t limit_ns;
+    bool is_budget;
+};
+
+static struct patience patience_with(const gyre_kernel *kernel)
 {
-    return gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "handler_budget_ms");
+    const struct gyre_config *config = kernel->runtime->config;
+    uint64_t budget = gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "handler_budget_ms");
+    uint64_t told = gyre_config_ns(config, GYRE_SECTION_KERNEL, kernel->name, "stall_told_ms");
+    return (struct patience){budget ? budget : told, budget != 0};
 }
 
 /* ---- looking ---- */
@@ -74,72 +92,132 @@ static bool kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
     return stalls || (waits && now - kernel->moved_ns >= budget);
 }
 
+/* Under the lock. */
+static void look_at_blocks(gyre_kernel *kernel, uint64_t now)
+{
+    const gyre_control_block *lines = gyre_control_blocks(kernel);
+    for (uint32_t i = 0; kernel->watched && i < kernel->blocks; i++) {
+        const uint64_t working = __atomic_load_n(&lines[i].working, __ATOMIC_RELAXED);
+        const uint64_t handled = __atomic_load_n(&lines[i].handled, __ATOMIC_RELAXED);
+        struct gyre_watched_block *watched = &kernel->watched[i];
+        if (working != watched->working || handled != watched->handled)
+            *watched = (struct gyre_watched_block){working, handled, now};
+    }
+}
+
 void gyre_watchdog_forget(gyre_kernel *kernel)
 {
     uint64_t now = gyre_clock_ns();
     kernel->stalled = false;
     kernel->moved_ns = now;
+    for (uint32_t i = 0; kernel->watched && i < kernel->blocks; i++)
+        kernel->watched[i].since_ns = now;
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
         queue->watched_ns = now;
 }
 
 /* ---- doing something about it ---- */
 
-static void act(gyre_kernel *kernel, uint64_t budget)
+static void tell_over_budget(const gyre_kernel *kernel, uint64_t budget, enum on_stall what, bool isolated)
 {
-    enum on_stall what = (enum on_stall)gyre_kernel_setting(kernel, "on_stall");
-    bool isolated = gyre_dispatch_isolated(kernel->dispatch);
-    unsigned long long budget_ms = (unsigned long long)(budget / 1000000);
-    char reason[96];
     gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s' is stalled: a handler runs for longer than handler_budget_ms = %llu%s",
-                     kernel->name, budget_ms,
+                     kernel->name, (unsigned long long)(budget / 1000000),
                      what == ON_STALL_REPORT ? ""
                      : isolated              ? "; its worker process is ended"
                                              : "; nothing can end it here (isolation = none)");
-    if (what == ON_STALL_REPORT || !isolated)
+}
+
+static void tell_without_budget(const gyre_kernel *kernel, uint64_t limit)
+{
+    gyre_runtime_log(
+        kernel->runtime, GYRE_LOG_WARNING,
+        "kernel '%s' is stalled: a handler runs for longer than stall_told_ms = %llu, and goes on; "
+        "with kernel.%s.handler_budget_ms%s it would be ended",
+        kernel->name, (unsigned long long)(limit / 1000000), kernel->name,
+        gyre_dispatch_isolated(kernel->dispatch) ? "" : " and isolation = process");
+}
+
+static void act(gyre_kernel *kernel, struct patience patience)
+{
+    enum on_stall what = (enum on_stall)gyre_kernel_setting(kernel, "on_stall");
+    bool isolated = gyre_dispatch_isolated(kernel->dispatch);
+    char reason[96];
+    if (patience.is_budget)
+        tell_over_budget(kernel, patience.limit_ns, what, isolated);
+    else
+        tell_without_budget(kernel, patience.limit_ns);
+    if (!patience.is_budget || what == ON_STALL_REPORT || !isolated)
         return;
     pthread_mutex_lock(&kernel->lock);
     kernel->doomed = what == ON_STALL_STOP;
     pthread_mutex_unlock(&kernel->lock);
-    snprintf(reason, sizeof reason, "over handler_budget_ms = %llu", budget_ms);
+    snprintf(reason, sizeof reason, "over handler_budget_ms = %llu",
+             (unsigned long long)(patience.limit_ns / 1000000));
     gyre_dispatch_kill(kernel->dispatch, reason);
 }
 
-static void watch_kernel(gyre_kernel *kernel, uint64_t budget)
+static void watch_kernel(gyre_kernel *kernel, struct patience patience)
 {
     uint64_t now = gyre_clock_ns();
-    bool newly = false;
+    bool newly = false, over = false;
     pthread_mutex_lock(&kernel->lock);
+    look_at_blocks(kernel, now);
     if (!kernel->resident || (gyre_control_verb(kernel) != GYRE_VERB_RUN && !kernel->paused_to_save)) {
         gyre_watchdog_forget(kernel);
     } else {
-        bool stalls = kernel_stalls(kernel, now, budget);
+        bool stalls = kernel_stalls(kernel, now, patience.limit_ns);
         newly = stalls && !kernel->stalled;
+        over = !stalls && kernel->stalled;
         kernel->stalled = stalls;
         kernel->stalls += newly;
     }
     pthread_mutex_unlock(&kernel->lock);
     if (newly)
-        act(kernel, budget);
+        act(kernel, patience);
+    if (over)
+        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' goes on: its handler came back",
+                         kernel->name);
 }
 
 /* ---- the thread ---- */
 
+/* In memory that is kept, so that a program that allocates nothing is not disturbed. Those without room are
+ * looked at the next time. */
+static size_t visit_all(gyre_runtime *runtime, const struct gyre_watchdog *watchdog)
+{
+    const size_t count = gyre_kernels_visit_some(runtime, watchdog->kernels, watchdog->room);
+    return count < watchdog->room ? count : watchdog->room;
+}
+
+static void make_room(gyre_runtime *runtime, struct gyre_watchdog *watchdog)
+{
+    size_t count = gyre_kernels_visit_some(runtime, NULL, 0);
+    const size_t room = count < ROOM_LEAST / 2 ? ROOM_LEAST : 2 * count;
+    if (count < watchdog->room)
+        return;
+    gyre_kernel **grown = realloc(watchdog->kernels, room * sizeof *grown);
+    if (!grown)
+        return;
+    watchdog->kernels = grown;
+    watchdog->room = room;
+}
+
 static uint64_t look_at_all(gyre_runtime *runtime)
 {
-    size_t count = 0;
+    struct gyre_watchdog *watchdog = &runtime->watchdog;
     uint64_t pause = LOOK_MOST_NS;
-    gyre_kernel **kernels = gyre_kernels_visit(runtime, NULL, &count);
-    for (size_t i = 0; kernels && i < count; i++) {
-        uint64_t budget = budget_ns(kernels[i]);
-        if (budget)
-            watch_kernel(kernels[i], budget);
-        if (budget && budget / LOOKS_PER_BUDGET < pause)
-            pause = budget / LOOKS_PER_BUDGET;
-        gyre_kernel_leave(kernels[i]);
+    make_room(runtime, watchdog);
+    const size_t count = visit_all(runtime, watchdog);
+    for (size_t i = 0; i < count; i++) {
+        gyre_kernel *kernel = watchdog->kernels[i];
+        const struct patience patience = patience_with(kernel);
+        if (patience.limit_ns)
+            watch_kernel(kernel, patience);
+        if (patience.limit_ns && patience.limit_ns / LOOKS_PER_BUDGET < pause)
+            pause = patience.limit_ns / LOOKS_PER_BUDGET;
+        gyre_kernel_leave(kernel);
     }
-    free(kernels);
     return pause > LOOK_LEAST_NS ? pause : LOOK_LEAST_NS;
 }
 
@@ -149,12 +227,13 @@ static void *watch(void *argument)
     struct gyre_watchdog *watchdog = &runtime->watchdog;
     pthread_mutex_lock(&watchdog->lock);
     while (!watchdog->stop) {
+        watchdog->look = false;
         pthread_mutex_unlock(&watchdog->lock);
         uint64_t next = look_at_all(runtime);
         next += gyre_clock_ns();
         const struct timespec until = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)};
         pthread_mutex_lock(&watchdog->lock);
-        while (!watchdog->stop &&
+        while (!watchdog->stop && !watchdog->look &&
                pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
             ;
     }
@@ -172,22 +251,39 @@ void gyre_watchdog_init(gyre_runtime *runtime)
     pthread_condattr_destroy(&clock);
 }
 
-gyre_status gyre_watchdog_need(const gyre_kernel *kernel)
+static gyre_status start_thread(gyre_runtime *runtime)
 {
-    gyre_runtime *runtime = kernel->runtime;
     struct gyre_watchdog *watchdog = &runtime->watchdog;
-    gyre_status status = GYRE_OK;
-    if (!budget_ns(kernel))
-        return GYRE_OK;
     pthread_mutex_lock(&watchdog->lock);
-    if (!watchdog->runs) {
+    if (!watchdog->runs)
+        make_room(runtime, watchdog);
+    if (!watchdog->runs)
         watchdog->runs = pthread_create(&watchdog->thread, NULL, watch, runtime) == 0;
-        if (!watchdog->runs)
-            status =
-                gyre_error_set(GYRE_EXHAUSTED, "no thread for the watchdog of kernel '%s'", kernel->name);
-    }
+    watchdog->look = true; /* its pause may be too long for the new kernel */
+    pthread_cond_broadcast(&watchdog->changed);
+    bool runs = watchdog->runs;
     pthread_mutex_unlock(&watchdog->lock);
-    return status;
+    return runs ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no thread for the watchdog");
+}
+
+gyre_status gyre_watchdog_need(gyre_kernel *kernel)
+{
+    if (!patience_with(kernel).limit_ns)
+        return GYRE_OK;
+    struct gyre_watched_block *watched = calloc(kernel->blocks, sizeof *watched);
+    if (!watched)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to watch kernel '%s'", kernel->name);
+    pthread_mutex_lock(&kernel->lock);
+    kernel->watched = watched;
+    gyre_watchdog_forget(kernel);
+    pthread_mutex_unlock(&kernel->lock);
+    return start_thread(kernel->runtime);
+}
+
+void gyre_watchdog_release(gyre_kernel *kernel)
+{
+    free(kernel->watched);
+    kernel->watched = NULL;
 }
 
 void gyre_watchdog_finish(gyre_runtime *runtime)
@@ -200,6 +296,7 @@ void gyre_watchdog_finish(gyre_runtime *runtime)
     pthread_mutex_unlock(&watchdog->lock);
     if (runs)
         pthread_join(watchdog->thread, NULL);
+    free(watchdog->kernels);
     pthread_cond_destroy(&watchdog->changed);
     pthread_mutex_destroy(&watchdog->lock);
 }
@@ -212,6 +309,53 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
         if (gyre_queue_first_unanswered(queue) < gyre_queue_next_index(queue))
             return kernel->stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
     return GYRE_HEALTH_IDLE;
+}
+
+/* ---- blocks ---- */
+
+/* What its line says, or, where its backend does not tell, what its kernel is. Under the lock. */
+static gyre_kernel_health health_of_block(const gyre_kernel *kernel, const gyre_control_block *line,
+                                          const gyre_block_info *info)
+{
+    const gyre_kernel_health whole = gyre_kernel_health_of(kernel);
+    if (whole == GYRE_HEALTH_DEAD || !__atomic_load_n(&line->tells, __ATOMIC_RELAXED))
+        return whole;
+    if (!__atomic_load_n(&line->working, __ATOMIC_RELAXED))
+        return GYRE_HEALTH_IDLE;
+    const uint64_t limit = patience_with(kernel).limit_ns;
+    return kernel->stalled && info->still_ns >= limit ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
+}
+
+static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *info)
+{
+    const gyre_control_block *line = &gyre_control_blocks(kernel)[block];
+    const uint64_t now = gyre_clock_ns();
+    pthread_mutex_lock(&kernel->lock);
+    look_at_blocks(kernel, now);
+    info->handled = __atomic_load_n(&line->handled, __ATOMIC_RELAXED);
+    info->failed = __atomic_load_n(&line->failed, __ATOMIC_RELAXED);
+    info->heartbeat = __atomic_load_n(&line->heartbeat, __ATOMIC_RELAXED);
+    info->tells = (uint32_t)__atomic_load_n(&line->tells, __ATOMIC_RELAXED);
+    info->still_ns = kernel->watched ? now - kernel->watched[block].since_ns : 0;
+    info->health = health_of_block(kernel, line, info);
+    pthread_mutex_unlock(&kernel->lock);
+}
+
+gyre_status gyre_kernel_block_get(gyre_kernel *kernel, uint32_t block, gyre_block_info *info)
+{
+    gyre_block_info now = {.size = sizeof now};
+    if (!kernel || !info || info->size < sizeof info->size)
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_kernel_block_get needs a kernel and an info with its size set");
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_block_get");
+    if (status == GYRE_OK && block >= kernel->blocks)
+        status = gyre_error_set(GYRE_INVALID, "kernel '%s' has %u blocks, found block %u", kernel->name,
+                                kernel->blocks, block);
+    if (status != GYRE_OK)
+        return status;
+    read_block(kernel, block, &now);
+    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    return GYRE_OK;
 }
 
 const char *gyre_kernel_health_word(gyre_kernel_health health)

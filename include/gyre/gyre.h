@@ -216,11 +216,11 @@ typedef enum gyre_kernel_state {
     GYRE_KERNEL_LOST = 5
 } gyre_kernel_state;
 
-/** How a kernel fares. Without handler_budget_ms in its configuration nobody looks for stalls. */
+/** How a kernel, or a block of it, fares. */
 typedef enum gyre_kernel_health {
     GYRE_HEALTH_IDLE = 1,    /* every request is answered */
     GYRE_HEALTH_BUSY = 2,    /* some are not */
-    GYRE_HEALTH_STALLED = 3, /* a handler runs for longer than its budget */
+    GYRE_HEALTH_STALLED = 3, /* a handler runs for longer than handler_budget_ms, or than stall_told_ms */
     GYRE_HEALTH_DEAD = 4     /* nobody works for it: terminated, lost, or its worker is being replaced */
 } gyre_kernel_health;
 
@@ -240,7 +240,7 @@ typedef struct gyre_kernel_info {
     /* With isolation = process: workers that died under it since launch, and requests that were completed as
      * failed because their handler took a worker down each time. */
     uint32_t restarts, condemned;
-    uint32_t stalls;           /* how often a handler was found over handler_budget_ms since launch */
+    uint32_t stalls;           /* how often a handler was found to run for too long since launch */
     gyre_kernel_health health; /* now */
     uint32_t relaunches; /* how often it was launched again because it, or another of its group, was lost */
     /* With checkpoints: how many were taken since launch and for how long the handler was paused for one, the
@@ -253,6 +253,19 @@ typedef struct gyre_kernel_info {
 } gyre_kernel_info;
 
 GYRE_API gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info);
+/** One block, as it and its device tell. */
+typedef struct gyre_block_info {
+    size_t size;
+    gyre_kernel_health
+        health;               /* idle: at no message; busy, stalled: at one; of its kernel where tells is 0 */
+    uint32_t tells;           /* 1: the backend tells of each block whether it is at a message */
+    uint64_t handled, failed; /* messages since launch, or since its worker was replaced */
+    uint64_t heartbeat;       /* grows whenever it finished something */
+    uint64_t still_ns;        /* for how long nothing of it was seen to change; 0 when nobody watches */
+} gyre_block_info;
+
+/** INVALID for a block that is not there. */
+GYRE_API gyre_status gyre_kernel_block_get(gyre_kernel *kernel, uint32_t block, gyre_block_info *info);
 /** Fills up to `capacity` handles, in order of launch, and returns how many kernels there are. */
 GYRE_API size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity);
 /** The kernel of that name, or NULL. */

@@ -275,7 +275,9 @@ typedef struct gyre_control_block {
     gyre_u64 handled;      /* messages completed, whatever the outcome */
     gyre_u64 failed;       /* of these, failed by the handler */
     gyre_u64 heartbeat;    /* grows while the block is alive and awake */
-    gyre_u64 reserved[4];
+    gyre_u64 working;      /* not 0: it is at messages, at others whenever it changes */
+    gyre_u64 tells;        /* 1: it tells so; 0: its backend does not */
+    gyre_u64 reserved[2];
 } gyre_control_block;
 
 /**

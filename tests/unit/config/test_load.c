@@ -363,6 +363,28 @@ START_TEST(strict_makes_warnings_errors)
 }
 END_TEST
 
+START_TEST(what_has_no_effect_is_told)
+{
+    sandbox_write("etc/gyre.ini", "[gyre]\nstrict = true\n[backend.x]\nstandby = true\n");
+    ck_assert_str_eq(only_warning(sandbox_config()),
+                     sandbox_text("$/etc/gyre.ini:4: standby = true of [backend.x] has no effect: no worker "
+                                  "stands by without isolation = process"));
+    sandbox_write("etc/gyre.ini", "[kernel.sum]\ncheckpoints = true\n");
+    const struct gyre_config *config = sandbox_config();
+    ck_assert(!gyre_config_may_put_back(config));
+    ck_assert_str_eq(
+        only_warning(config),
+        sandbox_text("$/etc/gyre.ini:2: checkpoints = true of [kernel.sum] has no effect: nothing "
+                     "puts them back without isolation = process for its backend, or durability "
+                     "= journal for its queue"));
+    sandbox_write("etc/gyre.ini", "[kernel.sum]\ncheckpoints = true\n[queue.sum]\ndurability = journal\n");
+    no_warning(sandbox_config());
+    sandbox_write("etc/gyre.ini", "[kernel.sum]\ncheckpoints = true\n[backend.default]\nisolation = process\n"
+                                  "standby = true\n");
+    no_warning(sandbox_config());
+}
+END_TEST
+
 /* ---- keys of a backend ---- */
 
 START_TEST(who_names_the_library_may_introduce_keys)
@@ -541,6 +563,7 @@ int main(void)
         an_unknown_key_warns_with_the_nearest_name,
         an_unknown_section_warns_once,
         strict_makes_warnings_errors,
+        what_has_no_effect_is_told,
         who_names_the_library_may_introduce_keys,
         a_key_that_nobody_introduced_is_unknown,
         variables_name_sections_with_two_underscores,

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Settings that have no effect beside the others: told, like unknown keys, but never refused. No state. */
+#include "core/config/effective.h"
+
+#include "core/config/config.h"
+
+static bool is_set(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
+                   const char *key)
+{
+    return gyre_config_int(config, kind, name, key) != 0;
+}
+
+/* In the default section, or in any that is named. */
+static bool is_set_anywhere(const struct gyre_config *config, enum gyre_section_kind kind, const char *key)
+{
+    size_t count = 0;
+    const char *const *names = gyre_config_names(config, kind, &count);
+    bool found = is_set(config, kind, NULL, key);
+    for (size_t i = 0; i < count; i++)
+        found = found || is_set(config, kind, names[i], key);
+    return found;
+}
+
+bool gyre_config_may_put_back(const struct gyre_config *config)
+{
+    return is_set_anywhere(config, GYRE_SECTION_BACKEND, "isolation") ||
+           is_set_anywhere(config, GYRE_SECTION_QUEUE, "durability");
+}
+
+static gyre_status tell(struct gyre_config *config, const char *sentence)
+{
+    const char **grown =
+        gyre_pool_grow(&config->pool, config->warnings, config->warning_count, sizeof *grown);
+    if (!grown || !sentence)
+        return gyre_pool_no_memory();
+    config->warnings = grown;
+    config->warnings[config->warning_count++] = sentence;
+    return GYRE_OK;
+}
+
+static gyre_status advise_backend(struct gyre_config *config, const char *name)
+{
+    const struct gyre_config_value *standby = gyre_config_find(config, GYRE_SECTION_BACKEND, name, "standby");
+    if (!standby || !standby->number || is_set(config, GYRE_SECTION_BACKEND, name, "isolation"))
+        return GYRE_OK;
+    return tell(config, gyre_pool_format(&config->pool,
+                                         "%s: standby = true of [backend.%s] has no effect: no worker stands "
+                                         "by without isolation = process",
+                                         standby->origin, name));
+}
+
+static gyre_status advise_kernel(struct gyre_config *config, const char *name)
+{
+    const struct gyre_config_value *checkpoints =
+        gyre_config_find(config, GYRE_SECTION_KERNEL, name, "checkpoints");
+    if (!checkpoints || !checkpoints->number)
+        return GYRE_OK;
+    return tell(config, gyre_pool_format(&config->pool,
+                                         "%s: checkpoints = true of [kernel.%s] has no effect: nothing puts "
+                                         "them back without isolation = process for its backend, or "
+                                         "durability = journal for its queue",
+                                         checkpoints->origin, name));
+}
+
+gyre_status gyre_config_advise(struct gyre_config *config)
+{
+    gyre_status status = GYRE_OK;
+    size_t count = 0;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_BACKEND, &count);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = advise_backend(config, names[i]);
+    if (gyre_config_may_put_back(config))
+        return status;
+    names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = advise_kernel(config, names[i]);
+    if (status == GYRE_OK && count == 0)
+        status = advise_kernel(config, "default");
+    return status;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of handlers that take long, of a kernel and of each of its blocks. One case a run. */
+#include <unistd.h>
+
+#include "workers.h"
+
+static gyre_kernel_info info_of(const gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(kernel, &info));
+    return info;
+}
+
+static void send(gyre_kernel *kernel, uint64_t number)
+{
+    crash_request request = {.fault = CRASH_SLOW, .always = 1, .number = number}; /* 60 ms */
+    must(gyre_send(gyre_kernel_queue(kernel), &request, sizeof request, NULL, soon()));
+}
+
+static void receive(gyre_kernel *kernel, uint64_t number)
+{
+    crash_reply reply = {0};
+    must(gyre_receive(gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, soon()));
+    require(reply.number == number && reply.check == mixed(number));
+}
+
+static void a_stall_without_a_budget_is_told(void)
+{
+    for (int isolated = 0; isolated < 2; isolated++) {
+        gyre_runtime *runtime = open_isolated((const char *[]){
+            "kernel.default.stall_told_ms=20",
+            isolated ? "backend.cpu.isolation=process" : "backend.cpu.isolation=none", NULL});
+        gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+        const size_t over = log_lines_with("goes on: its handler came back");
+        const uint64_t limit = soon();
+        bool seen = false;
+        for (uint64_t number = 0; !seen || log_lines_with("goes on: its handler came back") == over;
+             number++) {
+            require(gyre_now_ns() < limit); /* a busy machine may look too late, now and then */
+            send(kernel, number);
+            while (info_of(kernel).health != GYRE_HEALTH_IDLE)
+                seen = seen || info_of(kernel).health == GYRE_HEALTH_STALLED;
+            receive(kernel, number); /* it took as long as it liked */
+        }
+        require(info_of(kernel).stalls > 0 && info_of(kernel).restarts == 0);
+        require(log_lines_with(
+                    isolated ? "stall_told_ms = 20, and goes on; with kernel.fragile.handler_budget_ms it"
+                             : "handler_budget_ms and isolation = process it would be ended") > 0);
+        gyre_close(runtime);
+    }
+}
+
+static void a_stall_is_not_told_when_so_told(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.stall_told_ms=0", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    send(kernel, 1);
+    for (gyre_kernel_health now; (now = info_of(kernel).health) != GYRE_HEALTH_IDLE;)
+        require(now == GYRE_HEALTH_BUSY);
+    receive(kernel, 1);
+    require(info_of(kernel).stalls == 0);
+    gyre_close(runtime);
+}
+
+static size_t blocks_that_are(gyre_kernel *kernel, gyre_kernel_health health)
+{
+    size_t count = 0;
+    for (uint32_t block = 0; block < info_of(kernel).blocks; block++) {
+        gyre_block_info info = {.size = sizeof info};
+        must(gyre_kernel_block_get(kernel, block, &info));
+        require(info.tells == 1);
+        count += info.health == health;
+    }
+    return count;
+}
+
+static void each_block_tells_what_it_does(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.stall_told_ms=30", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 3);
+    gyre_block_info info = {.size = sizeof info};
+    const uint64_t limit = soon();
+    size_t busy = 0, stalled = 0;
+    for (uint64_t number = 0; !busy || !stalled; number++) {
+        require(gyre_now_ns() < limit);
+        while (blocks_that_are(kernel, GYRE_HEALTH_IDLE) != 3)
+            require(gyre_now_ns() < limit);
+        send(kernel, number);
+        while (info_of(kernel).health != GYRE_HEALTH_IDLE) {
+            busy += blocks_that_are(kernel, GYRE_HEALTH_BUSY) == 1;
+            stalled += blocks_that_are(kernel, GYRE_HEALTH_STALLED) == 1;
+            require(blocks_that_are(kernel, GYRE_HEALTH_IDLE) >= 2);
+        }
+        receive(kernel, number);
+    }
+    require(gyre_kernel_block_get(kernel, 3, &info) == GYRE_INVALID);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    require(blocks_that_are(kernel, GYRE_HEALTH_DEAD) == 3);
+    gyre_close(runtime);
+}
+
+/* Where anything in the configuration would put them back, it is known at the launch only. */
+static void checkpoints_that_nobody_puts_back_are_told(void)
+{
+    const char *const told =
+        "checkpoints = true of kernel 'fragile_actor' has no effect: nothing puts them back";
+    for (int isolated = 0; isolated < 2; isolated++) {
+        const size_t before = log_lines_with(told);
+        gyre_runtime *runtime = open_isolated((const char *[]){
+            "kernel.default.checkpoints=true", "backend.other.isolation=process",
+            isolated ? "backend.cpu.isolation=process" : "backend.cpu.isolation=none", NULL});
+        launch_fragile(runtime, "fragile_actor", 1);
+        launch_fragile(runtime, "fragile", 1);
+        require(log_lines_with(told) == before + !isolated);
+        require(log_lines_with("kernel 'fragile' has checkpoints = true, and nothing is kept") > 0);
+        gyre_close(runtime);
+    }
+}
+
+static const named_case cases[] = {
+    {"a_stall_without_a_budget_is_told", a_stall_without_a_budget_is_told},
+    {"a_stall_is_not_told_when_so_told", a_stall_is_not_told_when_so_told},
+    {"each_block_tells_what_it_does", each_block_tells_what_it_does},
+    {"checkpoints_that_nobody_puts_back_are_told", checkpoints_that_nobody_puts_back_are_told},
+};
+
+int main(int argc, char **argv)
+{
+    return RUN_NAMED(argc, argv, make_fault_folder, cases);
+}
