@@ -146,7 +146,8 @@ static void nudge(void)
         return;
     atomic_store_explicit(&nudged_ns, now, memory_order_relaxed);
     pthread_mutex_lock(&lock);
-    if (nudges && REAL(clEnqueueMarkerWithWaitList)(nudges, 0, NULL, NULL) == CL_SUCCESS)
+    if (nudges &&
+        clEnqueueMarkerWithWaitList(nudges, 0, NULL, NULL) == CL_SUCCESS) /* wakes `sleepy` kernels, too */
         REAL(clFlush)(nudges);
     pthread_mutex_unlock(&lock);
 }
