@@ -77,7 +77,7 @@ static void write_text(char *text, size_t size, const struct operation_test *tes
 
 static void check(const struct operation_test *test)
 {
-    struct row rows[VALUES];
+    struct row rows[VALUES] = {{0}};
     char text[2048];
     fill(rows, test->bits);
     write_text(text, sizeof text, test);
@@ -236,7 +236,7 @@ END_TEST
 START_TEST(tables_of_three_bits_choose)
 {
     const struct operation_test test = {"lop3.b32", 32, 32, "abc", mixed};
-    struct row rows[VALUES];
+    struct row rows[VALUES] = {{0}};
     char text[2048], with_table[2200];
     static const char operation[] = "lop3.b32 %r3, %r0, %r1, %r2";
     fill(rows, 32);
