@@ -18,7 +18,8 @@
  *                                                         with the reply; fails the message, with nothing in
  *                                                         the reply, when the buffer does not hold them
  *     gyre_has(part)                                      whether an optional field is there
- *     void gyre_cut(reply, part, count)                   shortens a part of bytes to `count` and drops all
+ *     void gyre_cut(reply, part, count)                   shortens a part of bytes, which lies in the reply,
+ *                                                         to `count` and drops all
  *                                                         that was made behind it
  *     void gyre_begin(message)                            empties another message with a tail, in an item of
  *                                                         the reply or of a buffer; these work on it as on a
