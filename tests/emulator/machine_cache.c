@@ -50,15 +50,18 @@ static struct cache_line *take(struct cache *cache, uint64_t line)
     return taken;
 }
 
-static void fetch(uint8_t *to, uint64_t from)
+/* The block's own stores are in what it sees, also those that are on their way. */
+static void fetch(uint8_t *to, struct stores *stores, uint64_t from)
 {
     for (int word = 0; word < CACHE_SECTOR / 8; word++) {
-        const uint64_t value = __atomic_load_n((const uint64_t *)(uintptr_t)from + word, __ATOMIC_RELAXED);
+        uint64_t value = __atomic_load_n((const uint64_t *)(uintptr_t)from + word, __ATOMIC_RELAXED);
+        if (stores->count)
+            value = machine_stores_overlay(stores, from + (uint64_t)word * 8, value, 8);
         memcpy(to + 8 * word, &value, sizeof value);
     }
 }
 
-const uint8_t *machine_cache_load(struct cache *cache, uint64_t address)
+const uint8_t *machine_cache_load(struct cache *cache, struct stores *stores, uint64_t address)
 {
     const uint64_t line = address & ~(uint64_t)(CACHE_LINE - 1);
     const uint32_t sector = (uint32_t)(address - line) / CACHE_SECTOR;
@@ -66,7 +69,7 @@ const uint8_t *machine_cache_load(struct cache *cache, uint64_t address)
     if (!found)
         found = take(cache, line);
     if (!(found->sectors >> sector & 1)) {
-        fetch(found->bytes + sector * CACHE_SECTOR, line + sector * CACHE_SECTOR);
+        fetch(found->bytes + sector * CACHE_SECTOR, stores, line + sector * CACHE_SECTOR);
         found->sectors |= 1u << sector;
     }
     return found->bytes + (address - line);

@@ -170,9 +170,29 @@ struct cache_line {
     uint8_t bytes[CACHE_LINE];
 };
 
+struct stores;
+
 struct cache {
     struct cache_line *lines;
     uint64_t age; /* one more with each acquire */
+    uint64_t random;
+};
+
+/* ---- stores of a block on their way ---- */
+
+enum { HELD_LINES = 64 };
+
+struct held_line {
+    uint64_t address;
+    uint64_t bits[2]; /* which bytes are held */
+    uint32_t turns;   /* left until they go */
+    uint8_t bytes[CACHE_LINE];
+};
+
+struct stores {
+    struct held_line *lines;
+    uint32_t count;
+    bool on;
     uint64_t random;
 };
 
@@ -245,6 +265,7 @@ struct block {
     uint32_t shared_size;
     struct barrier barriers[BARRIERS];
     struct cache cache;
+    struct stores stores;
     struct copy copies[COPIES_MAX];
     uint32_t copy_count;
     bool stored; /* something that others may see, since it was last asked */
@@ -315,14 +336,45 @@ void machine_copies_turn(struct block *block);
 /* machine_cache.c */
 bool machine_cache_init(struct cache *cache, uint64_t seed);
 void machine_cache_finish(struct cache *cache);
-/** Where the bytes of an address lie in the cache; they are fetched unless they are there. Within a sector. */
-const uint8_t *machine_cache_load(struct cache *cache, uint64_t address);
+/** Where the bytes of an address lie in the cache; they are fetched, with what is held, unless they are there. */
+const uint8_t *machine_cache_load(struct cache *cache, struct stores *stores, uint64_t address);
 /** What the block itself stores or takes away. */
 void machine_cache_store(struct cache *cache, uint64_t address, const void *bytes, uint32_t size);
 void machine_cache_drop(struct cache *cache, uint64_t address);
 static inline void machine_cache_drop_all(struct cache *cache)
 {
     cache->age++;
+}
+
+/* machine_stores.c */
+bool machine_stores_init(struct stores *stores, uint64_t seed);
+void machine_stores_finish(struct stores *stores);
+/** An aligned store of 1, 2, 4 or 8 bytes goes on its way. */
+void machine_stores_hold(struct stores *stores, uint64_t address, uint64_t value, uint32_t size);
+/** What the block's threads see where `value` was loaded. */
+uint64_t machine_stores_overlay(struct stores *stores, uint64_t address, uint64_t value, uint32_t size);
+/** What is held of the line of an address is stored; everything is; what has been held for long. */
+void machine_stores_let_go(struct stores *stores, uint64_t address);
+void machine_stores_let_all_go(struct stores *stores);
+void machine_stores_turn(struct stores *stores);
+
+/** Aligned, at once, as seen by others. */
+static inline void machine_store(void *at, uint32_t size, uint64_t value)
+{
+    switch (size) {
+    case 1:
+        __atomic_store_n((uint8_t *)at, (uint8_t)value, __ATOMIC_RELAXED);
+        break;
+    case 2:
+        __atomic_store_n((uint16_t *)at, (uint16_t)value, __ATOMIC_RELAXED);
+        break;
+    case 4:
+        __atomic_store_n((uint32_t *)at, (uint32_t)value, __ATOMIC_RELAXED);
+        break;
+    default:
+        __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED);
+        break;
+    }
 }
 
 #endif

@@ -145,6 +145,7 @@ static void block_finish(struct block *block)
     free(block->warps);
     free(block->shared);
     machine_cache_finish(&block->cache);
+    machine_stores_finish(&block->stores);
 }
 
 static bool block_init(struct block *block, struct machine_grid *grid, uint32_t number)
@@ -162,7 +163,8 @@ static bool block_init(struct block *block, struct machine_grid *grid, uint32_t 
     block->shared_size = grid->function->module->dynamic_begin - SHARED_BEGIN + grid->dynamic_shared;
     block->shared = aligned_alloc(1024, ((size_t)block->shared_size + 1024) / 1024 * 1024);
     block->warps = calloc(block->warp_count, sizeof *block->warps);
-    if (!machine_cache_init(&block->cache, block->random) || !block->shared || !block->warps)
+    if (!machine_cache_init(&block->cache, block->random) ||
+        !machine_stores_init(&block->stores, block->random) || !block->shared || !block->warps)
         return false;
     for (uint32_t byte = 0; byte < block->shared_size; byte++)
         block->shared[byte] = (uint8_t)machine_random(&block->random);
@@ -182,6 +184,8 @@ static uint64_t block_round(struct block *block)
                                                QUANTUM / 2 + (int)(machine_random(&block->random) % QUANTUM));
     if (block->copy_count)
         machine_copies_turn(block);
+    if (block->stores.count)
+        machine_stores_turn(&block->stores);
     return ran;
 }
 
@@ -206,11 +210,13 @@ static void *run_block(void *argument)
         const uint64_t ran = block_round(block);
         if (!ran && !block->copy_count && machine_block_stuck(block))
             fault_stuck(block);
-        else if (block->stored)
+        else if (block->stored || block->stores.count)
             idle_rounds = 0;
         else
             rest(&idle_rounds);
     }
+    if (!block->live)
+        machine_stores_let_all_go(&block->stores);
     pthread_mutex_lock(&grid->lock);
     grid->running--;
     pthread_cond_broadcast(&grid->changed);

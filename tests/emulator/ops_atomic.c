@@ -88,6 +88,8 @@ RUN(atomic)
 {
     uint64_t *d = lanes_at(warp, i->o[0]);
     const uint64_t *a = lanes_at(warp, i->o[1]), *b = lanes_at(warp, i->o[2]), *c = lanes_at(warp, i->o[3]);
+    if (i->access.release)
+        machine_stores_let_all_go(&warp->block->stores);
     FOR_LANES(l, mask)
     {
         uint64_t old;
@@ -95,8 +97,10 @@ RUN(atomic)
             memory_at(warp, i, l, address_of(warp, i, a, l), i->access.size, (enum space)i->access.space);
         if (!where.at)
             return;
-        if (where.global)
+        if (where.global) {
             machine_cache_drop(&warp->block->cache, (uintptr_t)where.at);
+            machine_stores_let_go(&warp->block->stores, (uintptr_t)where.at);
+        }
         if (i->access.size == 4 ? update_32(where.at, &i->access, (uint32_t)b[l], (uint32_t)c[l], &old)
                                 : update_64(where.at, &i->access, b[l], c[l], &old))
             warp->block->stored = true;
@@ -109,7 +113,7 @@ RUN(atomic)
 static bool read_modifier(const char *part, struct access *access)
 {
     static const char *const spaces[] = {"generic", "global", "shared", "shared::cta"};
-    static const char *const without_meaning[] = {"relaxed", "release", "gpu", "sys", "cta", "cluster"};
+    static const char *const without_meaning[] = {"relaxed", "gpu", "sys", "cta", "cluster"};
     for (uint8_t f = 0; f < sizeof form_names / sizeof form_names[0]; f++)
         if (strcmp(part, form_names[f]) == 0) {
             access->form = f;
@@ -124,7 +128,8 @@ static bool read_modifier(const char *part, struct access *access)
         if (strcmp(part, without_meaning[n]) == 0)
             return true;
     access->acquire |= strcmp(part, "acquire") == 0 || strcmp(part, "acq_rel") == 0;
-    return access->acquire;
+    access->release |= strcmp(part, "release") == 0 || strcmp(part, "acq_rel") == 0;
+    return access->acquire || access->release;
 }
 
 bool build_atomic(struct ptx_reader *reader, const struct statement *s, struct instruction *i)
@@ -147,7 +152,7 @@ bool build_atomic(struct ptx_reader *reader, const struct statement *s, struct i
     for (uint32_t o = 0; o < s->operand_count; o++)
         i->o[o + first] = s->operands[o].place;
     if (statement_has(s, "cta"))
-        i->access.acquire = false; /* within the block the cache is everybody's */
+        i->access.acquire = i->access.release = false; /* within the block the cache is everybody's */
     i->access.size = (uint8_t)(bits / 8);
     i->access.type = (uint8_t)kind;
     i->access.results = first ? 0 : 1;

@@ -139,8 +139,9 @@ RUN(fence_wide)
 {
     (void)i;
     (void)mask;
-    atomic_thread_fence(
-        memory_order_seq_cst); /* with the fences and atomics of other blocks and of the host */
+    machine_stores_let_all_go(&warp->block->stores);
+    /* with the fences and atomics of other blocks and of the host */
+    atomic_thread_fence(memory_order_seq_cst);
     machine_cache_drop_all(&warp->block->cache);
 }
 

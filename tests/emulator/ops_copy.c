@@ -203,6 +203,7 @@ void machine_copies_turn(struct block *block)
 RUN(bulk_copy)
 {
     struct block *block = warp->block;
+    machine_stores_let_all_go(&block->stores); /* copies are not asked what the block's threads see */
     FOR_LANES(l, mask)
     {
         const struct copy copy = {.to = (uint32_t)lanes_at(warp, i->o[0])[l],

@@ -104,13 +104,14 @@ static inline const uint8_t *cached(struct warp *warp, const void *at)
     const uint64_t address = (uintptr_t)at, sector = address & ~(uint64_t)(CACHE_SECTOR - 1);
     if (!in_range(&warp->range, sector, CACHE_SECTOR))
         return NULL;
-    return machine_cache_load(&warp->block->cache, address);
+    return machine_cache_load(&warp->block->cache, &warp->block->stores, address);
 }
 
 RUN(load)
 {
     const uint64_t *a = lanes_at(warp, i->o[i->access.count]);
     const uint32_t size = i->access.size, count = i->access.count;
+    struct stores *stores = &warp->block->stores;
     FOR_LANES(l, mask)
     {
         const struct where where =
@@ -122,8 +123,12 @@ RUN(load)
             const uint8_t *line = cached(warp, from);
             from = line ? line : from;
         }
-        for (uint32_t e = 0; e < count; e++)
-            lanes_at(warp, i->o[e])[l] = extended(load_element(from + e * size, size), i);
+        for (uint32_t e = 0; e < count; e++) {
+            uint64_t value = load_element(from + e * size, size);
+            if (where.global && stores->count)
+                value = machine_stores_overlay(stores, (uintptr_t)where.at + e * size, value, size);
+            lanes_at(warp, i->o[e])[l] = extended(value, i);
+        }
     }
     if (i->access.acquire) {
         atomic_thread_fence(memory_order_acquire); /* with whatever released what was loaded */
@@ -150,20 +155,26 @@ RUN(load_shared)
 static void store_lane(struct warp *warp, const struct instruction *i, uint32_t l, struct where where)
 {
     const uint32_t size = i->access.size;
+    struct block *block = warp->block;
     uint8_t *to = where.at;
     for (uint32_t e = i->access.count; e-- > 0;) {
         const uint64_t value = lanes_at(warp, i->o[e])[l];
-        store_element(to + e * size, size, value);
         if (where.global)
-            machine_cache_store(&warp->block->cache, (uintptr_t)(to + e * size), &value, size);
+            machine_cache_store(&block->cache, (uintptr_t)(to + e * size), &value, size);
+        if (where.global && block->stores.on && !i->access.release)
+            machine_stores_hold(&block->stores, (uintptr_t)(to + e * size), value, size);
+        else
+            machine_store(to + e * size, size, value);
     }
 }
 
 RUN(store)
 {
     const uint64_t *a = lanes_at(warp, i->o[i->access.count]);
-    if (i->access.release)
+    if (i->access.release) {
+        machine_stores_let_all_go(&warp->block->stores);
         atomic_thread_fence(memory_order_release); /* with whoever acquires what is stored */
+    }
     for (uint32_t rest = mask; rest;) {
         const uint32_t l = 31 - (uint32_t)__builtin_clz(rest);
         rest &= ~(1u << l);

@@ -46,22 +46,4 @@ static inline uint64_t load_element(const void *at, uint32_t size)
     }
 }
 
-static inline void store_element(void *at, uint32_t size, uint64_t value)
-{
-    switch (size) {
-    case 1:
-        __atomic_store_n((uint8_t *)at, (uint8_t)value, __ATOMIC_RELAXED);
-        break;
-    case 2:
-        __atomic_store_n((uint16_t *)at, (uint16_t)value, __ATOMIC_RELAXED);
-        break;
-    case 4:
-        __atomic_store_n((uint32_t *)at, (uint32_t)value, __ATOMIC_RELAXED);
-        break;
-    default:
-        __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED);
-        break;
-    }
-}
-
 #endif

@@ -104,6 +104,43 @@ START_TEST(a_line_is_stored_from_its_end)
 }
 END_TEST
 
+/* A letter and, in another line, the word that tells of it: how often the word is seen before the letter. */
+static uint32_t seen_too_early(const char *between)
+{
+    char ptx[2048];
+    uint64_t words[64] __attribute__((aligned(128))) = {0};
+    uint32_t early = 0;
+    struct machine_module *module;
+    snprintf(ptx, sizeof ptx, "%s%s%s",
+             BEGIN_ "setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\nmov.u64 %d1, 0;\n"
+                    "again:\nadd.s64 %d1, %d1, 1;\nst.relaxed.sys.global.u64 [%d0], %d1;\n",
+             between,
+             "\nst.relaxed.sys.global.u64 [%d0+256], %d1;\n"
+             "wait:\nld.relaxed.sys.global.u64 %d2, [%d0+384];\nsetp.ne.s64 %p2, %d2, %d1;\n@%p2 bra wait;\n"
+             "setp.lt.u64 %p3, %d1, 200;\n@%p3 bra again;\nret;\n}\n");
+    const struct run run = {.ptx = ptx, .memory = words, .size = sizeof words};
+    struct machine_grid *grid = run_start(&run, &module);
+    for (uint64_t number = 1; number <= 200; number++) {
+        while (__atomic_load_n(&words[32], __ATOMIC_ACQUIRE) != number)
+            ;
+        early += __atomic_load_n(&words[0], __ATOMIC_RELAXED) != number;
+        __atomic_store_n(&words[48], number, __ATOMIC_RELEASE);
+    }
+    ck_assert_int_eq(run_end(&run, grid, module).kind, MACHINE_NO_FAULT);
+    return early;
+}
+
+START_TEST(a_fence_that_is_missing_is_found_when_stores_are_held)
+{
+    ck_assert_uint_eq(seen_too_early(""), 0);
+    setenv("EMULATOR_HOLD", "1", 1);
+    ck_assert_uint_gt(seen_too_early(""), 0);
+    ck_assert_uint_gt(seen_too_early("fence.acq_rel.cta;"), 0);
+    ck_assert_uint_eq(seen_too_early("fence.acq_rel.sys;"), 0);
+    unsetenv("EMULATOR_HOLD");
+}
+END_TEST
+
 /* A kernel that waits for the host is no deadlock, and is ended when it is destroyed. */
 START_TEST(a_kernel_that_waits_for_ever_can_be_ended)
 {
@@ -128,6 +165,7 @@ TCase *memory_cases(void)
     tcase_add_test(cases, what_may_not_be_touched_is_told);
     tcase_add_test(cases, a_weak_load_goes_stale_until_something_acquires);
     tcase_add_test(cases, a_line_is_stored_from_its_end);
+    tcase_add_test(cases, a_fence_that_is_missing_is_found_when_stores_are_held);
     tcase_add_test(cases, a_kernel_that_waits_for_ever_can_be_ended);
     return cases;
 }
