@@ -52,10 +52,9 @@ static void pause_ms(long ms)
 static void come_in(struct teller_client *self)
 {
     char name[16];
-    gyre_status status;
     uint64_t limit = gyre_in_ms(60000);
     snprintf(name, sizeof name, "client-%u", self->number);
-    while ((status = try_attach("teller", name, &self->queue)) != GYRE_OK) {
+    while (try_attach("teller", name, &self->queue) != GYRE_OK) {
         require(gyre_now_ns() < limit);
         pause_ms(2);
     }

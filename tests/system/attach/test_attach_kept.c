@@ -60,6 +60,30 @@ static void clients_wait_for_each_acknowledgement(void)
     gyre_close(runtime);
 }
 
+/* Checkpoints come when they are needed alone. */
+static void a_full_replay_log_holds_no_client_up_for_ever(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_isolated(
+        (const char *const[]){"kernel.teller.checkpoints=true", "kernel.teller.checkpoint_ms=0",
+                              "kernel.teller.replay_log=1 KiB", "queue.teller.capacity=16", NULL});
+    launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL);
+    for (uint64_t i = 1, received = 0; received < 2000; i++) {
+        teller_request request = {.client = 1, .number = i};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        for (; i - received > 40 || (i >= 2000 && received < i); received++) {
+            teller_reply reply = {0};
+            must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+            require_account(reply, received + 1);
+        }
+    }
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static void accepted_requests_are_completed_when_a_kept_kernel_ends(void)
 {
     begin_lives();
@@ -119,6 +143,7 @@ static void a_name_is_one_clients_at_a_time(void)
 static const named_case cases[] = {
     {"clients_share_a_kernel_with_state", clients_share_a_kernel_with_state},
     {"clients_wait_for_each_acknowledgement", clients_wait_for_each_acknowledgement},
+    {"a_full_replay_log_holds_no_client_up_for_ever", a_full_replay_log_holds_no_client_up_for_ever},
     {"accepted_requests_are_completed_when_a_kept_kernel_ends",
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
