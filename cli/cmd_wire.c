@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 
 static const char HELP[] =
     "usage: gyre wire [--type T] [-o OUT.h] FILE\n"
@@ -80,6 +81,8 @@ static int generate_all(wire_session *session, const char *file, const char *out
 {
     char *text = NULL;
     size_t length = 0;
+    if (output && gyre_files_are_same(file, output))
+        return cli_error(CLI_FAILED, "'%s' declares the types and would be lost: name another file", output);
     FILE *out = open_memstream(&text, &length);
     if (!out)
         return cli_error(CLI_FAILED, "out of memory");

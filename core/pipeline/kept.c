@@ -4,6 +4,7 @@
  * device. A run owns what it works with, so there are no locks.
  */
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/pipeline/run.h"
 #include "gyre/gyre.h"
 #include "gyre/waiting.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define TEXT_(number) #number
 #define TEXT(number)  TEXT_(number)
@@ -183,10 +183,8 @@ gyre_status gyre_run_take_artifact(struct gyre_run *run)
 
 gyre_status gyre_run_check_output(const struct gyre_run *run)
 {
-    struct stat source, output;
     const char *path = run->desc->output;
-    if (!path || run->source.is_artifact || stat(run->source.path, &source) != 0 ||
-        stat(path, &output) != 0 || source.st_dev != output.st_dev || source.st_ino != output.st_ino)
+    if (!path || run->source.is_artifact || !gyre_files_are_same(path, run->source.path))
         return GYRE_OK;
     return gyre_error_set(
         GYRE_INVALID, "output: '%s' is the kernel's source, which would be lost: name another file", path);

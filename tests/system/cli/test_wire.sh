@@ -86,6 +86,10 @@ run wire --type add_reply -o "$folder/one.h" "$header"
 exits 0
 grep -q gyre_encode_add_reply "$folder/one.h" || fail "expected the functions of add_reply"
 grep -q add_request "$folder/one.h" && fail "expected the functions of add_reply alone"
+cp "$header" "$folder/own.h"
+run wire -o "$folder/./own.h" "$folder/own.h"
+refuses 1 "'$folder/./own.h' declares the types and would be lost: name another file"
+cmp -s "$header" "$folder/own.h" || fail "the header was changed"
 run wire -o "$folder/none/one.h" "$header"
 exits 1
 says "cannot write '$folder/none/one.h'"
