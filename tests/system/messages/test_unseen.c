@@ -319,7 +319,7 @@ static gyre_runtime *open_runtime(const char *backend, char **more, const char *
     const char *settings[SETTINGS_MAX] = {NULL};
     gyre_runtime *runtime = NULL;
     size_t count = 0;
-    for (; more[count] && count < SETTINGS_MAX - 3; count++)
+    for (; count < SETTINGS_MAX - 3 && more[count]; count++)
         settings[count] = more[count];
     for (size_t i = 0; last && last[i]; i++)
         settings[count++] = last[i];
