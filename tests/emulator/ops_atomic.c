@@ -114,12 +114,12 @@ static bool read_modifier(const char *part, struct access *access)
 {
     static const char *const spaces[] = {"generic", "global", "shared", "shared::cta"};
     static const char *const without_meaning[] = {"relaxed", "gpu", "sys", "cta", "cluster"};
-    for (uint8_t f = 0; f < sizeof form_names / sizeof form_names[0]; f++)
+    for (size_t f = 0; f < sizeof form_names / sizeof form_names[0]; f++)
         if (strcmp(part, form_names[f]) == 0) {
-            access->form = f;
+            access->form = (uint8_t)f;
             return true;
         }
-    for (uint8_t n = 1; n < sizeof spaces / sizeof spaces[0]; n++)
+    for (size_t n = 1; n < sizeof spaces / sizeof spaces[0]; n++)
         if (strcmp(part, spaces[n]) == 0) {
             access->space = n == 1 ? SPACE_GLOBAL : SPACE_SHARED;
             return true;

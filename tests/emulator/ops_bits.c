@@ -22,7 +22,8 @@
         uint64_t *d = lanes_at(warp, i->o[0]);                                                               \
         const uint64_t *a = lanes_at(warp, i->o[1]), *b = lanes_at(warp, i->o[2]);                           \
         MAP(uint32_t by = (uint32_t)b[l]; by = by < bits_ ? by : bits_ - 1;                                  \
-            d[l] = (uint##bits_##_t)((int64_t)(int##bits_##_t)a[l] >> by))                                   \
+            const int64_t x = (int##bits_##_t)a[l]; const uint64_t sign = x < 0 ? ~(UINT64_MAX >> by) : 0;   \
+            d[l] = (uint##bits_##_t)((uint64_t)x >> by | sign))                                              \
     }                                                                                                        \
     RUN(selp_##bits_)                                                                                        \
     {                                                                                                        \

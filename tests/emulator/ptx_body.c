@@ -195,7 +195,7 @@ static void settle_jumps(struct body *body, uint32_t first_label, uint32_t first
 {
     uint32_t left = first_jump;
     struct body_label *labels = body->labels ? body->labels + first_label : NULL;
-    const uint32_t count = body->label_count - first_label;
+    const uint32_t count = labels ? body->label_count - first_label : 0;
     if (count)
         qsort(labels, count, sizeof *labels, compare_labels);
     for (uint32_t j = first_jump; j < body->jump_count; j++) {

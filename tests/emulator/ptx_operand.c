@@ -263,7 +263,7 @@ static bool add_call(struct body *body, struct instruction *i, const struct call
 bool body_call(struct body *body, struct instruction *i)
 {
     struct ptx_reader *reader = body->reader;
-    struct body_name results[16], arguments[16];
+    struct body_name results[16] = {0}, arguments[16] = {0};
     struct call call = {0};
     if (!read_names(body, results, &call.result_count) || (call.result_count && !ptx_expect(reader, ",")))
         return false;
