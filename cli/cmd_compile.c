@@ -26,7 +26,7 @@ static const char HELP[] =
     "\n"
     "Options:\n"
     "  -o, --output OUT  also write the result to OUT: a file that runs on machines without a compiler, wherever a\n"
-    "                    kernel file is expected\n"
+    "                    kernel file is expected; standard output has the report, so that -o - is refused\n"
     "  --device N        the device to compile for (0)\n"
     "  --arch A          compile for another architecture than that of a device here, as in --arch sm_90; no device\n"
     "                    is needed then\n"
@@ -377,6 +377,10 @@ static int run(cli_context *cli)
         return cli->exit_code;
     if (cli->operands.count != 1)
         return cli_usage_error(cli, "expected one kernel file, found %zu", cli->operands.count);
+    if (output && strcmp(output, "-") == 0)
+        return cli_usage_error(
+            cli, "-o - is no file, and standard output has the report: name a file (./- for one "
+                 "that is called so)");
     if (architecture && !cli->backend)
         return cli_usage_error(cli, "--arch needs --backend: architectures are a backend's own");
     if (architecture && !(setting = ask_for(cli, architecture)))

@@ -21,7 +21,7 @@ static const char HELP[] =
     "\n"
     "Options:\n"
     "  --type T           this message type alone\n"
-    "  -o, --output FILE  where to write; standard output by default\n"
+    "  -o, --output FILE  where to write; standard output by default, and for -\n"
     "\n"
     "Exit codes: 1 the file or a description is wrong, 3 no compiler or no backend, 4 configuration.\n";
 
@@ -105,6 +105,8 @@ static int run(cli_context *cli)
         {"--type", .text = &session->type_name}, {"--output", .alias = "-o", .text = &output}, {0}};
     int code;
     if (cli_parse(cli, options)) {
+        if (output && strcmp(output, "-") == 0)
+            output = NULL;
         code = wire_session_open(cli, session);
         if (code == CLI_OK && session->type_name)
             code = wire_session_choose(session);

@@ -110,6 +110,15 @@ says "'$folder' is a folder"
 run compile --backend cpu -o /nowhere/x "$folder/pair.gyre.c"
 exits 1
 says "output: '/nowhere/x' cannot be written"
+(cd "$folder" && "$GYRE" compile --backend cpu -o - "$folder/pair.gyre.c" >out 2>err)
+code=$? out="$(<"$folder/out")" err="$(<"$folder/err")" called="gyre compile -o -"
+exits 2
+says "gyre: -o - is no file, and standard output has the report: name a file (./- for one that is called so) ('gyre help compile' shows how)"
+[[ ! -e "$folder/-" && -z "$out" ]] || fail "expected nothing but the sentence"
+(cd "$folder" && "$GYRE" compile --backend cpu -o ./- "$folder/pair.gyre.c" >out 2>err)
+code=$? called="gyre compile -o ./-"
+exits 0
+[[ -s "$folder/-" ]] || fail "expected the file ./-"
 run compile
 exits 2
 run compile --arch sm_90 "$folder/pair.gyre.c"

@@ -86,6 +86,10 @@ run wire --type add_reply -o "$folder/one.h" "$header"
 exits 0
 grep -q gyre_encode_add_reply "$folder/one.h" || fail "expected the functions of add_reply"
 grep -q add_request "$folder/one.h" && fail "expected the functions of add_reply alone"
+run wire -o - --type add_reply "$header"
+exits 0
+prints gyre_encode_add_reply
+[[ ! -e - ]] || fail "expected no file called '-'"
 cp "$header" "$folder/own.h"
 run wire -o "$folder/./own.h" "$folder/own.h"
 refuses 1 "'$folder/./own.h' declares the types and would be lost: name another file"
