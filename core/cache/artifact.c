@@ -5,6 +5,7 @@
  */
 #include "core/cache/artifact.h"
 #include "core/base/error.h"
+#include "core/base/file_write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,7 +178,7 @@ static gyre_status write_error(const char *path)
 static gyre_status write_all(int descriptor, const char *path, const unsigned char *bytes, size_t size)
 {
     while (size > 0) {
-        ssize_t written = write(descriptor, bytes, size);
+        ssize_t written = gyre_file_write(descriptor, bytes, size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)

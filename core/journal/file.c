@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/file_write.h"
 
 enum { LOCK_TRIES = 100, LOCK_NAP_NS = 5000000 };
 
@@ -177,7 +178,8 @@ static ssize_t write_some(const struct gyre_journal_file *file, const void *from
     int fault = GYRE_FAULT_POINT(JOURNAL_WRITE);
     if (fault > 0)
         return -1;
-    ssize_t wrote = pwrite(file->file, from, fault == GYRE_FAULT_DO_HALF ? (size + 1) / 2 : size, at);
+    const size_t count = fault == GYRE_FAULT_DO_HALF ? (size + 1) / 2 : size;
+    ssize_t wrote = gyre_file_write_at(file->file, from, count, at);
     (void)GYRE_FAULT_POINT(JOURNAL_WROTE);
     return wrote;
 }

@@ -5,6 +5,7 @@
  */
 #include "core/pipeline/pipeline.h"
 #include "core/base/error.h"
+#include "core/base/file_write.h"
 #include "core/pipeline/run.h"
 #include "gyre/waiting.h"
 
@@ -285,7 +286,10 @@ gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to compile a kernel");
     run->desc = desc;
     gyre_pipeline_settings_read(desc->config, gyre_dispatch_backend(desc->device), &run->settings);
+    struct gyre_file_hush hush; /* for what a plugin's compiler writes in this process, too */
+    gyre_file_hush_begin(&hush);
     gyre_status status = run_stages(run);
+    gyre_file_hush_end(&hush);
     if (desc->report)
         *desc->report = run->report;
     if (status == GYRE_OK) {

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "core/registry/memory.h"
+#include "core/base/file_write.h"
 #include "core/base/places.h"
 #include "core/registry/probe.h"
 
@@ -147,7 +148,7 @@ static void replace_file(const char *path, const char *text)
     if (descriptor < 0)
         return;
     size_t size = strlen(text);
-    bool whole = write(descriptor, text, size) == (ssize_t)size;
+    bool whole = gyre_file_write(descriptor, text, size) == (ssize_t)size;
     whole = close(descriptor) == 0 && whole;
     if (!whole || rename(temporary, path) != 0)
         unlink(temporary);

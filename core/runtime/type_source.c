@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "core/base/error.h"
+#include "core/base/file_write.h"
 #include "core/base/temporary.h"
 
 enum { NAMES_MAX = 256 };
@@ -79,7 +80,7 @@ static gyre_status open_header(const char *header, char absolute[PATH_MAX], FILE
     return *in ? GYRE_OK : gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
 }
 
-static gyre_status write_around(const char *header, const char *path)
+static gyre_status write_file(const char *header, const char *path)
 {
     char absolute[PATH_MAX];
     FILE *in;
@@ -101,6 +102,15 @@ static gyre_status write_around(const char *header, const char *path)
                                   "'%s' declares no message: expected GYRE_MESSAGE(...) or "
                                   "GYRE_MESSAGE_TAIL(...) at the start of a line",
                                   header);
+}
+
+static gyre_status write_around(const char *header, const char *path)
+{
+    struct gyre_file_hush hush;
+    gyre_file_hush_begin(&hush);
+    gyre_status status = write_file(header, path);
+    gyre_file_hush_end(&hush);
+    return status;
 }
 
 /* ---- compiling ---- */

@@ -38,7 +38,8 @@ int main(int argc, char **argv)
     if (argc == 3)
         prctl(PR_SET_NAME, GYRE_STANDBY_NAME); /* until GYRE_PARCEL_PROMOTE */
     if (getppid() != (pid_t)strtol(argv[1], NULL, 10))
-        return 1;                     /* the parent died before that took effect */
+        return 1;             /* the parent died before that took effect */
+    signal(SIGXFSZ, SIG_IGN); /* a compile beyond the limit of file sizes fails, and the worker lives */
     setrlimit(RLIMIT_CORE, &no_core); /* a core file of shared rings and a driver takes seconds to write */
     (void)GYRE_FAULT_POINT(WORKER_START);
     gyre_barrier_register(); /* costs 14 ms in a process that has threads, and nothing in one without */

@@ -378,7 +378,6 @@ static void full_disk(void)
     gyre_runtime *runtime = open_durable(false, NULL);
     gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
     struct rlimit before, small = {1 << 16, RLIM_INFINITY};
-    signal(SIGXFSZ, SIG_IGN);
     require(getrlimit(RLIMIT_FSIZE, &before) == 0);
     small.rlim_max = before.rlim_max;
     require(setrlimit(RLIMIT_FSIZE, &small) == 0); /* from here on write says EFBIG, as it may say ENOSPC */

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -281,7 +280,6 @@ START_TEST(a_full_disk_is_a_sentence_and_no_entry)
     struct rlimit before, none;
     char path[PATH_MAX];
     set_up(&world, 1 << 20);
-    signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     none = (struct rlimit){0, before.rlim_max};
     setrlimit(RLIMIT_FSIZE, &none);

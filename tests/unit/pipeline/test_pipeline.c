@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,6 +100,25 @@ START_TEST(a_missing_file_is_named_with_the_folder)
     expect_text("cannot be opened: No such file or directory");
     ck_assert_int_eq(world.report.stages[GYRE_STAGE_DISCOVER].state, GYRE_STAGE_FAILED);
     ck_assert_int_eq(world.report.stages[GYRE_STAGE_CHECK].state, GYRE_STAGE_NOT_REACHED);
+    world_close(&world);
+}
+END_TEST
+
+/* SIGXFSZ has its default here, which would end the process. */
+START_TEST(a_limit_of_file_sizes_is_a_sentence)
+{
+    struct world world;
+    struct rlimit before, none;
+    world_open(&world, NULL, NULL, NULL);
+    const char *path = world_file(&world, "k.gyre.c", good_kernel);
+    getrlimit(RLIMIT_FSIZE, &before);
+    none = (struct rlimit){0, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &none);
+    struct gyre_pipeline_desc desc = {.config = world.config, .device = world.device, .source = path};
+    gyre_status status = gyre_pipeline_run(&desc, &world.build);
+    setrlimit(RLIMIT_FSIZE, &before);
+    ck_assert_int_ne(status, GYRE_OK);
+    expect_text("File too large");
     world_close(&world);
 }
 END_TEST
@@ -281,6 +301,7 @@ static TCase *source_cases(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, a_missing_file_is_named_with_the_folder);
     tcase_add_test(tcase, folders_devices_and_pipes_are_refused_at_once);
+    tcase_add_test(tcase, a_limit_of_file_sizes_is_a_sentence);
     tcase_add_test(tcase, nothing_named_empty_and_binary_files_are_told_apart);
     tcase_add_test(tcase, a_file_without_kernels_is_refused_with_and_without_the_check);
     tcase_add_test(tcase, two_kernels_of_one_name_are_refused_where_the_second_stands);
