@@ -82,7 +82,28 @@ static void mix_watched(XXH64_state_t *hash, const char *watch)
     }
 }
 
-static uint64_t identity(const char *library, const char *watch)
+/*
+ * The folders of LD_LIBRARY_PATH, whose times change when a library appears there. As many as a path that people
+ * write has, so that a strange one costs no time.
+ */
+static void mix_library_folders(XXH64_state_t *hash)
+{
+    enum { FOLDERS_MAX = 64 };
+    const char *rest = getenv("LD_LIBRARY_PATH");
+    for (int i = 0; rest && rest[0] && i < FOLDERS_MAX; i++) {
+        char folder[PATH_MAX];
+        size_t length = strcspn(rest, ":;");
+        if (length < sizeof folder) {
+            memcpy(folder, rest, length);
+            folder[length] = '\0';
+            mix_file(hash, length > 0 ? folder : "."); /* as the loader reads an empty one */
+        }
+        rest += length + (rest[length] != '\0');
+    }
+}
+
+/* A driver in use is not looked for again by every program whose working folder LD_LIBRARY_PATH names. */
+static uint64_t identity(const char *library, const struct gyre_verdict *verdict)
 {
     XXH64_state_t hash;
     char helper[PATH_MAX];
@@ -93,7 +114,9 @@ static uint64_t identity(const char *library, const char *watch)
     mix_file(&hash, "/proc/sys/kernel/random/boot_id");
     mix_file(&hash, "/etc/ld.so.cache");
     mix_variable(&hash, "LD_LIBRARY_PATH");
-    mix_watched(&hash, watch);
+    if (verdict->status != GYRE_OK)
+        mix_library_folders(&hash);
+    mix_watched(&hash, verdict->watch);
     return XXH64_digest(&hash);
 }
 
@@ -175,7 +198,7 @@ bool gyre_memory_recall(const char *folder, const char *library, const gyre_para
     const char *rest = check_sum(text), *body = rest ? strchr(rest, '\n') : NULL;
     if (!body || !gyre_verdict_read(body + 1, verdict))
         return false;
-    snprintf(expected, sizeof expected, "%016" PRIx64 "\n", identity(library, verdict->watch));
+    snprintf(expected, sizeof expected, "%016" PRIx64 "\n", identity(library, verdict));
     if (strncmp(rest, expected, strlen(expected)) != 0)
         return false;
     return verdict->expires == 0 || verdict->expires > (int64_t)time(NULL);
@@ -187,7 +210,7 @@ void gyre_memory_keep(const char *folder, const char *library, const gyre_parame
     char path[PATH_MAX], body[FILE_MAX], text[FILE_MAX + 32];
     if (!file_path(folder, library, parameters, parameter_count, path))
         return;
-    int used = snprintf(body, sizeof body, "%016" PRIx64 "\n", identity(library, verdict->watch));
+    int used = snprintf(body, sizeof body, "%016" PRIx64 "\n", identity(library, verdict));
     if (gyre_verdict_write(verdict, body + used, sizeof body - (size_t)used) == 0)
         return;
     snprintf(text, sizeof text, "%016" PRIx64 "\n%s", (uint64_t)XXH64(body, strlen(body), 0), body);

@@ -108,7 +108,8 @@ typedef struct gyre_probe_info {
     /*
      * What the verdict, also one of "no", depends on outside the plugin and its parameters: absolute paths of
      * files, there or not, and environment variables as $NAME, separated by ':'. A remembered verdict is
-     * forgotten when one of them changes, and after every boot.
+     * forgotten when one of them changes, and after every boot; one of "no" also when a file appears in a folder
+     * of LD_LIBRARY_PATH.
      */
     char watch[512];
     /*

@@ -280,6 +280,38 @@ START_TEST(verdict_is_forgotten_when_what_it_watches_changes)
 }
 END_TEST
 
+/* The loader reads the variable when a program starts, so that this one is not touched by the change. */
+START_TEST(refusal_is_forgotten_when_a_library_appears)
+{
+    char path[256], library[128];
+    const char *before = getenv("LD_LIBRARY_PATH");
+    char *saved = before ? strdup(before) : NULL;
+    set_moody("m", "refuses");
+    set_moody("w", "works");
+    snprintf(path, sizeof path, "/nonexistent:%s/later", fixture.folder);
+    snprintf(library, sizeof library, "%s/later", fixture.folder);
+    setenv("LD_LIBRARY_PATH", path, 1);
+    judge("m");
+    ck_assert(judge("m")->remembered);
+    ck_assert_int_eq(mkdir(library, 0700), 0); /* the folder itself, too, may come later */
+    ck_assert(!judge("m")->remembered);
+    ck_assert(judge("m")->remembered);
+    judge("w");
+    snprintf(library, sizeof library, "%s/later/libvendor.so.1", fixture.folder);
+    usleep(20000); /* times of files are those of the last tick */
+    ck_assert_int_eq(symlink("elsewhere", library), 0);
+    ck_assert(!judge("m")->remembered);
+    ck_assert(judge("m")->remembered);
+    ck_assert(judge("w")->remembered);
+    if (saved)
+        setenv("LD_LIBRARY_PATH", saved, 1);
+    else
+        unsetenv("LD_LIBRARY_PATH");
+    free(saved);
+    ck_assert_int_eq(probes("m"), 3);
+}
+END_TEST
+
 /* A driver that this process uses is not asked again by a child, which might see it otherwise. */
 START_TEST(verdict_of_a_backend_in_use_is_held)
 {
@@ -535,6 +567,7 @@ int main(void)
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);
     tcase_add_test(tcase, verdict_is_forgotten_when_the_plugin_changes);
     tcase_add_test(tcase, verdict_is_forgotten_when_what_it_watches_changes);
+    tcase_add_test(tcase, refusal_is_forgotten_when_a_library_appears);
     tcase_add_test(tcase, verdict_of_a_backend_in_use_is_held);
     tcase_add_test(tcase, forgetting_probes_again);
     tcase_add_test(tcase, switched_off_memory_remembers_nothing);
