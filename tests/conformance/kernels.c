@@ -62,6 +62,49 @@ static void lanes_share_state_with_atomics(struct conformance *test)
     require(state.count == MESSAGES && state.sum == (uint64_t)MESSAGES * (MESSAGES - 1) / 2);
 }
 
+/* Some after the other, with pauses of the kernel, then as many as fit: what was handled twice gives no wrong
+ * reply, but the state counts it. */
+static void count_handled(struct conformance *test, const char *name, size_t size)
+{
+    enum { CALLS = 600, STREAMED = 4000 };
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "state.gyre.c", name);
+    bool seen[CALLS + STREAMED] = {false};
+    words_7 request = {{1}}, reply = {{0}};
+    tally state;
+    desc.blocks = 1;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t i = 0; i < CALLS; i++) {
+        must(gyre_call(queue, &request, size, &reply, size, NULL, soon()));
+        require(reply.w[0] == i);
+        if (i % 50 == 0) {
+            must(gyre_kernel_deactivate(kernel, soon()));
+            must(gyre_kernel_activate(kernel, soon()));
+        }
+    }
+    for (uint64_t sent = 0, received = 0; received < STREAMED;) {
+        if (sent < STREAMED && gyre_send(queue, &request, size, NULL, GYRE_NO_WAIT) == GYRE_OK) {
+            sent++;
+            continue;
+        }
+        must(gyre_receive(queue, &reply, size, NULL, soon()));
+        require(reply.w[0] >= CALLS && reply.w[0] < CALLS + STREAMED && !seen[reply.w[0]]);
+        seen[reply.w[0]] = true;
+        received++;
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == CALLS + STREAMED && state.sum == state.count);
+    gyre_kernel_release(kernel);
+}
+
+static void each_message_is_handled_once(struct conformance *test)
+{
+    count_handled(test, "tally_lanes", sizeof(words_1));
+    count_handled(test, "tally_wide", sizeof(words_7));
+}
+
 static void blocks_reply_in_the_order_of_requests(struct conformance *test)
 {
     gyre_kernel *kernel = NULL;
@@ -247,6 +290,7 @@ const struct conformance_case kernel_cases[] = {
     {"an_actor_sees_messages_in_order", an_actor_sees_messages_in_order},
     {"state_can_be_read_when_nothing_changes_it", state_can_be_read_when_nothing_changes_it},
     {"lanes_share_state_with_atomics", lanes_share_state_with_atomics},
+    {"each_message_is_handled_once", each_message_is_handled_once},
     {"blocks_reply_in_the_order_of_requests", blocks_reply_in_the_order_of_requests},
     {"lanes_meet_at_barriers", lanes_meet_at_barriers},
     {"a_block_fails_when_one_lane_fails", a_block_fails_when_one_lane_fails},

@@ -82,6 +82,30 @@ static void queues_come_and_go_under_load(struct conformance *test)
     require(load.calls > 0);
 }
 
+/* A queue that is closed leaves its block to others: each goes on where the block that had it was. */
+static void queues_move_between_blocks(struct conformance *test)
+{
+    enum { QUEUES = 4, ROUNDS = 60 };
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "state.gyre.c", "tally_lanes");
+    gyre_queue *queues[QUEUES];
+    uint64_t handled = 0;
+    desc.blocks = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    for (int i = 0; i < QUEUES; i++)
+        queues[i] = open_queue(kernel, (gyre_queue_desc){.capacity = 8});
+    for (int round = 0; round < ROUNDS; round++) {
+        const int closed = round % QUEUES;
+        gyre_queue_close(queues[closed]);
+        for (int i = 0; i < QUEUES; i++)
+            if (i != closed)
+                require(call_word(queues[i], 0) == handled++);
+        queues[closed] = open_queue(kernel, (gyre_queue_desc){.capacity = 8});
+        for (int i = 0; i < QUEUES; i++)
+            require(call_word(queues[i], 0) == handled++);
+    }
+}
+
 static void threads_share_a_queue(struct conformance *test)
 {
     enum { THREADS = 4 };
@@ -202,6 +226,7 @@ const struct conformance_case queue_cases[] = {
     {"several_queues_feed_one_kernel", several_queues_feed_one_kernel},
     {"queues_have_names", queues_have_names},
     {"queues_come_and_go_under_load", queues_come_and_go_under_load},
+    {"queues_move_between_blocks", queues_move_between_blocks},
     {"threads_share_a_queue", threads_share_a_queue},
     {"indices_cross_the_32_bit_wrap", indices_cross_the_32_bit_wrap},
     {"a_full_queue_follows_its_policy", a_full_queue_follows_its_policy},

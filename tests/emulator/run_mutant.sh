@@ -3,15 +3,20 @@
 #
 # run_mutant.sh ROOT BIN NAME   runs one row of mutants.txt: kernels with that mistake in Gyre's headers
 #
-# Exit status: 0 the case failed, as it has to; 1 it passed, or the row fits nothing any more; 77 it was not run.
+# Exit status: 0 the case failed, as it has to; 1 it passed, or the row fits nothing any more, or the case fails under the
+# row's settings without any mistake; 77 it was not run.
 set -euo pipefail
 
 root=$1 bin=$2 name=$3
-read -r _ file kernels case change < <(grep "^$name " "$root/tests/emulator/mutants.txt")
+read -r _ file kernels case settings change < <(grep "^$name " "$root/tests/emulator/mutants.txt")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 export GYRE_CHECK=off # it is about kernels, and would look at headers there
+if [ "$settings" != - ]; then
+    export "${settings?}"
+    "$bin/gyre_conformance" cuda "$case"
+fi
 # headers beside a kernel file are found before those of the product
 cp -r "$root/tests/conformance/kernels/." "$root/include/gyre" "$folder"
 sed -i "$change" "$folder/gyre/dialect/$file"
