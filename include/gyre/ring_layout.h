@@ -71,7 +71,7 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_BUFFER                                                                                  \
     (-7) /* the request names a buffer that was freed, is another device's, or is smaller than it says */
 #define GYRE_FAILURE_PART                                                                                    \
-    (-8) /* a part of the request, or an index into one, is wrong; the text says which */
+    (-8) /* a part of the request, an index into a part, or a cut of one is wrong; the text says which */
 #define GYRE_FAILURE_TAIL    (-9)  /* what the handler wrote does not fit its reply's tail */
 #define GYRE_FAILURE_CRASH   (-10) /* its handler took the worker process down, each time it was tried */
 #define GYRE_FAILURE_EXPIRED (-11) /* no handler took it up by its deadline */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Spans that lie in device buffers: handlers see the same ones, and every wrong one is a failed message. */
 #include <gyre/ring_layout.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,6 +199,77 @@ static void types_of_a_protocol_have_far_spans(struct conformance *test)
     }
 }
 
+/* ---- gyre_cut ---- */
+
+static cut_wanted ask_to_cut(gyre_buffer *room, uint32_t count, uint32_t keep)
+{
+    cut_wanted request = {.count = count, .keep = keep, .way = CUT_AS_ASKED};
+    if (room)
+        must(gyre_buffer_handle(room, 0, 0, &request.room));
+    return request;
+}
+
+/* The reply ends behind the title, which lies behind the items that remain, or their name. */
+static void cut(gyre_queue *queue, gyre_buffer *room, uint32_t count, uint32_t keep)
+{
+    const cut_wanted request = ask_to_cut(room, count, keep);
+    const uint32_t there = room ? sizeof(gyre_far) : keep * (uint32_t)sizeof(uint64_t);
+    uint64_t numbers[FEW];
+    cut_numbers reply;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.numbers.count == keep && gyre_is_far(reply.numbers) == (room && keep));
+    require(reply.gyre_used == offsetof(cut_numbers, gyre_tail) + (keep ? there : 0) + 4);
+    require(reply.title.count == 4 && memcmp(gyre_items(u8, &reply, reply.title), "kept", 4) == 0);
+    must(gyre_message_check(GYRE_TYPE(cut_numbers), &reply, reply.gyre_used));
+    must(gyre_fetch(queue, u64, &reply, reply.numbers, 0, numbers, keep));
+    for (uint32_t i = 0; i < keep; i++)
+        require(numbers[i] == 100 + i);
+    require(gyre_fetch(queue, u64, &reply, reply.numbers, keep, numbers, 1) == GYRE_INVALID);
+}
+
+static void a_handler_cuts_its_reply_wherever_the_items_lie(struct conformance *test)
+{
+    static const uint64_t nothing[FEW];
+    gyre_buffer *room = make_buffer(test, nothing, sizeof nothing);
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "spans.gyre.c", "lane_cut"));
+    for (uint32_t keep = 0; keep <= 12; keep++) {
+        cut(queue, NULL, 12, keep);
+        cut(queue, room, 12, keep);
+        cut(queue, room, FEW, keep * 3);
+    }
+}
+
+static void wrong_cut(gyre_queue *queue, cut_wanted request, uint32_t way, int32_t code, const char *why)
+{
+    cut_numbers reply;
+    gyre_completion completion;
+    request.way = way;
+    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == code);
+    require(strstr(completion.failure_text, why) != NULL);
+}
+
+static void wrong_cuts_fail_their_message(struct conformance *test)
+{
+    static const uint64_t nothing[FEW];
+    gyre_buffer *room = make_buffer(test, nothing, sizeof nothing);
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "spans.gyre.c", "lane_cut"));
+    for (int is_far = 0; is_far < 2; is_far++) {
+        const cut_wanted good = ask_to_cut(is_far ? room : NULL, 12, 5);
+        cut_wanted more = good;
+        more.keep = 13;
+        wrong_cut(queue, more, CUT_AS_ASKED, GYRE_FAILURE_PART, "fewer items");
+        more.keep = UINT32_MAX;
+        wrong_cut(queue, more, CUT_AS_ASKED, GYRE_FAILURE_PART, "fewer items");
+        wrong_cut(queue, good, CUT_WHAT_WAS_DROPPED, GYRE_FAILURE_PART, "outside the reply");
+        wrong_cut(queue, good, CUT_BESIDE, GYRE_FAILURE_PART, "outside the reply");
+        cut(queue, is_far ? room : NULL, 12, 5); /* and it goes on */
+    }
+    wrong_cut(queue, ask_to_cut(room, 12, 5), CUT_AS_ANOTHER_TYPE, GYRE_FAILURE_BUFFER,
+              "another size than its handle");
+    wrong_cut(queue, ask_to_cut(NULL, 0, 1), CUT_AS_ASKED, GYRE_FAILURE_PART, "fewer items");
+}
+
 const struct conformance_case span_cases[] = {
     {"a_span_may_lie_in_a_buffer", a_span_may_lie_in_a_buffer},
     {"far_and_near_spans_give_the_same", far_and_near_spans_give_the_same},
@@ -205,5 +277,7 @@ const struct conformance_case span_cases[] = {
     {"a_span_of_a_freed_buffer_fails", a_span_of_a_freed_buffer_fails},
     {"putting_a_buffer_checks_it", putting_a_buffer_checks_it},
     {"types_of_a_protocol_have_far_spans", types_of_a_protocol_have_far_spans},
+    {"a_handler_cuts_its_reply_wherever_the_items_lie", a_handler_cuts_its_reply_wherever_the_items_lie},
+    {"wrong_cuts_fail_their_message", wrong_cuts_fail_their_message},
     {NULL, NULL},
 };

@@ -32,6 +32,6 @@ GYRE_KERNEL(wire_add, packet, packet)
     out.bytes = gyre_writable(u8, reply, reply->bytes);
     out.room = reply->bytes.count;
     const u32 length = gyre_encode_add_reply(&out, answer);
-    gyre_cut(reply, reply->bytes, length);
+    gyre_cut(gyre, u8, reply, reply->bytes, length);
     return GYRE_REPLY;
 }

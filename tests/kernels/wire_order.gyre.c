@@ -30,6 +30,6 @@ GYRE_KERNEL(wire_order, packet, counted)
     const u32 length = gyre_encode_order(&out, question);
     if (length == 0)
         return gyre_fail(gyre, (i32)out.at, out.problem);
-    gyre_cut(reply, reply->bytes, length);
+    gyre_cut(gyre, u8, reply, reply->bytes, length);
     return GYRE_REPLY;
 }

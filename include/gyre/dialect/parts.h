@@ -18,9 +18,12 @@
  *                                                         with the reply; fails the message, with nothing in
  *                                                         the reply, when the buffer does not hold them
  *     gyre_has(part)                                      whether an optional field is there
- *     void gyre_cut(reply, part, count)                   shortens a part of bytes, which lies in the reply,
- *                                                         to `count` and drops all
- *                                                         that was made behind it
+ *     void gyre_cut(gyre, T, reply, part, count)          shortens a part of the reply to `count` items, and
+ *                                                         drops all that was made behind it; of a part in a
+ *                                                         buffer its name becomes shorter. An empty part is
+ *                                                         nowhere, so nothing is behind it. Fails the
+ *                                                         message, and changes nothing, when the part has
+ *                                                         fewer items or is not in the reply
  *     void gyre_begin(message)                            empties another message with a tail, in an item of
  *                                                         the reply or of a buffer; these work on it as on a
  *                                                         reply
@@ -35,7 +38,7 @@
  * A reply's part is far when gyre_new_in made it: the receiver reads it with gyre_fetch (gyre.h).
  *
  * A reply with a tail is empty when its handler is called. In block kernels lane 0 alone calls gyre_new,
- * gyre_copy and gyre_new_text; the others see what it made after a barrier.
+ * gyre_copy, gyre_new_text, gyre_new_in and gyre_cut; the others see what it made after a barrier.
  */
 #ifndef GYRE_DIALECT_PARTS_H
 #define GYRE_DIALECT_PARTS_H
@@ -366,19 +369,46 @@ GYRE_LATE_ gyre_part gyre_new_in_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply
     return part;
 }
 
-#define gyre_cut(reply_, part_, count_)                                                                      \
-    do {                                                                                                     \
-        const gyre_u32 gyre_count_now_ = (count_);                                                           \
-        if (gyre_count_now_ <= (part_).count) {                                                              \
-            (part_).count = gyre_count_now_;                                                                 \
-            (reply_)->gyre_used = (part_).offset + gyre_count_now_;                                          \
-        }                                                                                                    \
-    } while (0)
+/* Where the tail of a message begins. */
+#define GYRE_TAIL_AT_(message_)                                                                              \
+    ((gyre_u32)((GYRE_GLOBAL gyre_u8 *)(message_)->gyre_tail - (GYRE_GLOBAL gyre_u8 *)(message_)))
+
+#define gyre_cut(gyre_, type_, reply_, part_, count_)                                                        \
+    ((part_) = gyre_cut_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), GYRE_TAIL_AT_(reply_), (part_), (count_), \
+                         sizeof(type_)))
+
+/* The part is held against the reply as those of a request are: nothing else tells where it came from. */
+GYRE_LATE_ gyre_part gyre_cut_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 least, gyre_part part,
+                               gyre_u32 count, gyre_u32 item_size)
+{
+    GYRE_GLOBAL gyre_u32 *used = (GYRE_GLOBAL gyre_u32 *)(GYRE_GLOBAL void *)reply;
+    const gyre_u32 at = part.offset & ~GYRE_PART_FAR;
+    const gyre_part none = {0, 0};
+    gyre_bounds_ bounds = {least, *used, *used - least, GYRE_FAILURE_PART, gyre->handles};
+    GYRE_LITERAL_ const char *wrong = gyre_part_wrong_(reply, part, item_size, part.count, 1, &bounds);
+    if (wrong)
+        wrong = gyre_wrong_in_(wrong, "gyre_cut: outside the reply", "gyre_cut: overlaps another part");
+    else if (count > part.count)
+        wrong = "gyre_cut: the part has fewer items";
+    if (wrong)
+        gyre_fail_(gyre, bounds.code, wrong);
+    if (wrong || part.count == 0)
+        return part;
+    *used = at;
+    if (count == 0)
+        return none;
+    if (gyre_is_far(part)) {
+        ((GYRE_GLOBAL gyre_far *)(GYRE_GLOBAL void *)(reply + at))->handle.size = (gyre_u64)count * item_size;
+        *used += (gyre_u32)sizeof(gyre_far);
+    } else {
+        *used += count * item_size;
+    }
+    part.count = count;
+    return part;
+}
 
 #undef gyre_begin
-#define gyre_begin(message_)                                                                                 \
-    gyre_begin_((GYRE_GLOBAL gyre_u8 *)(message_), (gyre_u32)((GYRE_GLOBAL gyre_u8 *)(message_)->gyre_tail - \
-                                                              (GYRE_GLOBAL gyre_u8 *)(message_)))
+#define gyre_begin(message_) gyre_begin_((GYRE_GLOBAL gyre_u8 *)(message_), GYRE_TAIL_AT_(message_))
 
 GYRE_LATE_ void gyre_begin_(GYRE_GLOBAL gyre_u8 *message, gyre_u32 least)
 {

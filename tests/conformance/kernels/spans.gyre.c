@@ -79,3 +79,25 @@ GYRE_KERNEL(lane_squares, squares_wanted, squares)
     }
     return GYRE_REPLY;
 }
+
+/* A handler learns only while it writes how much it has to say. */
+GYRE_KERNEL(lane_cut, cut_wanted, cut_numbers)
+{
+    if (request->room.id)
+        reply->numbers = gyre_new_in(gyre, u64, reply, &request->room, 0, request->count);
+    else
+        reply->numbers = gyre_new(gyre, u64, reply, request->count);
+    for (u32 i = 0; i < reply->numbers.count; i++)
+        gyre_set(gyre, u64, reply, reply->numbers, i, 100 + i);
+    gyre_part dropped = gyre_new_text(gyre, reply, "notes");
+    if (request->way == CUT_BESIDE)
+        reply->numbers.offset += 8;
+    if (request->way == CUT_AS_ANOTHER_TYPE)
+        gyre_cut(gyre, u32, reply, reply->numbers, request->keep);
+    else
+        gyre_cut(gyre, u64, reply, reply->numbers, request->keep);
+    if (request->way == CUT_WHAT_WAS_DROPPED)
+        gyre_cut(gyre, u8, reply, dropped, 1);
+    reply->title = gyre_new_text(gyre, reply, "kept");
+    return GYRE_REPLY;
+}

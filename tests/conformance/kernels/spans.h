@@ -29,4 +29,12 @@ GYRE_MESSAGE(squares_wanted, SQUARES_WANTED)
 #define SQUARES(FIELD) FIELD(u64, sum) FIELD(utf8, title) FIELD(span_u64, squares)
 GYRE_MESSAGE_TAIL(squares, SQUARES, 120)
 
+/* Asks for `count` numbers from 100 on, in a buffer that goes along or in the reply, of which `keep` remain. */
+#define CUT_WANTED(FIELD) FIELD(gyre_handle, room) FIELD(u32, count) FIELD(u32, keep) FIELD(u32, way)
+GYRE_MESSAGE(cut_wanted, CUT_WANTED)
+#define CUT_NUMBERS(FIELD) FIELD(span_u64, numbers) FIELD(utf8, title)
+GYRE_MESSAGE_TAIL(cut_numbers, CUT_NUMBERS, 160)
+/* What is cut: the numbers, as `keep` says; the same as u32; what was dropped before; what begins elsewhere. */
+enum { CUT_AS_ASKED, CUT_AS_ANOTHER_TYPE, CUT_WHAT_WAS_DROPPED, CUT_BESIDE };
+
 #endif
