@@ -150,12 +150,12 @@ START_TEST(each_test_kernel_is_described_as_on_the_cpu_and_spills_nothing)
 }
 END_TEST
 
-/* Whole, as where there are no parts; the other loop links them. */
+/* Some whole, as where there are no parts, which takes several times as long as to link them. */
 START_TEST(each_conformance_kernel_compiles_unless_it_must_not)
 {
     struct world world;
     const char *path = conformance_kernels.gl_pathv[_i];
-    world_open_parts(&world, "sm_90", "/no/such/folder");
+    world_open_parts(&world, "sm_90", _i % 4 == 0 ? "/no/such/folder" : PARTS_FOLDER);
     if (strstr(path, "broken")) {
         ck_assert_int_eq(world_compile(&world, path, ""), GYRE_FAILED);
         expect_text("broken.gyre.c:");
