@@ -57,7 +57,7 @@ static struct patience patience_with(const gyre_kernel *kernel)
 static bool look_at_queue(gyre_queue *queue, uint64_t now, bool *moved)
 {
     uint64_t first = gyre_queue_first_unanswered(queue);
-    if (first != queue->watched) {
+    if (first != queue->watched || queue->watched_ns == 0) { /* 0: not looked at before */
         queue->watched = first;
         queue->watched_ns = now;
         *moved = true;
