@@ -6,7 +6,8 @@
 /* Of one word each but for head, whose largest message is asked for. */
 static void types_may_have_any_name(struct conformance *test)
 {
-    static const char *const kernels[] = {"names_1", "names_2", "names_3", "names_4", "names_6"};
+    static const char *const kernels[] = {"names_1", "names_2", "names_3", "names_4",
+                                          "names_6", "names_7", "names_8"};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         gyre_kernel *kernel = launch(test, "names.gyre.c", kernels[i]);
         const uint32_t request = 41;

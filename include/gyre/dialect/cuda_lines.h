@@ -48,7 +48,7 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_DROPPED);
         return 0;
     }
-    if (GYRE_LENGTH_WRONG_((gyre_u32)line[0].y, K::request_least, K::request_size, (gyre_u32)line[1].x)) {
+    if (GYRE_LENGTH_WRONG_((gyre_u32)line[0].y, K::request_least_, K::request_size_, (gyre_u32)line[1].x)) {
         gyre_line_fail_(line, index, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return 1;
     }
@@ -56,13 +56,13 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
     GYRE_HEADER_AT_(gyre, index);
     GYRE_STAMP_BEGIN_(gyre, started);
     const int result = gyre_seal_holds_(gyre, index, line + 1, (gyre_u32)line[0].y)
-                           ? K::handle_chunks(line + 1, state, buffers, gyre)
+                           ? K::handle_chunks_(line + 1, state, buffers, gyre)
                            : GYRE_FAILED;
     GYRE_STAMP_END_(gyre, index, started);
     if (gyre->failed)
         gyre_line_fail_(line, index, gyre->fail_code, gyre->fail_text);
-    else if (result == GYRE_OUTCOME_REPLY && K::reply_size > 0)
-        gyre_line_head_(line, index, GYRE_REPLY_LENGTH_(K::reply_least, K::reply_size, (gyre_u32)line[1].x),
+    else if (result == GYRE_OUTCOME_REPLY && K::reply_size_ > 0)
+        gyre_line_head_(line, index, GYRE_REPLY_LENGTH_(K::reply_least_, K::reply_size_, (gyre_u32)line[1].x),
                         GYRE_OUTCOME_REPLY);
     else
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_NO_REPLY);

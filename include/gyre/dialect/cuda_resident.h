@@ -317,7 +317,7 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
     __shared__ gyre_block_view view;
     gyre_arrive_(arguments, &view);
     while (gyre_await_run_(arguments, &view))
-        K::serve(arguments, &view, gyre_dynamic_memory_);
+        K::serve_queues_(arguments, &view, gyre_dynamic_memory_);
 }
 
 /* ---- entries ---- */
@@ -336,16 +336,16 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
 #define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, serve_)              \
     struct gyre_resident_kernel_##name_ {                                                                      \
         enum {                                                                                                 \
-            form = form_,                                                                                      \
-            request_size = gyre_size_##request_,                                                               \
-            request_least = gyre_least_##request_,                                                             \
-            reply_size = gyre_size_##reply_,                                                                   \
-            reply_least = gyre_least_##reply_,                                                                 \
-            scratch_size = GYRE_SCRATCH_SIZE_(scratch_)                                                        \
+            kernel_form_ = form_,                                                                              \
+            request_size_ = gyre_size_##request_,                                                              \
+            request_least_ = gyre_least_##request_,                                                            \
+            reply_size_ = gyre_size_##reply_,                                                                  \
+            reply_least_ = gyre_least_##reply_,                                                                \
+            scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_)                                                       \
         };                                                                                                     \
-        static __device__ __forceinline__ int handle(const void *in_, void *out_, void *state_there_,          \
-                                                     void *scratch_there_, const void *bound_there_,           \
-                                                     gyre_context *gyre)                                       \
+        static __device__ __forceinline__ int handle_(const void *in_, void *out_, void *state_there_,         \
+                                                      void *scratch_there_, const void *bound_there_,          \
+                                                      gyre_context *gyre)                                      \
         {                                                                                                      \
             if (sizeof(buffers_) > sizeof(gyre_none))                                                          \
                 gyre_see_buffers_(bound_there_);                                                               \
@@ -360,18 +360,18 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
         }                                                                                                      \
         /* A request that lies in registers; the reply takes its place. Copies, so that types are not        \
          * punned. */ \
-        static __device__ __forceinline__ int handle_chunks(gyre_chunk *chunks_, void *state_there_,           \
-                                                            const void *bound_there_, gyre_context *gyre)      \
+        static __device__ __forceinline__ int handle_chunks_(gyre_chunk *chunks_, void *state_there_,          \
+                                                             const void *bound_there_, gyre_context *gyre)     \
         {                                                                                                      \
             request_ in_;                                                                                      \
             reply_ out_;                                                                                       \
             memcpy(&in_, chunks_, sizeof in_);                                                                 \
-            const int result_there_ = handle(&in_, &out_, state_there_, 0, bound_there_, gyre);                \
+            const int result_there_ = handle_(&in_, &out_, state_there_, 0, bound_there_, gyre);               \
             memcpy(chunks_, &out_, sizeof out_);                                                               \
             return result_there_;                                                                              \
         }                                                                                                      \
-        static __device__ __forceinline__ void serve(const gyre_resident_arguments &arguments,                 \
-                                                     gyre_block_view *view, gyre_chunk *memory)                \
+        static __device__ __forceinline__ void serve_queues_(const gyre_resident_arguments &arguments,         \
+                                                             gyre_block_view *view, gyre_chunk *memory)        \
         {                                                                                                      \
             GYRE_RESIDENT_BIND_(buffers_, buffers)                                                             \
             serve_<gyre_resident_kernel_##name_>(arguments, view, memory, &buffers);                           \

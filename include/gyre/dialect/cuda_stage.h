@@ -16,15 +16,16 @@
 /** What follows from a kernel's types; sizes in chunks. */
 template <class K> struct gyre_stage_ {
     enum {
-        request_chunks = GYRE_CUDA_CHUNKS(K::request_size),
-        reply_payload = K::reply_size > GYRE_SLOT_SMALL_PAYLOAD ? K::reply_size : GYRE_SLOT_SMALL_PAYLOAD,
+        request_chunks = GYRE_CUDA_CHUNKS(K::request_size_),
+        reply_payload = K::reply_size_ > GYRE_SLOT_SMALL_PAYLOAD ? K::reply_size_ : GYRE_SLOT_SMALL_PAYLOAD,
         reply_chunks = GYRE_CUDA_CHUNKS(reply_payload),
-        cell = GYRE_CUDA_CELL(K::request_size, reply_payload),
-        scratch_chunks = K::form == 2 ? (K::scratch_size + 15) / 16 : 0,
+        cell = GYRE_CUDA_CELL(K::request_size_, reply_payload),
+        scratch_chunks = K::kernel_form_ == 2 ? (K::scratch_size_ + 15) / 16 : 0,
         room = GYRE_CUDA_ROOM(__CUDA_ARCH__) / 16,
         in_shared = scratch_chunks + cell <= room,
-        by_workers = K::form == 1 && cell + GYRE_CUDA_DENSE(K::request_size) <= room / GYRE_CUDA_WORKERS_MAX,
-        dense = by_workers ? GYRE_CUDA_DENSE(K::request_size) : 0
+        by_workers =
+            K::kernel_form_ == 1 && cell + GYRE_CUDA_DENSE(K::request_size_) <= room / GYRE_CUDA_WORKERS_MAX,
+        dense = by_workers ? GYRE_CUDA_DENSE(K::request_size_) : 0
     };
 };
 
@@ -36,8 +37,8 @@ GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 
                                   int writes)
 {
     const int dropped = index < drop_before,
-              wrong =
-                  GYRE_LENGTH_WRONG_(in->length, K::request_least, K::request_size, GYRE_FIRST_WORD_(in + 1));
+              wrong = GYRE_LENGTH_WRONG_(in->length, K::request_least_, K::request_size_,
+                                         GYRE_FIRST_WORD_(in + 1));
     if (writes && dropped) {
         out->length = 0;
         out->info = GYRE_OUTCOME_DROPPED;
@@ -49,7 +50,7 @@ GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 
 
 template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
 {
-    return GYRE_REPLY_LENGTH_(K::reply_least, K::reply_size, GYRE_FIRST_WORD_(out + 1));
+    return GYRE_REPLY_LENGTH_(K::reply_least_, K::reply_size_, GYRE_FIRST_WORD_(out + 1));
 }
 
 /* What follows a slot's header in the stage, for handlers, whose compiler is to know how it is aligned. */
@@ -73,7 +74,7 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
         GYRE_HEADER_AT_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result = gyre_seal_holds_(gyre, index, in + 1, in->length)
-                               ? K::handle(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
+                               ? K::handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
                                : GYRE_FAILED;
         failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
         gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
@@ -100,7 +101,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result =
             gyre_seal_holds_(gyre, worker->first + slot, in + 1, in->length)
-                ? K::handle(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
+                ? K::handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
                 : GYRE_FAILED;
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0) {
@@ -159,9 +160,9 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, 
     gyre_worker *worker = &view->workers[threadIdx.x / threads];
     const gyre_u32 thread = threadIdx.x % threads;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
-    if constexpr (K::form == 2) {
+    if constexpr (K::kernel_form_ == 2) {
         gyre_handle_in_turn_<K>(view, cells, worker, arguments.state, memory, buffers, gyre);
-    } else if constexpr (K::form == 3) {
+    } else if constexpr (K::kernel_form_ == 3) {
         if (thread == 0)
             gyre_handle_actor_<K>(arguments, view, cells, buffers, gyre);
     } else {
@@ -205,15 +206,15 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
     const gyre_u32 bridged = gyre_all_bridged_(view);
     const gyre_u32 threads = gyre_worker_threads_<K>(view, bridged);
     const gyre_u32 dense = bridged ? 0 : stage::dense;
-    const gyre_u32 wanted = K::form == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
-                            : K::form == 3 ? GYRE_ACTOR_WINDOW
-                                           : threads;
+    const gyre_u32 wanted = K::kernel_form_ == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
+                            : K::kernel_form_ == 3 ? GYRE_ACTOR_WINDOW
+                                                   : threads;
     const gyre_u32 room = stage::in_shared
                               ? (gyre_dynamic_size_() - 16 * stage::scratch_chunks) / (blockDim.x / threads)
                               : GYRE_CUDA_STAGE_SIZE;
     gyre_stage_make_(view, threads, room, wanted, stage::request_chunks, stage::reply_chunks,
                      (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (dense > 0 ? GYRE_STAGE_DENSE_ : 0) |
-                         (K::form == 2 ? GYRE_STAGE_BLOCK_ : 0));
+                         (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0));
     __syncthreads();
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
     gyre_chunk *cells = stage::in_shared
@@ -230,8 +231,8 @@ template <class K>
 GYRE_HELPER void gyre_serve_lanes_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                                    gyre_chunk *memory, const void *buffers)
 {
-    constexpr int lines = K::form == 1 && K::request_size <= GYRE_SLOT_SMALL_PAYLOAD &&
-                          K::reply_size <= GYRE_SLOT_SMALL_PAYLOAD;
+    constexpr int lines = K::kernel_form_ == 1 && K::request_size_ <= GYRE_SLOT_SMALL_PAYLOAD &&
+                          K::reply_size_ <= GYRE_SLOT_SMALL_PAYLOAD;
     if constexpr (lines) {
         if (view->team_size == 1) {
             gyre_serve_lines_<K>(arguments, view, memory, buffers);
@@ -240,7 +241,7 @@ GYRE_HELPER void gyre_serve_lanes_(const gyre_resident_arguments &arguments, gyr
     }
     gyre_context gyre;
     gyre_context_make_(&gyre, arguments, 0);
-    if (K::form == 3)
+    if (K::kernel_form_ == 3)
         gyre.lane_count = 1; /* the other threads only help to move messages */
     gyre_serve_staged_<K>(arguments, view, memory, buffers, &gyre);
 }

@@ -14,6 +14,8 @@ NEXT(names_2, in, out)
 NEXT(names_3, requests, replies)
 NEXT(names_4, batch, epoch)
 NEXT(names_5, head, queue)
+NEXT(names_7, handle, form)
+NEXT(names_8, serve, scratch_size)
 GYRE_ACTOR(names_6, control, answer, state)
 {
     state->number += request->number;
