@@ -11,16 +11,16 @@ static gyre_kernel_info info_of(const gyre_kernel *kernel)
     return info;
 }
 
-static void send(gyre_kernel *kernel, uint64_t number)
+static void send(gyre_queue *queue, uint64_t number)
 {
     crash_request request = {.fault = CRASH_SLOW, .always = 1, .number = number}; /* 60 ms */
-    must(gyre_send(gyre_kernel_queue(kernel), &request, sizeof request, NULL, soon()));
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
 }
 
-static void receive(gyre_kernel *kernel, uint64_t number)
+static void receive(gyre_queue *queue, uint64_t number)
 {
     crash_reply reply = {0};
-    must(gyre_receive(gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, soon()));
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
     require(reply.number == number && reply.check == mixed(number));
 }
 
@@ -37,10 +37,10 @@ static void a_stall_without_a_budget_is_told(void)
         for (uint64_t number = 0; !seen || log_lines_with("goes on: its handler came back") == over;
              number++) {
             require(gyre_now_ns() < limit); /* a busy machine may look too late, now and then */
-            send(kernel, number);
+            send(gyre_kernel_queue(kernel), number);
             while (info_of(kernel).health != GYRE_HEALTH_IDLE)
                 seen = seen || info_of(kernel).health == GYRE_HEALTH_STALLED;
-            receive(kernel, number); /* it took as long as it liked */
+            receive(gyre_kernel_queue(kernel), number); /* it took as long as it liked */
         }
         require(info_of(kernel).stalls > 0 && info_of(kernel).restarts == 0);
         require(log_lines_with(
@@ -54,11 +54,27 @@ static void a_stall_is_not_told_when_so_told(void)
 {
     gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.stall_told_ms=0", NULL});
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
-    send(kernel, 1);
+    send(gyre_kernel_queue(kernel), 1);
     for (gyre_kernel_health now; (now = info_of(kernel).health) != GYRE_HEALTH_IDLE;)
         require(now == GYRE_HEALTH_BUSY);
-    receive(kernel, 1);
+    receive(gyre_kernel_queue(kernel), 1);
     require(info_of(kernel).stalls == 0);
+    gyre_close(runtime);
+}
+
+/* A look falls into most of these handlers, and finds a queue that was never looked at before. */
+static void a_queue_that_is_new_is_not_stalled(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.handler_budget_ms=800", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    for (uint64_t number = 0; number < 8; number++) {
+        gyre_queue *queue = NULL;
+        must(gyre_queue_open(kernel, NULL, &queue));
+        send(queue, number);
+        receive(queue, number);
+        gyre_queue_close(queue);
+    }
+    require(info_of(kernel).stalls == 0 && info_of(kernel).restarts == 0);
     gyre_close(runtime);
 }
 
@@ -85,13 +101,13 @@ static void each_block_tells_what_it_does(void)
         require(gyre_now_ns() < limit);
         while (blocks_that_are(kernel, GYRE_HEALTH_IDLE) != 3)
             require(gyre_now_ns() < limit);
-        send(kernel, number);
+        send(gyre_kernel_queue(kernel), number);
         while (info_of(kernel).health != GYRE_HEALTH_IDLE) {
             busy += blocks_that_are(kernel, GYRE_HEALTH_BUSY) == 1;
             stalled += blocks_that_are(kernel, GYRE_HEALTH_STALLED) == 1;
             require(blocks_that_are(kernel, GYRE_HEALTH_IDLE) >= 2);
         }
-        receive(kernel, number);
+        receive(gyre_kernel_queue(kernel), number);
     }
     require(gyre_kernel_block_get(kernel, 3, &info) == GYRE_INVALID);
     must(gyre_kernel_terminate(kernel, soon(), NULL));
@@ -120,6 +136,7 @@ static void checkpoints_that_nobody_puts_back_are_told(void)
 static const named_case cases[] = {
     {"a_stall_without_a_budget_is_told", a_stall_without_a_budget_is_told},
     {"a_stall_is_not_told_when_so_told", a_stall_is_not_told_when_so_told},
+    {"a_queue_that_is_new_is_not_stalled", a_queue_that_is_new_is_not_stalled},
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},
     {"checkpoints_that_nobody_puts_back_are_told", checkpoints_that_nobody_puts_back_are_told},
 };
