@@ -197,20 +197,12 @@ static bool copy_request(const gyre_queue *queue, uint64_t index, struct gyre_lo
     return true;
 }
 
-/*
- * Under the producer's lock: the next request will be taken, and nobody needs what its place held. Where it is
- * the log that has no room, whoever makes room there is told.
- */
-static bool has_room(gyre_queue *target)
+/* Under the producer's lock: the next request will be taken, and nobody needs what its place held. */
+static bool has_room(const gyre_queue *target)
 {
     const uint64_t next = target->producer.sent;
-    if (gyre_queue_closed(target) || target->producer.reserving ||
-        next - gyre_received(target) >= target->capacity)
-        return false;
-    if (gyre_queue_log_has_room(target, next))
-        return true;
-    gyre_queue_log_grant(target, next, 0);
-    return false;
+    return !gyre_queue_closed(target) && !target->producer.reserving &&
+           next - gyre_received(target) < target->capacity && gyre_queue_log_has_room(target, next);
 }
 
 static bool put(gyre_queue *target, const struct gyre_logged_request *request, struct gyre_origin origin,

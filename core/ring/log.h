@@ -38,7 +38,7 @@ struct gyre_queue_log {
     struct gyre_queue_position base; /* of the last checkpoint; `first` is atomic */
     struct gyre_queue_position coming; /* of the one that is being taken */
     bool looked;                       /* `coming` was noted for it */
-    uint32_t asked;                    /* atomic: `ask` was called since the last checkpoint */
+    uint32_t asked;                    /* atomic: `ask` was called, and need not be again */
     void (*ask)(void *context);        /* must not block */
     void *ask_context;
 };
@@ -69,6 +69,8 @@ void gyre_queue_log_commit(gyre_queue *queue, uint64_t ask_after);
 void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after);
 /** Everything that was sent is settled: a kernel begins with its initial state. No device. */
 void gyre_queue_log_restart(gyre_queue *queue, uint64_t ask_after);
+/** Whether one is worth taking soon. From a "no" on, `ask` is called as soon as one is. */
+bool gyre_queue_log_asks(gyre_queue *queue);
 /** How many requests were handled since the last checkpoint, as far as they are one after the other. */
 uint64_t gyre_queue_log_behind(const gyre_queue *queue);
 

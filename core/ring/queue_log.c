@@ -145,11 +145,15 @@ static void save_before(gyre_queue *queue, uint64_t end)
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
 }
 
-/* Whoever takes checkpoints, or writes the journal, may sleep. */
-static void tell(struct gyre_queue_log *log, uint64_t end, bool held)
+/*
+ * Whoever takes checkpoints, or writes the journal, may sleep. `ask_at` may be of the checkpoint before, and
+ * `asked` be set too early then: gyre_queue_log_asks takes it back, and here and there each sees what the
+ * other wrote if its exchange comes second.
+ */
+static void tell(struct gyre_queue_log *log, uint64_t end)
 {
-    bool due = end >= load(&log->ask_at) || held;
-    if (log->ask && due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_RELAXED))
+    bool due = log->ask && end >= load(&log->ask_at);
+    if (due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_ACQ_REL))
         log->ask(log->ask_context);
     if (!log->journal_bell)
         return;
@@ -167,7 +171,7 @@ uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted
     uint64_t end = index + granted;
     save_before(queue, end);
     __atomic_store_n(&log->announced, end, __ATOMIC_RELEASE);
-    tell(log, end, granted < wanted);
+    tell(log, end);
     return granted;
 }
 
@@ -264,6 +268,20 @@ void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after
     log->looked = true;
     log->saved = gyre_received(queue);
     gyre_queue_log_commit(queue, ask_after);
+}
+
+static bool is_asked_for(const struct gyre_queue_log *log)
+{
+    return load(&log->announced) >= load(&log->ask_at);
+}
+
+bool gyre_queue_log_asks(gyre_queue *queue)
+{
+    struct gyre_queue_log *log = queue->log;
+    if (is_asked_for(log))
+        return true;
+    __atomic_exchange_n(&log->asked, 0, __ATOMIC_ACQ_REL); /* pairs with a sender's, in tell() */
+    return is_asked_for(log);
 }
 
 uint64_t gyre_queue_log_behind(const gyre_queue *queue)

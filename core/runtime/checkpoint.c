@@ -480,11 +480,10 @@ static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
     *soon = kernel->reviving; /* who asks meanwhile does not ask again */
-    for (const gyre_queue *queue = kernel->queues; kernel->resident && queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues; kernel->resident && queue; queue = queue->next) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (queue->capacity + queue->log->count) / 2;
-        *soon = *soon || __atomic_load_n(&queue->log->announced, __ATOMIC_ACQUIRE) >=
-                             __atomic_load_n(&queue->log->ask_at, __ATOMIC_ACQUIRE);
+        *soon = gyre_queue_log_asks(queue) || *soon;
         *now = *now || here >= (every < half ? every : half) ||
                (here && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)));
         behind += here;
