@@ -306,10 +306,11 @@ static void tell_starved(const struct cpu_worker *worker, uint64_t starved, uint
     }
 }
 
-static uint64_t starved_queues(const struct cpu_worker *worker)
+/* Of a paused kernel none: queues are closed meanwhile, and the worker does not hear which. */
+static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command)
 {
     uint64_t starved = 0;
-    for (uint32_t i = 0; i < worker->queue_count; i++)
+    for (uint32_t i = 0; GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN && i < worker->queue_count; i++)
         starved |= (uint64_t)is_starved(worker, &worker->queues[i]) << i;
     return starved;
 }
@@ -317,13 +318,14 @@ static uint64_t starved_queues(const struct cpu_worker *worker)
 static void park(const struct cpu_worker *worker, gyre_u64 command)
 {
     gyre_control_region *control = worker->resident->control;
-    const uint64_t starved = starved_queues(worker);
+    const uint64_t starved = starved_queues(worker, command);
     tell_starved(worker, starved, 1);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     gyre_barrier_heavy(worker->resident->light_barriers && worker->resident->idle != GYRE_IDLE_PARK);
     for (;;) {
         uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
-        if (has_work(worker, command))
+        /* a request that came since, and finds no room for its reply: clients have to be told of it first */
+        if (has_work(worker, command) || starved_queues(worker, command) != starved)
             break;
         gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
     }

@@ -83,17 +83,24 @@ static bool yield(gyre_resident *resident, gyre_u64 command, uint64_t turns)
     return false;
 }
 
+/* Of a paused kernel none: queues are closed meanwhile, and the pump does not hear which. */
+static uint64_t starved_queues(gyre_resident *resident, gyre_u64 command)
+{
+    return GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? opencl_bridge_starved(resident) : 0;
+}
+
 static void park(gyre_resident *resident, gyre_u64 command)
 {
     gyre_control_region *control = resident->control;
     opencl_log_drain(resident, true);
-    const uint64_t starved = opencl_bridge_starved(resident);
+    const uint64_t starved = starved_queues(resident, command);
     opencl_bridge_tell(resident, starved, 1);
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
     for (;;) {
         uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
-        if (has_work(resident, command))
+        /* a request that came since, and finds no room for its reply: clients have to be told of it first */
+        if (has_work(resident, command) || starved_queues(resident, command) != starved)
             break;
         gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
     }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { LARGEST = 8000 }; /* words of a letter */
 
@@ -315,6 +316,70 @@ static void replies_wait_for_room(struct conformance *test)
     gyre_close(own.runtime);
 }
 
+/* A device that sleeps when such a request comes wakes up for the room as well. */
+static void a_request_may_come_when_replies_have_no_room(struct conformance *test)
+{
+    enum { ROUNDS = 3, MOST = 16 };
+    const struct timespec pause = {0, 20000000}; /* it sleeps by then */
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(&own, "bridged.gyre.c", "letters");
+    desc.blocks = 1;
+    must(gyre_launch(own.runtime, &desc, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    letter *letters = new_letters(1);
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t sent = 0, index = 0;
+        gyre_status status = GYRE_OK;
+        while (status == GYRE_OK && sent < MOST) { /* until one is not answered, for want of room */
+            write_letter(letters, sent++, 0, LARGEST);
+            nanosleep(&pause, NULL);
+            must(gyre_send(queue, letters, sizeof *letters, &index, soon()));
+            status = gyre_await(queue, index, GYRE_PROCESSED, gyre_in_ms(20));
+        }
+        require(status == GYRE_TIMEOUT);
+        for (uint64_t i = 0; i < sent; i++) {
+            gyre_completion completion;
+            must(gyre_receive(queue, letters, sizeof *letters, &completion, soon()));
+            require(completion.outcome == GYRE_REPLIED &&
+                    is_answer(letters, completion.length, i, 0, LARGEST));
+        }
+    }
+    free(letters);
+    gyre_close(own.runtime);
+}
+
+/* A device that is paused touches no queue, whatever waited for room there. */
+static void a_paused_kernel_lets_go_of_a_full_bridge(struct conformance *test)
+{
+    enum { ROUNDS = 10, FULL = 3 };
+    struct conformance own = open_small(test, "queue.default.bytes=1");
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(&own, "bridged.gyre.c", "letters");
+    desc.blocks = 1;
+    must(gyre_launch(own.runtime, &desc, &kernel));
+    letter *letters = new_letters(1);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        gyre_queue *queue = NULL;
+        uint64_t index = 0;
+        must(gyre_queue_open(kernel, NULL, &queue));
+        for (uint64_t i = 0; i < FULL; i++) {
+            write_letter(letters, i, 0, LARGEST);
+            must(gyre_send(queue, letters, sizeof *letters, &index, soon()));
+        }
+        must(gyre_await(queue, index - 1, GYRE_PROCESSED, soon()));
+        must(gyre_kernel_deactivate(kernel, soon()));
+        gyre_queue_close(queue);
+        must(gyre_kernel_activate(kernel, soon()));
+        write_letter(letters, round, 1, 1);
+        must(gyre_call(gyre_kernel_queue(kernel), letters, sizeof *letters, letters, sizeof *letters, NULL,
+                       soon()));
+        require(is_answer(letters, letters->gyre_used, round, 1, 1));
+    }
+    free(letters);
+    gyre_close(own.runtime);
+}
+
 const struct conformance_case bridged_cases[] = {
     {"letters_of_every_size_come_back", letters_of_every_size_come_back},
     {"several_blocks_share_a_bridge", several_blocks_share_a_bridge},
@@ -323,5 +388,7 @@ const struct conformance_case bridged_cases[] = {
     {"a_full_bridge_says_so", a_full_bridge_says_so},
     {"a_bridge_drops_the_oldest", a_bridge_drops_the_oldest},
     {"replies_wait_for_room", replies_wait_for_room},
+    {"a_request_may_come_when_replies_have_no_room", a_request_may_come_when_replies_have_no_room},
+    {"a_paused_kernel_lets_go_of_a_full_bridge", a_paused_kernel_lets_go_of_a_full_bridge},
     {NULL, NULL},
 };
