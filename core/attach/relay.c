@@ -99,6 +99,7 @@ static bool give_completions(struct gyre_relay *relay)
 static bool turn(struct gyre_relay *relay)
 {
     bool worked = give_completions(relay);
+    relay->held = false;
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         worked = gyre_relay_take(relay, ring) || worked;
         worked = gyre_relay_promise(relay, ring) || worked;
@@ -177,11 +178,14 @@ static bool look(struct gyre_relay *relay, bool *ended)
     return worked;
 }
 
-/* Looks once more; *deadline: how long it may sleep; *rung: whether somebody rings at all. */
-static bool look_again(struct gyre_relay *relay, uint64_t *deadline, bool *rung)
+/*
+ * Looks once more; *deadline: how long it may sleep; *rung: whether somebody rings at all. `held`: whoever makes
+ * room in the queue was told to ring.
+ */
+static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, bool *rung)
 {
     pthread_mutex_lock(&relay->lock);
-    bool worked = turn(relay) || is_stopped(relay);
+    bool worked = turn(relay) || is_stopped(relay) || (relay->held && !held);
     bool waits = under_way(relay) != 0, busy = waits || relay->absent || gyre_queue_closed(relay->target);
     for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         busy = busy || ring->covered.open || ring->durable.open;
@@ -191,23 +195,27 @@ static bool look_again(struct gyre_relay *relay, uint64_t *deadline, bool *rung)
     return worked;
 }
 
-/* Announces that it sleeps, on either side, and looks once more. */
+/* Announces that it sleeps, on either side, and looks once more. Room is made by the program's own receivers,
+ * too. */
 static void sleep_at_bell(struct gyre_relay *relay)
 {
     gyre_queue_region *shared = relay->target->shared;
     uint64_t deadline = 0;
+    const uint32_t held = relay->held;
     bool rung = false;
+    __atomic_fetch_add(&relay->target->state.credit_waiters, held, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
     gyre_barrier_heavy(1);
     uint32_t seen = __atomic_load_n(&shared->device.bell, __ATOMIC_ACQUIRE); /* before the look */
-    bool worked = look_again(relay, &deadline, &rung);
+    bool worked = look_again(relay, held != 0, &deadline, &rung);
     if (!worked && rung)
         gyre_futex_wait(&shared->device.bell, seen, deadline);
     else if (!worked)
         gyre_nap(deadline); /* the device rings no bell */
     __atomic_fetch_sub(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_sub(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(&relay->target->state.credit_waiters, held, __ATOMIC_SEQ_CST);
 }
 
 static void *carry(void *argument)

@@ -76,6 +76,7 @@ struct gyre_relay {
     uint64_t oldest;                    /* no place below is in use */
     uint64_t absent;                    /* places in use whose client is not there */
     struct gyre_logged_request request; /* what is being copied */
+    bool held;                          /* the thread's: one of its clients' requests found no room */
     bool ended;                         /* the target is closed and not looked at any more */
     uint64_t serial;                    /* of clients without a name */
     pthread_t thread;

@@ -238,8 +238,10 @@ static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uin
         refuse(ring, its);
     } else {
         const struct gyre_origin origin = {ring->client, its};
-        if (!put(relay->target, &relay->request, origin, &index))
+        if (!put(relay->target, &relay->request, origin, &index)) {
+            relay->held = true;
             return false;
+        }
         *gyre_relay_place(relay, index) =
             (struct gyre_relay_place){.request = index + 1, .origin = origin, .ring = ring};
         ring->target_end = index + 1;

@@ -13,6 +13,7 @@
 #include "core/ring/copy.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
+#include "core/ring/origin.h"
 #include "core/ring/queue_spans.h"
 #include "core/ring/publish.h"
 
@@ -140,8 +141,10 @@ void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
 void gyre_queue_ring_credit(gyre_queue *queue)
 {
     gyre_barrier_light(queue->light_waits); /* pairs with the heavy barrier in queue_wait.c */
-    if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) != 0, 0))
-        gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+    if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) == 0, 1))
+        return;
+    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
+    gyre_origins_tell(queue); /* a relay waits for room where it waits for all else */
 }
 
 gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number)

@@ -2,6 +2,7 @@
 /* Other programs' queues into kernels that keep what was sent. One case a run, named in the table at the end. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tellers.h"
 
@@ -84,6 +85,38 @@ static void a_full_replay_log_holds_no_client_up_for_ever(void)
     gyre_close(runtime);
 }
 
+/* The room that a client's request waits for is made by the program that serves: it receives what is its own. */
+static void the_programs_own_requests_hold_no_client_up_for_ever(void)
+{
+    enum { ROUNDS = 20, CAPACITY = 8 };
+    begin_lives();
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        "kernel.teller.checkpoints=true", "kernel.teller.checkpoint_ms=0", "queue.teller.capacity=8", NULL});
+    gyre_kernel *kernel = launch_teller(runtime, "teller");
+    gyre_queue *own = gyre_kernel_queue(kernel);
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        teller_request request = {.client = 1, .number = round + 1};
+        teller_reply reply = {0};
+        for (uint64_t i = 1; i <= CAPACITY; i++) {
+            const teller_request mine = {.client = 2, .number = round * CAPACITY + i};
+            must(gyre_send(own, &mine, sizeof mine, NULL, soon()));
+        }
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        usleep(round % 2 ? 0 : 5000); /* whoever passes it on sleeps by then */
+        for (uint64_t i = 1; i <= CAPACITY; i++) {
+            must(gyre_receive(own, &reply, sizeof reply, NULL, soon()));
+            require_account(reply, round * CAPACITY + i);
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require_account(reply, round + 1);
+    }
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static void accepted_requests_are_completed_when_a_kept_kernel_ends(void)
 {
     begin_lives();
@@ -144,6 +177,8 @@ static const named_case cases[] = {
     {"clients_share_a_kernel_with_state", clients_share_a_kernel_with_state},
     {"clients_wait_for_each_acknowledgement", clients_wait_for_each_acknowledgement},
     {"a_full_replay_log_holds_no_client_up_for_ever", a_full_replay_log_holds_no_client_up_for_ever},
+    {"the_programs_own_requests_hold_no_client_up_for_ever",
+     the_programs_own_requests_hold_no_client_up_for_ever},
     {"accepted_requests_are_completed_when_a_kept_kernel_ends",
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
