@@ -479,7 +479,7 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
-    *soon = kernel->reviving; /* who asks meanwhile does not ask again */
+    *soon = kernel->starting; /* also again: who asks meanwhile does not ask once more */
     for (gyre_queue *queue = kernel->queues; kernel->resident && queue; queue = queue->next) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (queue->capacity + queue->log->count) / 2;

@@ -229,6 +229,44 @@ static void a_relaunched_kernel_begins_anew(void)
     gyre_close(runtime);
 }
 
+static void *relaunch(void *argument)
+{
+    must(gyre_kernel_relaunch(argument));
+    return NULL;
+}
+
+/* Sends are accepted before the kernel is there: whoever asks then finds nobody at home, too. */
+static void a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken(void)
+{
+    enum { AT_ONCE = 900, IN_ALL = 4000 };
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", "kernel.default.replay_log=4096");
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const crash_request first = {.number = 0};
+    gyre_status status = GYRE_CLOSED;
+    pthread_t thread;
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    stop_worker(worker_of(getpid()), 200); /* so that the launch takes as long */
+    require(pthread_create(&thread, NULL, relaunch, kernel) == 0);
+    while (status == GYRE_CLOSED)
+        status = gyre_send(queue, &first, sizeof first, NULL, GYRE_NO_WAIT);
+    must(status);
+    for (uint64_t i = 1; i < AT_ONCE; i++)
+        send_one(queue, CRASH_NOT, 0, i);
+    pthread_join(thread, NULL);
+    for (uint64_t i = 0; i < AT_ONCE; i++)
+        receive_one(queue, &model, i);
+    for (uint64_t i = AT_ONCE; i < IN_ALL; i++) {
+        send_one(queue, CRASH_NOT, 0, i);
+        receive_one(queue, &model, i);
+    }
+    require(info_of(kernel).checkpoints >= 2);
+    go_on_stopped();
+    require_state(kernel, &model);
+    gyre_close(runtime);
+}
+
 static void an_endless_loop_in_a_replay_is_ended(void)
 {
     gyre_runtime *runtime =
@@ -568,6 +606,8 @@ static const named_case cases[] = {
     {"poison_leaves_no_trace_in_the_state", poison_leaves_no_trace_in_the_state},
     {"a_paused_kernel_comes_back_paused_with_its_state", a_paused_kernel_comes_back_paused_with_its_state},
     {"a_relaunched_kernel_begins_anew", a_relaunched_kernel_begins_anew},
+    {"a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken",
+     a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken},
     {"an_endless_loop_in_a_replay_is_ended", an_endless_loop_in_a_replay_is_ended},
     {"an_actor_has_one_queue", an_actor_has_one_queue},
     {"a_clock_in_a_handler_is_pointed_out", a_clock_in_a_handler_is_pointed_out},
