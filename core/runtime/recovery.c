@@ -21,6 +21,7 @@
 #include "core/base/fault.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
+#include "gyre/waiting.h"
 
 enum {
     BACKOFF_DOUBLINGS_MAX = 10,
@@ -48,6 +49,13 @@ static void add_counts(gyre_kernel *kernel)
     }
 }
 
+/* Who waits may wait for a reply that is there: the worker died before it rang. */
+static void wake_waiting(const gyre_kernel *kernel)
+{
+    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+}
+
 /*
  * A kernel that ran in the dead worker. One that is being launched is left to the thread that does it, which
  * finds out by itself; one that was told to stop has stopped.
@@ -69,6 +77,7 @@ static void suspend(gyre_kernel *kernel)
     } else if (kernel->reviving) {
         kernel->restarts++; /* the next one died before it was said to run */
     }
+    wake_waiting(kernel);
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, dead);
 }
