@@ -90,6 +90,7 @@ static bool give_completions(struct gyre_relay *relay)
         gyre_consumer_give(target);
         if (relay->oldest == end && target->log->journal_bell) /* the last one is written down at once */
             gyre_bell_ring(target->log->journal_bell, INT_MAX);
+        gyre_queue_log_tell_taken(target);
     }
     if (given)
         pthread_cond_broadcast(&relay->changed);

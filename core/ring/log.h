@@ -57,6 +57,8 @@ bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
 
 /** Whether it is the journal that holds up the next request. Any thread. */
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
+/** Replies were taken: wakes the journal, if it has to note that before senders go on. Any thread. */
+void gyre_queue_log_tell_taken(gyre_queue *queue);
 
 /* ---- checkpoints: between two messages ---- */
 

@@ -145,6 +145,14 @@ static void save_before(gyre_queue *queue, uint64_t end)
     __atomic_thread_fence(__ATOMIC_RELEASE); /* before the slots are written: pairs with read_slot's */
 }
 
+/* The fence pairs with the journal's, between "I sleep" and its last look. */
+static void wake_journal(const struct gyre_queue_log *log)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&log->journal_sleeps, __ATOMIC_RELAXED))
+        gyre_bell_ring(log->journal_bell, INT_MAX);
+}
+
 /*
  * Whoever takes checkpoints, or writes the journal, may sleep. `ask_at` may be of the checkpoint before, and
  * `asked` be set too early then: gyre_queue_log_asks takes it back, and here and there each sees what the
@@ -155,12 +163,8 @@ static void tell(struct gyre_queue_log *log, uint64_t end)
     bool due = log->ask && end >= load(&log->ask_at);
     if (due && !__atomic_exchange_n(&log->asked, 1, __ATOMIC_ACQ_REL))
         log->ask(log->ask_context);
-    if (!log->journal_bell)
-        return;
-    __atomic_thread_fence(
-        __ATOMIC_SEQ_CST); /* pairs with the journal's, between "I sleep" and its last look */
-    if (__atomic_load_n(&log->journal_sleeps, __ATOMIC_RELAXED))
-        gyre_bell_ring(log->journal_bell, INT_MAX);
+    if (log->journal_bell)
+        wake_journal(log);
 }
 
 uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
@@ -183,6 +187,15 @@ bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index)
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
 {
     return gyre_queue_next_index(queue) >= load(&queue->log->journal_limit);
+}
+
+void gyre_queue_log_tell_taken(gyre_queue *queue)
+{
+    if (!queue->log->journal_bell)
+        return;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as in wake_journal: between "taken" and who waits for it */
+    if (gyre_queue_log_awaits_journal(queue))
+        wake_journal(queue->log);
 }
 
 /* Whoever waits for room, for a checkpoint or for the journal. */

@@ -145,6 +145,8 @@ void gyre_queue_ring_credit(gyre_queue *queue)
         return;
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
     gyre_origins_tell(queue); /* a relay waits for room where it waits for all else */
+    if (queue->log)
+        gyre_queue_log_tell_taken(queue);
 }
 
 gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number)

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/log.h"
+#include "core/ring/queue_inside.h"
 #include "core/runtime/checkpoint.h"
 
 #define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
@@ -91,6 +92,13 @@ static bool announced_more(const struct gyre_durable *durable)
     return __atomic_load_n(&log->announced, __ATOMIC_ACQUIRE) > durable->journal.sent;
 }
 
+/* Senders are held up until it is noted that replies were taken. */
+static bool holds_senders_up(const struct gyre_durable *durable)
+{
+    return gyre_queue_log_awaits_journal(durable->queue) &&
+           gyre_received(durable->queue) > durable->journal.taken;
+}
+
 static uint64_t pause_length(const struct gyre_durable *durable, gyre_status status)
 {
     if (status != GYRE_OK)
@@ -114,7 +122,8 @@ static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
     uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
     __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in queue_log.c */
-    if (!stopped(durable) && (durable->failing || !announced_more(durable) || length_ns == SOON_NS))
+    bool more = announced_more(durable) || holds_senders_up(durable);
+    if (!stopped(durable) && (durable->failing || !more || length_ns == SOON_NS))
         gyre_futex_wait(&durable->bell, seen, gyre_clock_ns() + length_ns);
     __atomic_store_n(&log->journal_sleeps, 0, __ATOMIC_RELAXED);
 }

@@ -7,6 +7,7 @@
 #include "lives.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -407,6 +408,37 @@ static void nothing_is_lost_when_the_disk_is_full(void)
     live(last_life, 0);
 }
 
+/* ---- waiting for the journal ---- */
+
+enum { STREAMED = 2000 };
+
+static void *send_stream(void *queue)
+{
+    for (uint64_t i = 0; i < STREAMED; i++)
+        send_right(queue, i, CRASH_NOT);
+    return NULL;
+}
+
+/* The sender is held up by the journal all the time: replies that were taken have to be noted there. */
+static void stream_through_a_small_queue(void)
+{
+    gyre_runtime *runtime =
+        open_durable(false, (const char *const[]){"queue.default.capacity=16", "queue.default.fsync=interval",
+                                                  "queue.default.fsync_ms=3600000", NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    pthread_t sender;
+    require(pthread_create(&sender, NULL, send_stream, queue) == 0);
+    for (uint64_t i = 0; i < STREAMED; i++)
+        receive_right(queue, i);
+    pthread_join(sender, NULL);
+    gyre_close(runtime);
+}
+
+static void who_waits_for_the_journal_waits_for_no_timer(void)
+{
+    live(stream_through_a_small_queue, 0);
+}
+
 /* ---- what is refused ---- */
 
 static void refusals(void)
@@ -454,6 +486,7 @@ static const named_case cases[] = {
     {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
     {"a_journal_that_cannot_be_read_is_not_replaced", a_journal_that_cannot_be_read_is_not_replaced},
     {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
+    {"who_waits_for_the_journal_waits_for_no_timer", who_waits_for_the_journal_waits_for_no_timer},
     {"what_cannot_be_kept_is_refused", what_cannot_be_kept_is_refused},
 };
 
