@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 
 enum { CONNECTIONS_MORE = 32 };
 
@@ -209,7 +210,7 @@ gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_
 
 gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info)
 {
-    gyre_server_info now = {.size = sizeof now};
+    gyre_server_info now = {0};
     if (!server || !info || info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID, "gyre_server_info_get needs a server and info with its size set");
     memcpy(now.path, server->path, sizeof now.path);
@@ -220,6 +221,8 @@ gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info)
     }
     now.admitted = server->admitted;
     now.refused = server->refused;
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    if (server->runtime)
+        pthread_mutex_unlock(&server->lock);
+    gyre_info_give(info, &now, sizeof now);
     return GYRE_OK;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/ring/behaviours.h"
 #include "core/base/lines.h"
 #include "core/ring/lent.h"
@@ -445,7 +446,7 @@ uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
 
 gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats)
 {
-    gyre_queue_stats now = {.size = sizeof now};
+    gyre_queue_stats now = {0};
     if (!queue || !stats || stats->size < sizeof stats->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_queue_stats_get needs a queue and stats with their size set");
@@ -473,6 +474,6 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
         now.waiting = gyre_queue_waiting(queue);
         now.sent = gyre_queue_levels_sent(queue) - queue->shared->shape.first;
     }
-    memcpy(stats, &now, stats->size < sizeof now ? stats->size : sizeof now);
+    gyre_info_give(stats, &now, sizeof now);
     return GYRE_OK;
 }

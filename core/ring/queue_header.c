@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/header.h"
 #include "gyre/waiting.h"
@@ -172,7 +173,7 @@ gyre_status gyre_queue_check_header(const gyre_queue *queue, const gyre_header *
 
 void gyre_queue_info(gyre_queue *queue, uint64_t index, gyre_message_info *info)
 {
-    gyre_message_info now = {.size = info->size, .header_size = queue->header_size};
+    gyre_message_info now = {.header_size = queue->header_size};
     gyre_timing timing = {0};
     if (queue->headers)
         memcpy(&now.header, header_at(queue, index), queue->header_size);
@@ -181,7 +182,7 @@ void gyre_queue_info(gyre_queue *queue, uint64_t index, gyre_message_info *info)
         now.finished_ns = timing.finished_ns;
         now.time_error_ns = timing.error_ns;
     }
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    gyre_info_give(info, &now, sizeof now);
 }
 
 gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_header *header)

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/queue_spans.h"
 #include "gyre/waiting.h"
@@ -193,8 +194,7 @@ static gyre_status take(struct gyre_queue_letters *letters, gyre_dead_letter *le
                               "the dead letter has %u bytes and the caller's buffer %zu: pass a larger one",
                               letters->first->told.length, size);
     struct letter *first = take_first(letters);
-    first->told.size = letter->size;
-    memcpy(letter, &first->told, letter->size < sizeof *letter ? letter->size : sizeof *letter);
+    gyre_info_give(letter, &first->told, sizeof first->told);
     if (first->told.length)
         memcpy(request, first->request, first->told.length);
     free(first);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/base/lines.h"
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
@@ -235,7 +236,7 @@ bool gyre_queue_timing_find(const gyre_queue *queue, uint64_t index, gyre_timing
 
 gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing *timing)
 {
-    gyre_timing now = {.size = sizeof now};
+    gyre_timing now = {0};
     char label[96];
     if (!queue || !timing || timing->size < sizeof timing->size)
         return gyre_error_set(GYRE_INVALID, "gyre_timing_get needs a queue and a timing with its size set");
@@ -257,6 +258,6 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
     if (status != GYRE_OK)
         return status;
     tell(&entry, &now);
-    memcpy(timing, &now, timing->size < sizeof now ? timing->size : sizeof now);
+    gyre_info_give(timing, &now, sizeof now);
     return GYRE_OK;
 }

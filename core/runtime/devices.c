@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 
 /* A plugin's lines obey the configured level like the runtime's own. */
 static void log_of_plugin(void *context, int level, const char *text)
@@ -86,7 +87,7 @@ bool gyre_runtime_device_failed(gyre_runtime *runtime)
 gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend, gyre_backend_choice *out)
 {
     const struct gyre_candidate *candidate = NULL;
-    gyre_backend_choice choice = {.size = sizeof choice};
+    gyre_backend_choice choice = {0};
     if (!runtime || !out || out->size < sizeof out->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_backend_choose needs a runtime and a choice with its size set");
@@ -97,7 +98,7 @@ gyre_status gyre_backend_choose(gyre_runtime *runtime, const char *backend, gyre
     if (status != GYRE_OK)
         return status;
     snprintf(choice.name, sizeof choice.name, "%s", candidate->name);
-    memcpy(out, &choice, out->size < sizeof choice ? out->size : sizeof choice);
+    gyre_info_give(out, &choice, sizeof choice);
     return GYRE_OK;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/runtime/checkpoint.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
@@ -110,8 +111,7 @@ static gyre_status open_file(const gyre_kernel *kernel, const char *queue, struc
 static void note_recovered(struct gyre_durable *durable)
 {
     const struct gyre_journal_content *content = &durable->content;
-    durable->recovered = (gyre_recovered){.size = sizeof durable->recovered,
-                                          .first = content->received,
+    durable->recovered = (gyre_recovered){.first = content->received,
                                           .offered = content->sent - content->received,
                                           .lost_bytes = content->lost,
                                           .lost_first = content->lost_first,
@@ -255,7 +255,7 @@ void gyre_durable_forget(gyre_kernel *kernel)
 
 gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered)
 {
-    gyre_recovered now = {.size = sizeof now};
+    gyre_recovered now = {0};
     if (!queue || !recovered || recovered->size < sizeof recovered->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_queue_recovered needs a queue and a report with its size set");
@@ -268,6 +268,6 @@ gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recove
         return gyre_error_set(GYRE_INVALID, "queue '%s' has no journal: set durability = journal for it",
                               queue->name);
     }
-    memcpy(recovered, &now, recovered->size < sizeof now ? recovered->size : sizeof now);
+    gyre_info_give(recovered, &now, sizeof now);
     return GYRE_OK;
 }

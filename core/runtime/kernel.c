@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/runtime/checkpoint.h"
 
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state)
@@ -224,7 +225,7 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
 
 gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
-    gyre_kernel_info now = {.size = sizeof now};
+    gyre_kernel_info now = {0};
     if (!kernel || !info || info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_kernel_info_get needs a kernel and an info with its size set");
@@ -247,7 +248,7 @@ gyre_status gyre_kernel_info_get(const gyre_kernel *kernel, gyre_kernel_info *in
     tell_absences(kernel, &now);
     now.standby = gyre_dispatch_stands_by(kernel->dispatch);
     pthread_mutex_unlock(lock);
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    gyre_info_give(info, &now, sizeof now);
     return GYRE_OK;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/runtime/runtime.h"
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
@@ -187,7 +188,7 @@ static void add_up(gyre_queue_stats *sum, const gyre_queue_stats *one)
 
 gyre_status gyre_shards_stats_get(const gyre_shards *shards, gyre_queue_stats *stats)
 {
-    gyre_queue_stats sum = {.size = sizeof sum};
+    gyre_queue_stats sum = {0};
     if (!shards || !stats || stats->size < sizeof stats->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_shards_stats_get needs shards and statistics with their size set");
@@ -198,8 +199,6 @@ gyre_status gyre_shards_stats_get(const gyre_shards *shards, gyre_queue_stats *s
             return status;
         add_up(&sum, &one);
     }
-    const size_t size = stats->size < sizeof sum ? stats->size : sizeof sum;
-    memcpy(stats, &sum, size);
-    stats->size = size;
+    gyre_info_give(stats, &sum, sizeof sum);
     return GYRE_OK;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/base/text.h"
 #include "core/runtime/type_source.h"
 
@@ -180,15 +181,14 @@ gyre_status gyre_type_info_get(const gyre_type *type, gyre_type_info *info)
     gyre_status status = gyre_layout_create(type, GYRE_STATE_MAX, &layout);
     if (status != GYRE_OK)
         return status;
-    told = (gyre_type_info){.size = info->size,
-                            .id = layout->hash,
+    told = (gyre_type_info){.id = layout->hash,
                             .bytes = layout->size,
                             .least = layout->least,
                             .fields = layout->field_count,
                             .choices = layout->choice_count};
     if (layout->size <= GYRE_PAYLOAD_MAX && (layout->tail || !layout->has_parts))
         told.slot_bytes = gyre_slot_stride((uint32_t)layout->size);
-    memcpy(info, &told, info->size < sizeof told ? info->size : sizeof told);
+    gyre_info_give(info, &told, sizeof told);
     gyre_layout_destroy(layout);
     return GYRE_OK;
 }

@@ -23,6 +23,7 @@
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/ring/replay.h"
 
 enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
@@ -343,7 +344,7 @@ static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *inf
 
 gyre_status gyre_kernel_block_get(gyre_kernel *kernel, uint32_t block, gyre_block_info *info)
 {
-    gyre_block_info now = {.size = sizeof now};
+    gyre_block_info now = {0};
     if (!kernel || !info || info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_kernel_block_get needs a kernel and an info with its size set");
@@ -354,7 +355,7 @@ gyre_status gyre_kernel_block_get(gyre_kernel *kernel, uint32_t block, gyre_bloc
     if (status != GYRE_OK)
         return status;
     read_block(kernel, block, &now);
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    gyre_info_give(info, &now, sizeof now);
     return GYRE_OK;
 }
 

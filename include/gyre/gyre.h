@@ -25,7 +25,8 @@
  * queue and close it: its calls then return INVALID and say why.
  *
  * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which
- * come from the configuration. Stability: source-compatible within a major version.
+ * come from the configuration. Infos do as well: their size stays as the caller set it, and what lies behind
+ * it is not touched. Stability: source-compatible within a major version.
  */
 #ifndef GYRE_GYRE_H
 #define GYRE_GYRE_H

@@ -29,6 +29,11 @@ static void kernels_are_listed_with_state_and_metrics(struct conformance *test)
     gyre_kernel_info info = info_of(first);
     require(!strcmp(info.name, "words_of_1") && info.state == GYRE_KERNEL_ACTIVE);
     require(info.handled == 5 && info.failed == 0 && info.queued == 0 && info.queues == 1);
+    info =
+        (gyre_kernel_info){.size = offsetof(gyre_kernel_info, lanes), .lanes = 7777}; /* an older caller's */
+    must(gyre_kernel_info_get(first, &info));
+    require(info.size == offsetof(gyre_kernel_info, lanes) && info.lanes == 7777);
+    require(!strcmp(info.name, "words_of_1") && info.state == GYRE_KERNEL_ACTIVE);
     gyre_kernel_release(first);
     require(gyre_kernels(test->runtime, kernels, 4) == 1 && kernels[0] == second);
 }
