@@ -104,8 +104,9 @@ static void put_memory(struct gyre_parcel *parcel, void *argument)
 static gyre_status get_memory(struct gyre_parcel *parcel, void *argument)
 {
     struct gyre_memory *memory = argument;
-    memory->has_address = gyre_parcel_get_u64(parcel) != 0;
-    memory->device_address = gyre_parcel_get_u64(parcel);
+    bool has_address = gyre_parcel_get_u64(parcel) != 0;
+    __atomic_store_n(&memory->has_address, has_address, __ATOMIC_RELAXED);
+    __atomic_store_n(&memory->device_address, gyre_parcel_get_u64(parcel), __ATOMIC_RELAXED);
     return GYRE_OK;
 }
 
@@ -156,8 +157,8 @@ void proxy_memory_release(gyre_memory *memory)
 
 gyre_status proxy_memory_address(gyre_memory *memory, uint64_t *address)
 {
-    *address = memory->device_address;
-    if (memory->has_address)
+    *address = __atomic_load_n(&memory->device_address, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&memory->has_address, __ATOMIC_RELAXED))
         return GYRE_OK;
     return gyre_error_set(GYRE_UNIMPLEMENTED,
                           "backend '%s' tells no addresses of buffers, so messages cannot name them",

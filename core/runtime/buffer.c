@@ -51,7 +51,9 @@ gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32
         return gyre_error_set(GYRE_INVALID,
                               "gyre_buffer_alloc needs a runtime, a place for the buffer and a size above 0");
     *out = NULL;
-    gyre_status status = gyre_runtime_device(runtime, backend, device, &dispatch);
+    gyre_status status = gyre_runtime_check_own(runtime, "gyre_buffer_alloc");
+    if (status == GYRE_OK)
+        status = gyre_runtime_device(runtime, backend, device, &dispatch);
     return status == GYRE_OK ? gyre_buffer_alloc_on(runtime, dispatch, size, out) : status;
 }
 
@@ -74,7 +76,7 @@ static void destroy(gyre_buffer *buffer)
 
 gyre_status gyre_buffer_free(gyre_buffer *buffer)
 {
-    if (!buffer)
+    if (!buffer || buffer->runtime->foreign)
         return GYRE_OK;
     gyre_runtime *runtime = buffer->runtime;
     pthread_mutex_lock(&runtime->lock);
@@ -114,10 +116,13 @@ static gyre_status transfer(const gyre_buffer *buffer, gyre_transfer_desc *desc,
         return GYRE_OK;
     if (desc->kind != GYRE_TRANSFER_FILL && !desc->source && !desc->target)
         return gyre_error_set(GYRE_INVALID, "%s needs memory of the caller", call);
+    gyre_status status = gyre_runtime_check_own(buffer->runtime, call);
+    if (status != GYRE_OK)
+        return status;
     desc->size = sizeof *desc;
     desc->memory = buffer->memory;
     uint64_t generation = gyre_checkpoints_generation(buffer);
-    gyre_status status = gyre_dispatch_transfer(buffer->dispatch, desc);
+    status = gyre_dispatch_transfer(buffer->dispatch, desc);
     while (status == GYRE_OK && generation != gyre_checkpoints_generation(buffer)) {
         /* a kernel was brought back meanwhile: these may be the bytes of the midst of that */
         generation = gyre_checkpoints_generation(buffer);

@@ -34,7 +34,9 @@ static gyre_status check(const gyre_buffer *target, uint64_t target_offset, cons
     if (target->dispatch != source->dispatch)
         return gyre_error_set(
             GYRE_INVALID, "gyre_buffer_copy: the buffers are on two devices; download and upload instead");
-    gyre_status status = check_part(source, source_offset, size, "source");
+    gyre_status status = gyre_runtime_check_own(target->runtime, "gyre_buffer_copy");
+    if (status == GYRE_OK)
+        status = check_part(source, source_offset, size, "source");
     return status == GYRE_OK ? check_part(target, target_offset, size, "target") : status;
 }
 

@@ -88,14 +88,19 @@ static uint32_t free_slot(const gyre_runtime *runtime, const struct gyre_dispatc
     return slot;
 }
 
-static gyre_status name_buffer(gyre_buffer *buffer, uint64_t address)
+/* The address is asked for under the lock: a new worker, which has others, is told of those with names only. */
+static gyre_status name_buffer(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;
+    uint64_t address = 0;
     uint32_t slot = buffer->last_handle ? slot_of(buffer->last_handle) : free_slot(runtime, buffer->dispatch);
     if (slot == GYRE_HANDLES_MAX)
         return gyre_error_set(GYRE_EXHAUSTED,
                               "messages name %d buffers of this device already, which is the most; free some",
                               GYRE_HANDLES_MAX);
+    gyre_status status = gyre_dispatch_memory_address(buffer->dispatch, buffer->memory, &address);
+    if (status != GYRE_OK)
+        return status;
     buffer->handle = buffer->last_handle = make_id(slot);
     buffer->address = address;
     for (const gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
@@ -106,7 +111,6 @@ static gyre_status name_buffer(gyre_buffer *buffer, uint64_t address)
 
 gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t size, gyre_handle *out)
 {
-    uint64_t address = 0;
     if (!buffer || !out)
         return gyre_error_set(GYRE_INVALID, "gyre_buffer_handle needs a buffer and a place for the handle");
     *out = (gyre_handle){.id = 0};
@@ -114,12 +118,12 @@ gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t si
         return gyre_error_set(
             GYRE_INVALID, "gyre_buffer_handle: %llu bytes from %llu on of a buffer of %llu bytes",
             (unsigned long long)size, (unsigned long long)offset, (unsigned long long)buffer->size);
-    gyre_status status = gyre_dispatch_memory_address(buffer->dispatch, buffer->memory, &address);
+    gyre_status status = gyre_runtime_check_own(buffer->runtime, "gyre_buffer_handle");
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&buffer->runtime->lock);
     if (!buffer->handle)
-        status = name_buffer(buffer, address);
+        status = name_buffer(buffer);
     if (status == GYRE_OK)
         *out = (gyre_handle){
             .id = buffer->handle, .offset = offset, .size = size ? size : buffer->size - offset};

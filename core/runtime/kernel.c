@@ -314,10 +314,12 @@ static gyre_status download_state(gyre_kernel *kernel, void *state, size_t size)
 
 gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size)
 {
-    gyre_status status = GYRE_OK;
     uint64_t generation;
     if (!kernel || !state)
         return gyre_error_set(GYRE_INVALID, "gyre_kernel_state_read needs a kernel and memory for its state");
+    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_state_read");
+    if (status != GYRE_OK)
+        return status;
     pthread_mutex_lock(&kernel->lock);
     do { /* again when the kernel was brought back meanwhile: what was read may be of the midst of that */
         gyre_kernel_await_turn(kernel);

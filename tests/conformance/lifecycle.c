@@ -208,9 +208,12 @@ static void launch_and_terminate_many_times(struct conformance *test)
 }
 
 /* What a child may ask for: 0 when every answer was as it should be, else which was not. */
-static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel)
+static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel, gyre_buffer *buffer)
 {
     gyre_queue *queue = gyre_kernel_queue(kernel), *other = NULL;
+    gyre_buffer *another = NULL;
+    gyre_handle handle;
+    char byte = 2;
     gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
     words_1 request = {{5}}, reply;
     if (gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()) != GYRE_CLOSED ||
@@ -225,6 +228,10 @@ static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel)
         return 4;
     if (gyre_launch(test->runtime, &desc, &kernel) != GYRE_INVALID)
         return 5;
+    if (gyre_buffer_alloc(test->runtime, NULL, 0, 1, &another) != GYRE_INVALID ||
+        gyre_buffer_upload(buffer, 0, &byte, 1) != GYRE_INVALID ||
+        gyre_buffer_handle(buffer, 0, 0, &handle) != GYRE_INVALID || gyre_buffer_free(buffer) != GYRE_OK)
+        return 6;
     gyre_queue_close(queue);
     gyre_kernel_release(kernel);
     gyre_close(test->runtime);
@@ -234,15 +241,21 @@ static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel)
 static void a_forked_child_leaves_its_parents_kernels_alone(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_buffer *buffer = NULL;
+    char byte = 1;
     int state = -1;
     require(call_word(gyre_kernel_queue(kernel), 1) == 3);
+    must(gyre_buffer_alloc(test->runtime, test->backend, 0, 1, &buffer));
+    must(gyre_buffer_upload(buffer, 0, &byte, 1));
     pid_t child = fork();
     if (child == 0)
-        _exit(ask_as_a_child(test, kernel));
+        _exit(ask_as_a_child(test, kernel, buffer));
     require(child > 0 && waitpid(child, &state, 0) == child);
     require(WIFEXITED(state) && WEXITSTATUS(state) == 0);
     for (uint64_t i = 0; i < 100; i++)
         require(call_word(gyre_kernel_queue(kernel), i) == i * 3);
+    must(gyre_buffer_download(buffer, 0, &byte, 1));
+    require(byte == 1);
 }
 
 const struct conformance_case lifecycle_cases[] = {
