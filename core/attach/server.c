@@ -214,11 +214,9 @@ gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info)
     if (!server || !info || info->size < sizeof info->size)
         return gyre_error_set(GYRE_INVALID, "gyre_server_info_get needs a server and info with its size set");
     memcpy(now.path, server->path, sizeof now.path);
-    if (server->runtime) {
+    if (server->runtime) /* else its threads are gone, and the lock */
         pthread_mutex_lock(&server->lock);
-        now.attached = server->attached;
-        pthread_mutex_unlock(&server->lock);
-    }
+    now.attached = server->attached;
     now.admitted = server->admitted;
     now.refused = server->refused;
     if (server->runtime)

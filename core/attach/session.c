@@ -29,12 +29,16 @@ static gyre_status no_such_kernel(const struct gyre_session *session, const char
 {
     gyre_kernel *kernels[NAMES_MAX];
     const char *names[NAMES_MAX];
-    size_t count = gyre_kernels(session->server->runtime, kernels, NAMES_MAX), known = 0;
-    for (size_t i = 0; i < count && i < NAMES_MAX; i++)
-        names[known++] = kernels[i]->name;
-    const char *nearest = known == 1 ? names[0] : gyre_text_nearest(name, names, known);
-    return gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel '%s'%s%s%s", name,
-                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    size_t count = gyre_kernels_visit_some(session->server->runtime, kernels, NAMES_MAX);
+    count = count < NAMES_MAX ? count : NAMES_MAX;
+    for (size_t i = 0; i < count; i++)
+        names[i] = kernels[i]->name;
+    const char *nearest = count == 1 ? names[0] : gyre_text_nearest(name, names, count);
+    gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel '%s'%s%s%s", name,
+                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    for (size_t i = 0; i < count; i++)
+        gyre_kernel_leave(kernels[i]);
+    return GYRE_NOT_FOUND;
 }
 
 /* KERNEL or KERNEL/QUEUE; *section is the QUEUE, else the kernel's own. */

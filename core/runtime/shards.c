@@ -184,6 +184,12 @@ static void add_up(gyre_queue_stats *sum, const gyre_queue_stats *one)
     sum->waited_ns += one->waited_ns;
     sum->handled_ns += one->handled_ns;
     sum->returned_ns += one->returned_ns;
+    sum->duplicates += one->duplicates;
+    sum->waiting += one->waiting;
+    sum->dead_letters += one->dead_letters;
+    sum->dead_letters_lost += one->dead_letters_lost;
+    sum->spans_moved += one->spans_moved;
+    sum->spans_bytes += one->spans_bytes;
 }
 
 gyre_status gyre_shards_stats_get(const gyre_shards *shards, gyre_queue_stats *stats)

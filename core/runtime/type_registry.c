@@ -34,8 +34,9 @@ static gyre_status keep(gyre_runtime *runtime, gyre_layout *layout)
 {
     struct gyre_known_type *known = calloc(1, sizeof *known);
     if (!known) {
+        gyre_error_set(GYRE_EXHAUSTED, "no memory for the type '%s'", layout->name);
         gyre_layout_destroy(layout);
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the type '%s'", layout->name);
+        return GYRE_EXHAUSTED;
     }
     known->layout = layout;
     pthread_mutex_lock(&runtime->lock);

@@ -318,6 +318,25 @@ static void receivers_wait_as_they_are_told(struct conformance *test)
     }
 }
 
+static void sums_are_those_of_all_rings(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.dedup=3", "queue.default.header=16", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_shards *shards =
+        open_shards(launch_in(runtime, "shards.gyre.c", "orders"), (gyre_shards_desc){.rings = RINGS});
+    const order request = {.number = 1};
+    for (uint32_t ring = 0; ring < RINGS; ring++) {
+        const gyre_header header = {.id = 1000};
+        gyre_queue *queue = gyre_shards_queue(shards, ring);
+        must(gyre_send_with(queue, &request, sizeof request, &header, NULL, soon()));
+        require(gyre_send_with(queue, &request, sizeof request, &header, NULL, soon()) == GYRE_DROPPED);
+    }
+    const gyre_queue_stats sums = sums_of(shards);
+    require(sums.sent == RINGS && sums.duplicates == RINGS);
+    require(sums.capacity == RINGS * stats_of(gyre_shards_queue(shards, 0)).capacity);
+    gyre_close(runtime);
+}
+
 static void *receive_until_closed(void *argument)
 {
     order_reply reply;
@@ -360,6 +379,7 @@ const struct conformance_case shard_cases[] = {
     {"rings_follow_the_configuration", rings_follow_the_configuration},
     {"a_wrong_key_is_told", a_wrong_key_is_told},
     {"receivers_wait_as_they_are_told", receivers_wait_as_they_are_told},
+    {"sums_are_those_of_all_rings", sums_are_those_of_all_rings},
     {"an_end_lets_receivers_return", an_end_lets_receivers_return},
     {NULL, NULL},
 };
