@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/journal/record.h"
 #include "core/ring/lent.h"
@@ -293,7 +294,6 @@ static gyre_status make_memory(struct gyre_relay *relay)
 
 static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_relay **out)
 {
-    pthread_condattr_t clock;
     bool inside = false;
     struct gyre_relay *relay = calloc(1, sizeof *relay);
     if (!relay)
@@ -304,10 +304,7 @@ static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_r
     relay->return_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "client_return_ms");
     snprintf(relay->kernel, sizeof relay->kernel, "%s", kernel->name);
     pthread_mutex_init(&relay->lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&relay->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    gyre_clock_condition(&relay->changed);
     gyre_status status = make_memory(relay);
     if (status != GYRE_OK) {
         destroy(relay);
@@ -443,7 +440,7 @@ static void make_absent(struct gyre_relay *relay, const struct gyre_relay_ring *
 bool gyre_relay_leave(struct gyre_relay_ring *ring, uint64_t deadline_ns)
 {
     struct gyre_relay *relay = ring->relay;
-    const struct timespec until = {(time_t)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
+    const struct timespec until = gyre_clock_timespec(deadline_ns);
     pthread_mutex_lock(&relay->lock);
     ring->leaves = true;
     while (ring->under_way && !relay->ended && gyre_clock_ns() < deadline_ns)

@@ -15,9 +15,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "gyre/waiting.h"
@@ -195,7 +195,7 @@ static void sleep_until_news(const struct gyre_keeper *keeper, uint64_t deadline
     bool blind = keeper->pidfd < 0 || (keeper->spare.pid && keeper->spare.pidfd < 0);
     if (blind && left > LOOK_NS)
         left = LOOK_NS;
-    struct timespec wait = {(time_t)(left / 1000000000u), (long)(left % 1000000000u)};
+    struct timespec wait = gyre_clock_timespec(left);
     news[OF_PROCESS] = (struct pollfd){.fd = keeper->pidfd, .events = POLLIN};
     news[OF_SOCKET] = (struct pollfd){.fd = keeper->socket, .events = POLLIN};
     news[OF_BELL] = (struct pollfd){.fd = keeper->bell, .events = POLLIN};
@@ -239,7 +239,7 @@ bool gyre_keeper_pause(struct gyre_keeper *keeper, uint64_t length_ns)
     uint64_t now = gyre_clock_ns(), end = now + length_ns;
     for (; now < end && !gyre_keeper_quits(keeper); now = gyre_clock_ns()) {
         struct pollfd bell = {.fd = keeper->bell, .events = POLLIN};
-        const struct timespec left = {(time_t)((end - now) / 1000000000u), (long)((end - now) % 1000000000u)};
+        const struct timespec left = gyre_clock_timespec(end - now);
         if (ppoll(&bell, 1, &left, NULL) > 0 && !hear_bell(keeper))
             break;
     }

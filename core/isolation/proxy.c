@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
 
@@ -230,16 +230,6 @@ uint64_t proxy_incarnation(gyre_device *device)
 
 /* ---- the device's own operations ---- */
 
-/* Some wait for it until a time of gyre_clock_ns. */
-static void init_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t clock;
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(condition, &clock);
-    pthread_condattr_destroy(&clock);
-}
-
 gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, size_t build_size,
                             gyre_device **out)
 {
@@ -248,7 +238,7 @@ gyre_status gyre_proxy_open(const struct gyre_proxy_desc *desc, char *build, siz
     if (!device)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to open backend '%s'", desc->backend);
     pthread_mutex_init(&device->lock, NULL);
-    init_condition(&device->changed);
+    gyre_clock_condition(&device->changed);
     device->incarnation = 1;
     const struct gyre_keeper_desc keeper = {
         .context = device, .lost = lose, .heard = hear, .spare = proxy_standby_hear};

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/isolation/proxy_device.h"
 #include "gyre/waiting.h"
@@ -174,7 +174,7 @@ static void prepare(gyre_device *device)
 
 static void sleep_until(gyre_device *device, uint64_t time_ns)
 {
-    const struct timespec until = {(time_t)(time_ns / 1000000000u), (long)(time_ns % 1000000000u)};
+    const struct timespec until = gyre_clock_timespec(time_ns);
     pthread_cond_timedwait(&device->changed, &device->lock, &until);
 }
 

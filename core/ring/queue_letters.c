@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/ring/behaviours.h"
@@ -33,15 +33,11 @@ struct gyre_queue_letters {
 
 gyre_status gyre_queue_letters_create(gyre_queue *queue, uint64_t limit)
 {
-    pthread_condattr_t attributes;
     struct gyre_queue_letters *letters = limit ? calloc(1, sizeof *letters) : NULL;
     if (!letters)
         return limit ? gyre_error_set(GYRE_EXHAUSTED, "no memory for the dead letters of a queue") : GYRE_OK;
     pthread_mutex_init(&letters->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&letters->arrived, &attributes);
-    pthread_condattr_destroy(&attributes);
+    gyre_clock_condition(&letters->arrived);
     letters->end = &letters->first;
     letters->limit = limit;
     queue->letters = letters;
@@ -168,7 +164,7 @@ void gyre_queue_letters_stats(const gyre_queue *queue, gyre_queue_stats *stats)
 /* Under the lock: until there is one. */
 static gyre_status await(struct gyre_queue_letters *letters, uint64_t deadline_ns)
 {
-    const struct timespec until = {(time_t)(deadline_ns / 1000000000u), (long)(deadline_ns % 1000000000u)};
+    const struct timespec until = gyre_clock_timespec(deadline_ns);
     int error = 0;
     if (!letters->first && deadline_ns == GYRE_NO_WAIT)
         return gyre_error_set_text(GYRE_AGAIN, "no dead letter is there");

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <sched.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
@@ -86,8 +87,7 @@ static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen,
 {
 #if defined(SYS_futex_waitv) && defined(FUTEX_32)
     struct futex_waitv bells[GYRE_QUEUES_MAX];
-    struct timespec until = {.tv_sec = (time_t)(deadline_ns / UINT64_C(1000000000)),
-                             .tv_nsec = (long)(deadline_ns % UINT64_C(1000000000))};
+    struct timespec until = gyre_clock_timespec(deadline_ns);
     for (uint32_t i = 0; i < group->count; i++)
         bells[i] = (struct futex_waitv){
             .val = seen[i], .uaddr = (uintptr_t)&group->queues[i]->shared->device.bell, .flags = FUTEX_32};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/runtime/checkpoint.h"
@@ -52,7 +53,6 @@ void gyre_kernel_announce(gyre_kernel *kernel)
 
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
 {
-    pthread_condattr_t clock;
     gyre_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel)
         return NULL;
@@ -62,10 +62,7 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
     kernel->kernel_state = GYRE_KERNEL_TERMINATED; /* until it is started */
     pthread_mutex_init(&kernel->lock, NULL);
     pthread_mutex_init(&kernel->log_lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&kernel->changed, &clock);
-    pthread_condattr_destroy(&clock);
+    gyre_clock_condition(&kernel->changed);
     return kernel;
 }
 

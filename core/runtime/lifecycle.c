@@ -8,8 +8,8 @@
  * wait for that one and share its result.
  */
 #include <stdlib.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/runtime/runtime.h"
 
@@ -128,7 +128,7 @@ static void drain(gyre_kernel *kernel)
         uint64_t now = gyre_clock_ns(), next = now + DRAIN_POLL_NS;
         if (now >= kernel->drain_deadline_ns)
             break;
-        struct timespec until = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)};
+        struct timespec until = gyre_clock_timespec(next);
         pthread_cond_timedwait(&kernel->changed, &kernel->lock, &until);
     }
 }

@@ -20,8 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/ring/replay.h"
@@ -232,7 +232,7 @@ static void *watch(void *argument)
         pthread_mutex_unlock(&watchdog->lock);
         uint64_t next = look_at_all(runtime);
         next += gyre_clock_ns();
-        const struct timespec until = {(time_t)(next / 1000000000u), (long)(next % 1000000000u)};
+        const struct timespec until = gyre_clock_timespec(next);
         pthread_mutex_lock(&watchdog->lock);
         while (!watchdog->stop && !watchdog->look &&
                pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
@@ -244,12 +244,8 @@ static void *watch(void *argument)
 
 void gyre_watchdog_init(gyre_runtime *runtime)
 {
-    pthread_condattr_t clock;
     pthread_mutex_init(&runtime->watchdog.lock, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&runtime->watchdog.changed, &clock);
-    pthread_condattr_destroy(&clock);
+    gyre_clock_condition(&runtime->watchdog.changed);
 }
 
 static gyre_status start_thread(gyre_runtime *runtime)

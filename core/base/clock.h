@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clock of deadlines (gyre_clock_ns) as POSIX calls want it. No state, any thread. */
+#ifndef GYRE_CORE_BASE_CLOCK_H
+#define GYRE_CORE_BASE_CLOCK_H
+
+#include <pthread.h>
+#include <stdint.h>
+#include <time.h>
+
+/** A point in time of that clock, or a length. */
+static inline struct timespec gyre_clock_timespec(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+/** A condition whose timed waits end by that clock. */
+static inline void gyre_clock_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &clock);
+    pthread_condattr_destroy(&clock);
+}
+
+#endif
