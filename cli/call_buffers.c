@@ -142,10 +142,10 @@ gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t
     const gyre_binding_name *binding = find(buffers, name, strlen(name));
     if (binding)
         return gyre_buffer_handle(binding->buffer, offset, size, out);
-    const char *nearest = gyre_text_nearest(name, (const char *const *)buffers->names, buffers->count);
-    return gyre_error_set(GYRE_INVALID,
-                          "there is no buffer '%.60s'%s%s%s: --message-buffer NAME=FILE makes one", name,
-                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    char hint[GYRE_TEXT_HINT_SIZE];
+    return gyre_error_set(GYRE_INVALID, "there is no buffer '%.60s'%s: --message-buffer NAME=FILE makes one",
+                          name,
+                          gyre_text_hint(name, (const char *const *)buffers->names, buffers->count, hint));
 }
 
 int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs)

@@ -27,11 +27,9 @@ static gyre_status unknown_field(const json_reader *reader, const gyre_layout *l
     if (nearest)
         return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s'; did you mean '%s'?", reader->path,
                               dot, key, nearest);
-    char list[256] = "";
-    for (size_t i = 0, length = 0; i < count && length < sizeof list; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    char list[256];
     return gyre_error_set(GYRE_INVALID, "unknown field '%s%s%.60s': '%s' has the fields %s", reader->path,
-                          dot, key, layout->name, list);
+                          dot, key, layout->name, gyre_text_list(names, count, list, sizeof list));
 }
 
 static gyre_status check_keys(const json_reader *reader, const gyre_layout *layout, const json_t *object)
@@ -261,17 +259,14 @@ static gyre_status read_value(json_reader *reader, const gyre_layout *layout, co
 
 static gyre_status unknown_type(const gyre_layout *layout, const char *name)
 {
-    char list[512] = "";
+    char list[512], hint[GYRE_TEXT_HINT_SIZE];
     const char *names[NAMES_MAX];
-    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX, length = 0;
+    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX;
     for (size_t i = 0; i < count; i++)
         names[i] = layout->choices[i]->name;
-    for (size_t i = 0; i < count && length < sizeof list; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
-    const char *nearest = gyre_text_nearest(name, names, count);
-    return gyre_error_set(GYRE_INVALID, "no handler for type '%.60s': '%s' is one of %s%s%s%s", name,
-                          layout->name, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'?" : "");
+    return gyre_error_set(GYRE_INVALID, "no handler for type '%.60s': '%s' is one of %s%s", name,
+                          layout->name, gyre_text_list(names, count, list, sizeof list),
+                          gyre_text_hint(name, names, count, hint));
 }
 
 /* Which message it is, and its members: those beside "type", or those of the only member. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Status names and typo hints. Pure functions. */
+/* Status names, lists of names, typo hints. Pure functions. */
 #include "core/base/text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gyre/gyre.h" /* what it declares is visible to applications */
@@ -67,6 +68,25 @@ const char *gyre_text_nearest(const char *typed, const char *const *candidates, 
         }
     }
     return best;
+}
+
+const char *gyre_text_hint(const char *typed, const char *const *candidates, size_t count,
+                           char hint[GYRE_TEXT_HINT_SIZE])
+{
+    const char *nearest = gyre_text_nearest(typed, candidates, count);
+    hint[0] = '\0';
+    if (nearest)
+        snprintf(hint, GYRE_TEXT_HINT_SIZE, "; did you mean '%s'?", nearest);
+    return hint;
+}
+
+const char *gyre_text_list(const char *const *names, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", names[i]);
+    return text;
 }
 
 size_t gyre_text_character(const unsigned char *text, size_t left)

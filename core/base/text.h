@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small text helpers: status names and the nearest name for a typo. No state, any thread. */
+/* Small text helpers: status names, lists of names, the nearest name for a typo. No state, any thread. */
 #ifndef GYRE_CORE_BASE_TEXT_H
 #define GYRE_CORE_BASE_TEXT_H
 
@@ -22,6 +22,14 @@ static inline const char *gyre_text_plural(uint64_t count)
  * to be what was meant (at most about a third of its letters differ: one of 4, two of 5, at least one).
  */
 const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count);
+
+enum { GYRE_TEXT_HINT_SIZE = 96 };
+/** Returns `hint`: "; did you mean 'NEAREST'?", or "" when none of the candidates is near. */
+const char *gyre_text_hint(const char *typed, const char *const *candidates, size_t count,
+                           char hint[GYRE_TEXT_HINT_SIZE]);
+
+/** Returns `text`: "a, b, c", cut where it does not fit; "" for no names. */
+const char *gyre_text_list(const char *const *names, size_t count, char *text, size_t size);
 
 /**
  * Bytes of the UTF-8 character at the front of `left` bytes: 1 to 4; 0 when there is none (overlong, a

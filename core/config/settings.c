@@ -101,7 +101,7 @@ static bool spell_variable(const char *key, const char *origin, char *text, size
 static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_kind kind, const char *name,
                             const char *key, const char *origin)
 {
-    char variable[256];
+    char variable[256], hint[GYRE_TEXT_HINT_SIZE];
     const char *names[NAMES_MAX];
     if (kind == GYRE_SECTION_GYRE && spell_variable(key, origin, variable, sizeof variable))
         return gyre_settings_warn(
@@ -110,10 +110,9 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
             "between section, name and key?",
             origin, key, variable);
     size_t count = known_keys(settings, kind, name, names);
-    const char *near = gyre_text_nearest(key, names, count);
-    return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s%s%s", origin, key,
+    return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s", origin, key,
                               gyre_section_kind_word(kind), *name ? "." : "", name,
-                              near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+                              gyre_text_hint(key, names, count, hint));
 }
 
 /* Fills in text and number; the sentence of a wrong value gets its place in front. */

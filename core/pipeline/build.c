@@ -218,34 +218,28 @@ const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t i
     return index < build->count ? &build->records[index] : NULL;
 }
 
-/* "a, b, c", cut. */
-static const char *list_names(const struct gyre_build *build, char *text, size_t size)
+/* `name`: what was asked for, "" for whichever there is. */
+static gyre_status no_such_kernel(const struct gyre_build *build, const char *name)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < build->count && used < size; i++) {
-        int length = snprintf(text + used, size - used, "%s%s", i ? ", " : "", build->records[i].name);
-        used += length > 0 ? (size_t)length : 0;
-    }
-    return text;
-}
-
-static const char *nearest_name(const struct gyre_build *build, const char *typed)
-{
+    char list[512], hint[GYRE_TEXT_HINT_SIZE];
     const char **names = calloc(build->count + 1, sizeof *names);
-    const char *nearest = NULL;
-    for (size_t i = 0; names && i < build->count; i++)
+    if (!names)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the kernels of '%s'", build->file);
+    for (size_t i = 0; i < build->count; i++)
         names[i] = build->records[i].name;
-    if (names)
-        nearest = gyre_text_nearest(typed, names, build->count);
+    gyre_text_list(names, build->count, list, sizeof list);
+    gyre_text_hint(name, names, build->count, hint);
     free(names);
-    return nearest;
+    if (!name[0])
+        return gyre_error_set(GYRE_INVALID, "'%s' has %zu kernels (%s): say which one, as in %s:%s",
+                              build->file, build->count, list, build->file, build->records[0].name);
+    return gyre_error_set(GYRE_NOT_FOUND, "there is no kernel '%s' in '%s', which has: %s%s", name,
+                          build->file, list, hint);
 }
 
 gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
                               const gyre_kernel_record **out)
 {
-    char names[512];
     *out = NULL;
     if (!name || !name[0])
         name = build->kernel;
@@ -254,14 +248,5 @@ gyre_status gyre_build_kernel(const struct gyre_build *build, const char *name,
             *out = &build->records[i];
     if (!name[0] && build->count == 1)
         *out = &build->records[0];
-    if (*out)
-        return GYRE_OK;
-    list_names(build, names, sizeof names);
-    if (!name[0])
-        return gyre_error_set(GYRE_INVALID, "'%s' has %zu kernels (%s): say which one, as in %s:%s",
-                              build->file, build->count, names, build->file, build->records[0].name);
-    const char *nearest = nearest_name(build, name);
-    return gyre_error_set(GYRE_NOT_FOUND, "there is no kernel '%s' in '%s', which has: %s%s%s%s", name,
-                          build->file, names, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'?" : "");
+    return *out ? GYRE_OK : no_such_kernel(build, name);
 }

@@ -6,6 +6,7 @@
 #include "core/pipeline/pipeline.h"
 #include "core/base/error.h"
 #include "core/base/file_write.h"
+#include "core/base/text.h"
 #include "core/pipeline/run.h"
 #include "gyre/waiting.h"
 
@@ -123,7 +124,7 @@ static void tell_check(struct gyre_run *run)
     run->report.stages[GYRE_STAGE_CHECK].duration_ns = check->duration_ns;
     if (check->verdict == GYRE_CHECK_PASSED)
         gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_DONE, "%u kernel%s, within the dialect",
-                      check->kernel_count, check->kernel_count == 1 ? "" : "s");
+                      check->kernel_count, gyre_text_plural(check->kernel_count));
     else if (check->verdict == GYRE_CHECK_UNAVAILABLE)
         gyre_run_tell(run, GYRE_STAGE_CHECK, GYRE_STAGE_SKIPPED, "%.250s", check->sentence);
     else if (check->stage == GYRE_STAGE_CHECK)
@@ -223,7 +224,7 @@ static gyre_status load(struct gyre_run *run)
         status = gyre_build_load(run->build, run->artifact_path, &run->artifact);
     if (status == GYRE_OK)
         gyre_run_tell(run, GYRE_STAGE_LOAD, GYRE_STAGE_DONE, "%zu kernel%s", run->build->count,
-                      run->build->count == 1 ? "" : "s");
+                      gyre_text_plural(run->build->count));
     return gyre_run_settle(run, GYRE_STAGE_LOAD, start, status);
 }
 

@@ -145,19 +145,16 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence,
 static gyre_status explain_unknown(const struct gyre_registry *registry, const char *name)
 {
     const char **names = calloc(registry->count + 1, sizeof *names);
-    char known[512] = "";
-    struct sentence sentence = {known, sizeof known, 0};
+    char known[512], hint[GYRE_TEXT_HINT_SIZE];
     if (!names)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to choose a backend");
-    for (size_t i = 0; i < registry->count; i++) {
+    for (size_t i = 0; i < registry->count; i++)
         names[i] = registry->entries[i].candidate.name;
-        say(&sentence, "%s%s", i ? ", " : "", names[i]);
-    }
-    const char *nearest = gyre_text_nearest(name, names, registry->count);
+    gyre_text_list(names, registry->count, known, sizeof known);
+    gyre_text_hint(name, names, registry->count, hint);
     free(names);
-    return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s%s%s; known: %s", name,
-                          nearest ? ": did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "",
-                          registry->count ? known : "none");
+    return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s; known: %s", name, hint,
+                          known[0] ? known : "none");
 }
 
 static gyre_status choose_named(struct gyre_registry *registry, const char *name,

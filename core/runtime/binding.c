@@ -3,7 +3,6 @@
  * What a launch gives its handler besides messages: the state, and the buffers under the names that the
  * kernel declares. Lock: runtime->lock for the number of kernels that use a buffer.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,27 +59,19 @@ static gyre_status bind_one(gyre_kernel *kernel, const gyre_launch_desc *desc, c
     return GYRE_OK;
 }
 
-/* The names that a kernel declares, as "a, b"; cut where they do not fit. */
-static const char *list_buffers(const gyre_buffer_list *list, char *text, size_t size)
-{
-    size_t used = 0;
-    snprintf(text, size, "no buffer");
-    for (uint32_t i = 0; i < list->count && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", list->slots[i].name);
-    return text;
-}
-
 static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_list *list, const char *name)
 {
-    char declared[256];
+    char declared[256], hint[GYRE_TEXT_HINT_SIZE];
     const char **names = calloc((size_t)list->count + 1, sizeof *names);
-    for (uint32_t i = 0; names && i < list->count; i++)
+    if (!names)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to bind buffers");
+    for (uint32_t i = 0; i < list->count; i++)
         names[i] = list->slots[i].name;
-    const char *nearest = names ? gyre_text_nearest(name, names, list->count) : NULL;
+    gyre_text_list(names, list->count, declared, sizeof declared);
+    gyre_text_hint(name, names, list->count, hint);
     free(names);
-    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no buffer '%s'; it declares %s%s%s%s", kernel->name,
-                          name, list_buffers(list, declared, sizeof declared),
-                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no buffer '%s'; it declares %s%s", kernel->name,
+                          name, declared[0] ? declared : "no buffer", hint);
 }
 
 /* Every name that was given is one of the kernel's. */

@@ -90,20 +90,17 @@ static gyre_status no_handler(const struct gyre_kernel_types *types, const char 
 {
     const gyre_layout *layout = types->request.layout;
     const char *names[NAMES_MAX];
-    char list[512] = "";
-    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX, used = 0;
+    char list[512], hint[GYRE_TEXT_HINT_SIZE];
+    size_t count = layout->choice_count < NAMES_MAX ? layout->choice_count : NAMES_MAX;
     for (size_t i = 0; i < count; i++)
         names[i] = layout->choices[i]->name;
-    for (size_t i = 0; i < count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
     if (count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' has one handler, for '%s': use gyre_send and gyre_call",
                               types->name, layout->name);
-    const char *nearest = gyre_text_nearest(name, names, count);
-    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no handler for type '%s'; it has them for %s%s%s%s",
-                          types->name, name, list, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'?" : "");
+    return gyre_error_set(GYRE_INVALID, "kernel '%s' has no handler for type '%s'; it has them for %s%s",
+                          types->name, name, gyre_text_list(names, count, list, sizeof list),
+                          gyre_text_hint(name, names, count, hint));
 }
 
 /* The caller's type is the one of that number; a type that was compared once is known by its address. */

@@ -30,13 +30,11 @@ static gyre_status name_taken(const gyre_kernel *kernel)
 static gyre_status no_source(const gyre_kernel *kernel)
 {
     size_t count;
+    char hint[GYRE_TEXT_HINT_SIZE];
     const char *const *names = gyre_config_names(kernel->runtime->config, GYRE_SECTION_KERNEL, &count);
-    const char *nearest = gyre_text_nearest(kernel->name, names, count);
     return gyre_error_set(
-        GYRE_INVALID,
-        "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s%s%s",
-        kernel->name, kernel->name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-        nearest ? "'?" : "");
+        GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s",
+        kernel->name, kernel->name, gyre_text_hint(kernel->name, names, count, hint));
 }
 
 /* ---- building ---- */

@@ -133,14 +133,13 @@ static gyre_status not_found(gyre_runtime *runtime, const char *name)
 {
     const gyre_type *types[LISTED_MAX];
     const char *names[LISTED_MAX];
+    char hint[GYRE_TEXT_HINT_SIZE];
     size_t count = gyre_types(runtime, types, LISTED_MAX);
     count = count < LISTED_MAX ? count : LISTED_MAX;
     for (size_t i = 0; i < count; i++)
         names[i] = types[i]->name;
-    const char *nearest = gyre_text_nearest(name, names, count);
-    return gyre_error_set(GYRE_NOT_FOUND, "no type '%s' is known%s%s%s; launch its kernel, or load its file",
-                          name, nearest ? "; did you mean '" : "", nearest ? nearest : "",
-                          nearest ? "'?" : "");
+    return gyre_error_set(GYRE_NOT_FOUND, "no type '%s' is known%s; launch its kernel, or load its file",
+                          name, gyre_text_hint(name, names, count, hint));
 }
 
 /* By name where that is given, else by id. The last that was added is the first to be found. */

@@ -90,7 +90,7 @@ exits 1
 prints "$home/dropins/off.ini (disabled: a link to the null device)"
 says "there is no backend 'off'"
 run backends --why goood "${places[@]}"
-refuses 1 "there is no backend 'goood': did you mean 'good'?; known: better, crashing, gone, good, hanging,\
+refuses 1 "there is no backend 'goood'; did you mean 'good'?; known: better, crashing, gone, good, hanging,\
  incomplete, lone, new, old, refusing, text"
 
 # a backend that is chosen by name and cannot start: the list says so, and nothing is fallen back to

@@ -521,7 +521,7 @@ START_TEST(unknown_backend_gets_the_nearest_name)
     char why[1024];
     set_moody("gamma", "works");
     ck_assert_ptr_null(choose("gama", GYRE_NOT_FOUND, why));
-    ck_assert_str_eq(gyre_error_text(), "there is no backend 'gama': did you mean 'gamma'?; known: gamma");
+    ck_assert_str_eq(gyre_error_text(), "there is no backend 'gama'; did you mean 'gamma'?; known: gamma");
     ck_assert_ptr_null(choose("zzzzzz", GYRE_NOT_FOUND, why));
     ck_assert_str_eq(gyre_error_text(), "there is no backend 'zzzzzz'; known: gamma");
 }
