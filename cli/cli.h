@@ -19,7 +19,7 @@
  *         return status == GYRE_OK ? CLI_OK : cli_fail(status);
  *     }
  *
- * Single-threaded but for cli_log. Nothing in here calls exit().
+ * Single-threaded but for log lines of the library. Nothing in here calls exit().
  */
 #ifndef GYRE_CLI_CLI_H
 #define GYRE_CLI_CLI_H
@@ -139,8 +139,6 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
  * asked for, by --backend or by the configuration, could not be opened, whatever the status calls that.
  */
 int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status);
-/** A gyre_open_desc.log that prints on stderr. Threads: any. */
-void cli_log(void *context, int level, const char *text);
 
 /* ---- output ---- */
 

@@ -218,7 +218,6 @@ static void print_timing(const call_run *call)
             (double)stats.returned_ns / messages);
 }
 
-/* Moments in which messages had to wait for the kernel to come back. */
 /* Which blocks are at a message, when no reply came in time. */
 static void print_working(const call_run *call)
 {
@@ -235,6 +234,7 @@ static void print_working(const call_run *call)
     }
 }
 
+/* Moments in which messages had to wait for the kernel to come back. */
 static void print_absences(const call_run *call)
 {
     gyre_kernel_info info = {.size = sizeof info};

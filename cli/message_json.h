@@ -59,7 +59,6 @@ void message_json_write_hex(const unsigned char *bytes, size_t length, FILE *out
 
 /** Writes a string of UTF-8 with quotes and escapes; bytes that are no UTF-8 become U+FFFD. */
 void message_json_write_text(const char *text, FILE *out);
-void message_json_write_bytes(const unsigned char *text, size_t length, FILE *out);
 
 /**
  * JSON as jansson can read it without losing digits: integers that may not fit 64 bits signed, and "-0",

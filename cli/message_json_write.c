@@ -131,6 +131,25 @@ static void write_far(const unsigned char *message, gyre_part part, FILE *out)
             far.handle.offset, far.handle.size);
 }
 
+static void write_text(const unsigned char *text, size_t length, FILE *out)
+{
+    fputc('"', out);
+    while (length > 0) {
+        size_t step = gyre_text_character(text, length);
+        if (step == 0)
+            fputs("\xef\xbf\xbd", out);
+        else if (*text == '"' || *text == '\\')
+            fprintf(out, "\\%c", *text);
+        else if (*text < 0x20)
+            fprintf(out, "\\u%04x", *text);
+        else
+            fwrite(text, 1, step, out);
+        text += step ? step : 1;
+        length -= step ? step : 1;
+    }
+    fputc('"', out);
+}
+
 static void write_part(const gyre_layout *layout, const unsigned char *message, const unsigned char *source,
                        FILE *out)
 {
@@ -140,7 +159,7 @@ static void write_part(const gyre_layout *layout, const unsigned char *message, 
     if (gyre_is_far(part)) {
         write_far(message, part, out);
     } else if (layout->shape == GYRE_SHAPE_UTF8) {
-        message_json_write_bytes(items, part.count, out);
+        write_text(items, part.count, out);
     } else if (layout->shape == GYRE_SHAPE_OPTIONAL) {
         if (part.count)
             write_value(layout->element, message, items, out);
@@ -232,26 +251,7 @@ void message_json_write(const gyre_layout *layout, const void *message, FILE *ou
     write_value(layout, message, message, out);
 }
 
-void message_json_write_bytes(const unsigned char *text, size_t length, FILE *out)
-{
-    fputc('"', out);
-    while (length > 0) {
-        size_t step = gyre_text_character(text, length);
-        if (step == 0)
-            fputs("\xef\xbf\xbd", out);
-        else if (*text == '"' || *text == '\\')
-            fprintf(out, "\\%c", *text);
-        else if (*text < 0x20)
-            fprintf(out, "\\u%04x", *text);
-        else
-            fwrite(text, 1, step, out);
-        text += step ? step : 1;
-        length -= step ? step : 1;
-    }
-    fputc('"', out);
-}
-
 void message_json_write_text(const char *text, FILE *out)
 {
-    message_json_write_bytes((const unsigned char *)text, strlen(text), out);
+    write_text((const unsigned char *)text, strlen(text), out);
 }

@@ -5,7 +5,7 @@
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
 
-void cli_log(void *context, int level, const char *text)
+static void print_log(void *context, int level, const char *text)
 {
     static const char *const words[] = {[GYRE_LOG_ERROR] = "error",
                                         [GYRE_LOG_WARNING] = "warning",
@@ -22,7 +22,7 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
                                                      .config_path = cli->config_path,
                                                      .settings = cli->settings.items,
                                                      .backend = cli->backend,
-                                                     .log = cli_log},
+                                                     .log = print_log},
                                    out);
 }
 

@@ -6,6 +6,7 @@
 #define GYRE_ERROR_DEFINES
 #include "core/base/error.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,21 +29,15 @@ __attribute__((format(printf, 2, 0))) static void write_frame(int index, const c
     vsnprintf(stack.frames[index], FRAME_SIZE, format, args);
 }
 
-gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
+gyre_status gyre_error_set(gyre_status status, const char *format, ...)
 {
+    va_list args;
     if (stack.holds > 0)
         return status;
     stack.status = status;
     stack.depth = 1;
-    write_frame(0, format, args);
-    return status;
-}
-
-gyre_status gyre_error_set(gyre_status status, const char *format, ...)
-{
-    va_list args;
     va_start(args, format);
-    gyre_error_set_va(status, format, args);
+    write_frame(0, format, args);
     va_end(args);
     return status;
 }

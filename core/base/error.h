@@ -10,13 +10,10 @@
 #ifndef GYRE_CORE_BASE_ERROR_H
 #define GYRE_CORE_BASE_ERROR_H
 
-#include <stdarg.h>
 #include "gyre/status.h"
 
 /** Starts a new error with one frame; returns `status`, so that callers can `return gyre_error_set(...)`. */
 gyre_status gyre_error_set(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-gyre_status gyre_error_set_va(gyre_status status, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
 
 /** The same with a sentence that is ready:
  * for a poll that finds nothing, which formatting would make slow. */

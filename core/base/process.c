@@ -228,7 +228,6 @@ gyre_status gyre_process_run(const struct gyre_process_desc *desc, struct gyre_p
     child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
     status = follow(desc, &child, end);
     end->output_length = child.output.length;
-    end->errors_length = child.errors.length;
 done:
     close_descriptor(&child.pidfd);
     close_descriptor(&child.output.read_end);

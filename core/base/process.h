@@ -25,9 +25,9 @@ struct gyre_process_desc {
 };
 
 struct gyre_process_end {
-    int exit_code;                       /* when signal is 0 */
-    int signal;                          /* that ended it; 0: it ended by itself */
-    size_t output_length, errors_length; /* bytes written by the child, also those that were cut */
+    int exit_code;        /* when signal is 0 */
+    int signal;           /* that ended it; 0: it ended by itself */
+    size_t output_length; /* bytes that the child wrote to standard output, also those that were cut */
 };
 
 /**

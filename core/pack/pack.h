@@ -102,7 +102,6 @@ gyre_status gyre_pack_generate(const gyre_pack *wire, const gyre_layout *const *
 
 /* ---- shared by the files of this folder ---- */
 
-const gyre_pack_record *gyre_pack_find(const gyre_pack *wire, const gyre_layout *layout);
 bool gyre_pack_is_record(const gyre_layout *layout);
 gyre_pack_options gyre_pack_options_of(const gyre_pack *wire, const gyre_layout *layout);
 /** The field that stands `place`-th on the wire. */

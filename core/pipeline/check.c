@@ -13,6 +13,7 @@
 #include "gyre/waiting.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

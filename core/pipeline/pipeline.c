@@ -10,6 +10,7 @@
 #include "core/pipeline/run.h"
 #include "gyre/waiting.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

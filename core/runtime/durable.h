@@ -41,7 +41,7 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
                               struct gyre_durable **out);
 /** The queue was made and equipped: it goes on where the journal ended. `durable` is the queue's then. */
 gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue);
-/** Bytes that the log of its queue needs at least. */
+/** For so many requests the log of its queue needs room at least. */
 uint64_t gyre_durable_log_count(const struct gyre_durable *durable);
 /** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
 void gyre_durable_close(struct gyre_durable *durable);

@@ -107,12 +107,19 @@ size_t gyre_kernels_visit_some(gyre_runtime *runtime, gyre_kernel **out, size_t 
     return count;
 }
 
+/* Under runtime->lock: of those that applications see. */
+static gyre_kernel *find(const gyre_runtime *runtime, const char *name)
+{
+    gyre_kernel *kernel = runtime->kernels;
+    while (kernel && (!kernel->announced || strcmp(kernel->name, name) != 0))
+        kernel = kernel->next;
+    return kernel;
+}
+
 gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
 {
     pthread_mutex_lock(&runtime->lock);
-    gyre_kernel *kernel = runtime->kernels;
-    while (kernel && !(kernel->announced && !strcmp(kernel->name, name)))
-        kernel = kernel->next;
+    gyre_kernel *kernel = find(runtime, name);
     if (kernel)
         __atomic_fetch_add(&kernel->visitors, 1, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&runtime->lock);
@@ -122,7 +129,7 @@ gyre_kernel *gyre_kernel_visit(gyre_runtime *runtime, const char *name)
 void gyre_kernel_leave(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    __atomic_fetch_sub(&kernel->visitors, 1, __ATOMIC_RELEASE); /* pairs with gyre_kernel_free */
+    __atomic_fetch_sub(&kernel->visitors, 1, __ATOMIC_RELEASE); /* pairs with free_kernel */
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
 }
@@ -142,7 +149,11 @@ static void leave_behind(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->log_lock);
 }
 
-void gyre_kernel_free(gyre_kernel *kernel)
+/*
+ * With what a launch made, in any stage of it. When its device side does not leave, what a handler may still
+ * touch stays behind, with a line in the log.
+ */
+static void free_kernel(gyre_kernel *kernel)
 {
     gyre_error_hold();
     gyre_checkpoints_stop(kernel);
@@ -180,7 +191,7 @@ void gyre_kernel_release(gyre_kernel *kernel)
     if (!kernel || kernel->runtime->foreign)
         return;
     unlist(kernel);
-    gyre_kernel_free(kernel);
+    free_kernel(kernel);
 }
 
 static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
@@ -266,12 +277,10 @@ size_t gyre_kernels(gyre_runtime *runtime, gyre_kernel **out, size_t capacity)
 
 gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name)
 {
-    gyre_kernel *kernel = NULL;
     if (!runtime || !name)
         return NULL;
     pthread_mutex_lock(&runtime->lock);
-    for (kernel = runtime->kernels; kernel && (!kernel->announced || strcmp(kernel->name, name) != 0);)
-        kernel = kernel->next;
+    gyre_kernel *kernel = find(runtime, name);
     pthread_mutex_unlock(&runtime->lock);
     return kernel;
 }

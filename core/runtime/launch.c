@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Launching: from a descriptor to a resident kernel. The order is: find the device, build, choose the shape,
- * bind buffers, make state and queues (binding.c), start (start.c). gyre_kernel_free undoes whatever part of
- * it was done.
+ * bind buffers and make the state (binding.c), open its queue (kernel_queue.c), start (start.c).
+ * gyre_kernel_release undoes whatever part of it was done.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -20,8 +20,12 @@ static void need(struct gyre_header_plan *plan, const char *field)
     plan->size = plan->size > size ? plan->size : size;
 }
 
-gyre_status gyre_queue_plan_header(const struct gyre_config *config, const char *name,
-                                   struct gyre_header_plan *plan)
+/*
+ * The header of the queue of that name (NULL: of one that no section names), as large as its behaviours need
+ * it. CONFIG with the section.
+ */
+static gyre_status plan_header(const struct gyre_config *config, const char *name,
+                               struct gyre_header_plan *plan)
 {
     gyre_status status =
         gyre_header_plan_read(gyre_config_text(config, GYRE_SECTION_QUEUE, name, "header"), plan);
@@ -44,7 +48,7 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
     const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
     for (size_t i = 0; i <= count; i++) {
         /* one that is wrong is told when its queue is opened */
-        if (gyre_queue_plan_header(config, i < count ? names[i] : NULL, &one) != GYRE_OK)
+        if (plan_header(config, i < count ? names[i] : NULL, &one) != GYRE_OK)
             continue;
         all.size = one.size > all.size ? one.size : all.size;
         all.times = all.times || one.times;
@@ -69,7 +73,7 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
                                    struct gyre_queue_options *options)
 {
     struct gyre_header_plan plan;
-    gyre_status status = gyre_queue_plan_header(config, section, &plan);
+    gyre_status status = plan_header(config, section, &plan);
     options->header_size = plan.size;
     options->sealed = plan.sealed;
     options->timed = options->timed || plan.times;

@@ -364,11 +364,6 @@ gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uin
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
 /** From now on it is in the list that applications see. */
 void gyre_kernel_announce(gyre_kernel *kernel);
-/**
- * Frees it with what a launch made, in any stage of it. When its device side does not leave, what a handler
- * may still touch stays behind, with a line in the log.
- */
-void gyre_kernel_free(gyre_kernel *kernel);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);
 gyre_kernel_state gyre_kernel_get_state(const gyre_kernel *kernel);
 /** The kernel of that name, kept from being freed until gyre_kernel_leave; NULL when there is none. */

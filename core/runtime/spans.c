@@ -142,11 +142,12 @@ void gyre_spans_relocate(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
-        if (queue->request_least && !queue->lent) /* a program may hold messages that it built before */
-            gyre_queue_settle_requests(queue, settle_request);
+        if (!queue->request_least || queue->lent)
+            continue;
+        /* also those to come: a program may hold messages that it built before */
+        gyre_queue_settle_requests(queue, settle_request);
         const uint64_t end = gyre_queue_next_index(queue);
-        const bool may_have = queue->request_least && !queue->lent;
-        for (uint64_t i = may_have ? gyre_queue_first_unanswered(queue) : end; i < end; i++) {
+        for (uint64_t i = gyre_queue_first_unanswered(queue); i < end; i++) {
             const gyre_slot *slot = gyre_request_slot(queue, i);
             if (gyre_reply_ready(queue, i) || slot->length > queue->request_size)
                 continue;
