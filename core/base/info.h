@@ -7,8 +7,8 @@
 #include <string.h>
 
 /**
- * Copies `answer`, `size` bytes, into an info as far as its caller knows it. Both begin with their size, which
- * stays in the info as the caller set it, at least that of a size_t: the same struct may be passed again.
+ * Copies `answer`, `size` bytes, into an info as far as its caller knows it. Both begin with a size; the
+ * info's, at least that of a size_t, stays as the caller set it, so the same struct may be passed again.
  */
 static inline void gyre_info_give(void *info, const void *answer, size_t size)
 {

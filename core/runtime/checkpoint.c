@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking checkpoints: the kernel is paused at a message boundary, what its handler keeps is copied, and it
- * goes on; the copy is fetched, hashed and committed while it does. Locks and flags: checkpoint.h.
+ * What checkpoints of a kernel need: what of its memory belongs to them, what its queues keep for them, the
+ * first one. Taking the others is in checkpoint_take.c. Locks and flags: checkpoint.h.
  */
 #include "core/runtime/snapshot.h"
 
@@ -9,12 +9,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/fault.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 #include "core/runtime/durable.h"
-
-#define RETRY_NS UINT64_C(200000)
 
 /* ---- making ---- */
 
@@ -155,12 +152,6 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
 
 /* ---- queues ---- */
 
-static void ring(void *context)
-{
-    struct gyre_checkpoints *checkpoints = context;
-    gyre_bell_ring(&checkpoints->bell, INT_MAX);
-}
-
 /* Whether the kernel can have this queue as well. */
 static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
@@ -188,7 +179,7 @@ static gyre_status make_log(const gyre_kernel *kernel, gyre_queue *queue, const 
     gyre_status status = gyre_queue_log_create(queue, kernel->checkpoints && bytes < least ? least : bytes);
     if (status != GYRE_OK || !kernel->checkpoints)
         return status;
-    queue->log->ask = ring;
+    queue->log->ask = gyre_checkpoints_ring;
     queue->log->ask_context = kernel->checkpoints;
     gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
     return GYRE_OK;
@@ -273,278 +264,4 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
     gyre_store_seal(&checkpoints->store);
     gyre_store_commit(&checkpoints->store);
     return earlier ? gyre_replay_restore(kernel) : GYRE_OK;
-}
-
-/* ---- taking one ---- */
-
-/* Under the lock. Requests behind a gate are being handed out one by one, which a pause would disturb. */
-static gyre_status check_takeable(const gyre_kernel *kernel)
-{
-    if (!kernel->resident)
-        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s: there is nothing to take a checkpoint of",
-                              kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
-        if (queue->gate != UINT64_MAX)
-            return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being brought back", kernel->name);
-    return GYRE_OK;
-}
-
-static gyre_status pause_kernel(gyre_kernel *kernel, uint64_t deadline_ns)
-{
-    if (gyre_control_verb(kernel) == GYRE_VERB_RUN) {
-        kernel->paused_to_save = true;
-        gyre_control_order(kernel, GYRE_VERB_PAUSE);
-    }
-    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_TURN, deadline_ns);
-    return status == GYRE_CLOSED
-               ? gyre_error_set(GYRE_AGAIN, "kernel '%s' is being changed by another thread", kernel->name)
-               : status;
-}
-
-/* Whoever brought the kernel back meanwhile has let it run as well. */
-static void go_on(gyre_kernel *kernel, uint64_t generation)
-{
-    if (kernel->generation != generation || !kernel->paused_to_save)
-        return;
-    kernel->paused_to_save = false;
-    gyre_control_order(kernel, GYRE_VERB_RUN);
-}
-
-static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
-{
-    checkpoints->pause_ns = gyre_clock_ns() - begun_ns;
-    if (checkpoints->pause_ns > checkpoints->longest_pause_ns)
-        checkpoints->longest_pause_ns = checkpoints->pause_ns;
-}
-
-/* Under the lock, which is given up while bytes are copied. */
-static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
-{
-    uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
-    kernel->saving = true;
-    gyre_status status = pause_kernel(kernel, deadline_ns);
-    if (status == GYRE_OK && kernel->generation != generation)
-        status = gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
-    for (gyre_queue *queue = kernel->queues; status == GYRE_OK && queue; queue = queue->next)
-        gyre_queue_log_look(queue);
-    if (status == GYRE_OK) {
-        pthread_mutex_unlock(&kernel->lock);
-        status =
-            GYRE_FAULT_POINT(CHECKPOINT_COPY)
-                ? gyre_error_set(GYRE_EXHAUSTED, "no memory to copy what kernel '%s' keeps", kernel->name)
-                : gyre_snapshot_take(kernel);
-        pthread_mutex_lock(&kernel->lock);
-    }
-    go_on(kernel, generation);
-    if (status == GYRE_OK)
-        note_pause(kernel->checkpoints, begun);
-    kernel->saving = false;
-    pthread_cond_broadcast(&kernel->changed);
-    return status;
-}
-
-/* Under the lock: what was fetched is of the device that made it, and of this life of the kernel. */
-static gyre_status check_same_life(const gyre_kernel *kernel, uint64_t generation)
-{
-    if (kernel->generation != generation ||
-        (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident)))
-        return gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
-    if (!kernel->resident)
-        return gyre_error_set(GYRE_CLOSED, "kernel '%s' ended before its checkpoint was whole", kernel->name);
-    return GYRE_OK;
-}
-
-/* Under the lock. */
-static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
-{
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    gyre_status status = check_same_life(kernel, generation);
-    if (status != GYRE_OK)
-        return status;
-    (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
-    if (checkpoints->part_count)
-        gyre_store_commit(&checkpoints->store);
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
-        gyre_queue_log_commit(queue, checkpoints->every_messages);
-    checkpoints->taken++;
-    return GYRE_OK;
-}
-
-/* Under the lock, which is given up while the kernel runs and its copy is stored. */
-static gyre_status store(gyre_kernel *kernel, uint64_t generation)
-{
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    pthread_mutex_unlock(&kernel->lock);
-    gyre_status status = gyre_snapshot_fetch(kernel);
-    if (status == GYRE_OK && checkpoints->part_count)
-        gyre_store_seal(&checkpoints->store);
-    pthread_mutex_lock(&kernel->lock);
-    if (status == GYRE_OK)
-        status = commit(kernel, generation);
-    if (status != GYRE_OK)
-        return status;
-    pthread_mutex_unlock(&kernel->lock);
-    gyre_durable_checkpoint(kernel);
-    pthread_mutex_lock(&kernel->lock);
-    return GYRE_OK;
-}
-
-gyre_status gyre_checkpoint_take(gyre_kernel *kernel, uint64_t deadline_ns)
-{
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    pthread_mutex_lock(&checkpoints->taking);
-    pthread_mutex_lock(&kernel->lock);
-    gyre_kernel_await_turn(kernel);
-    uint64_t generation = kernel->generation;
-    gyre_status status = check_takeable(kernel);
-    if (status == GYRE_OK) {
-        checkpoints->writing = true;
-        kernel->inside++;
-        status = copy_at_boundary(kernel, deadline_ns);
-        if (status == GYRE_OK)
-            status = store(kernel, generation);
-        kernel->inside--;
-        checkpoints->writing = false;
-        pthread_cond_broadcast(&kernel->changed);
-    }
-    pthread_mutex_unlock(&kernel->lock);
-    pthread_mutex_unlock(&checkpoints->taking);
-    return status;
-}
-
-static uint64_t stop_deadline(const gyre_kernel *kernel)
-{
-    return gyre_clock_ns() +
-           gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
-}
-
-static bool is_worth_another_try(gyre_status status, uint64_t deadline_ns)
-{
-    bool again = status == GYRE_AGAIN || status == GYRE_LOST || status == GYRE_TIMEOUT;
-    return again && gyre_clock_ns() < deadline_ns;
-}
-
-static void nap(void)
-{
-    nanosleep(&(struct timespec){0, RETRY_NS}, NULL);
-}
-
-static gyre_status take_until(gyre_kernel *kernel, uint64_t deadline_ns)
-{
-    gyre_status status;
-    for (;;) {
-        uint64_t boundary = stop_deadline(kernel);
-        status = gyre_checkpoint_take(kernel, boundary < deadline_ns ? boundary : deadline_ns);
-        if (!is_worth_another_try(status, deadline_ns))
-            return status == GYRE_AGAIN ? gyre_error_add(GYRE_TIMEOUT, "no checkpoint could be taken")
-                                        : status;
-        nap();
-    }
-}
-
-gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadline_ns)
-{
-    if (!kernel)
-        return gyre_error_set(GYRE_INVALID, "gyre_kernel_checkpoint needs a kernel");
-    gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_checkpoint");
-    if (status == GYRE_OK && !kernel->checkpoints)
-        return gyre_error_set(GYRE_INVALID,
-                              "kernel '%s' has no checkpoints: set checkpoints = true for it, and give its "
-                              "handler something to keep",
-                              kernel->name);
-    return status == GYRE_OK ? take_until(kernel, deadline_ns) : status;
-}
-
-/*
- * What a queue did to the state since the last checkpoint could not be repeated without it. A handler that
- * does not come back makes that impossible.
- */
-void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
-{
-    if (!queue->log)
-        return;
-    gyre_error_hold();
-    gyre_status status = take_until(kernel, stop_deadline(kernel));
-    gyre_error_let_go();
-    if (status != GYRE_OK && status != GYRE_CLOSED)
-        gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING,
-                         "queue '%s' of kernel '%s' is closed without a checkpoint, because a handler does "
-                         "not come back; what it did cannot be repeated after a crash",
-                         queue->name, kernel->name);
-}
-
-/* ---- the thread ---- */
-
-/* Under the lock: what there is to save. *soon: look again shortly; *now: it is due whatever its age. */
-static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
-{
-    uint64_t behind = 0, every = kernel->checkpoints->every_messages;
-    *soon = kernel->starting; /* also again: who asks meanwhile does not ask once more */
-    for (gyre_queue *queue = kernel->queues; kernel->resident && queue; queue = queue->next) {
-        uint64_t here = gyre_queue_log_behind(queue);
-        uint64_t half = (queue->capacity + queue->log->count) / 2;
-        *soon = gyre_queue_log_asks(queue) || *soon;
-        *now = *now || here >= (every < half ? every : half) ||
-               (here && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)));
-        behind += here;
-    }
-    return behind;
-}
-
-/* Whether one is due, and else how long nobody needs to look, unless the bell rings. */
-static bool is_due(gyre_kernel *kernel, uint64_t last_ns, uint64_t *pause_ns)
-{
-    uint64_t every = kernel->checkpoints->every_ns, age = gyre_clock_ns() - last_ns;
-    bool soon = false, now = __atomic_exchange_n(&kernel->checkpoints->wanted, 0, __ATOMIC_ACQUIRE) != 0;
-    pthread_mutex_lock(&kernel->lock);
-    uint64_t behind = look_behind(kernel, &soon, &now);
-    pthread_mutex_unlock(&kernel->lock);
-    *pause_ns = soon ? RETRY_NS : every == UINT64_MAX ? UINT64_MAX : age < every ? every - age : every;
-    return now || (behind && age >= every);
-}
-
-static void *take_when_due(void *argument)
-{
-    gyre_kernel *kernel = argument;
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    uint64_t last = gyre_clock_ns(), pause = 0;
-    while (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE)) {
-        uint32_t seen = __atomic_load_n(&checkpoints->bell, __ATOMIC_ACQUIRE); /* before the look */
-        if (is_due(kernel, last, &pause)) {
-            if (gyre_checkpoint_take(kernel, stop_deadline(kernel)) == GYRE_OK)
-                last = gyre_clock_ns();
-            pause = RETRY_NS;
-        }
-        if (!__atomic_load_n(&checkpoints->stop, __ATOMIC_ACQUIRE))
-            gyre_futex_wait(&checkpoints->bell, seen, pause == UINT64_MAX ? pause : gyre_clock_ns() + pause);
-    }
-    return NULL;
-}
-
-void gyre_checkpoints_want(gyre_kernel *kernel)
-{
-    __atomic_store_n(&kernel->checkpoints->wanted, 1, __ATOMIC_RELEASE);
-    ring(kernel->checkpoints);
-}
-
-gyre_status gyre_checkpoints_start(gyre_kernel *kernel)
-{
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    if (!checkpoints)
-        return GYRE_OK;
-    checkpoints->runs = pthread_create(&checkpoints->thread, NULL, take_when_due, kernel) == 0;
-    return checkpoints->runs
-               ? GYRE_OK
-               : gyre_error_set(GYRE_EXHAUSTED, "no thread for the checkpoints of kernel '%s'", kernel->name);
-}
-
-void gyre_checkpoints_stop(gyre_kernel *kernel)
-{
-    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
-    if (!checkpoints || !checkpoints->runs)
-        return;
-    __atomic_store_n(&checkpoints->stop, 1, __ATOMIC_RELEASE);
-    gyre_bell_ring(&checkpoints->bell, INT_MAX);
-    pthread_join(checkpoints->thread, NULL);
-    checkpoints->runs = false;
 }

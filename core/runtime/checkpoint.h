@@ -63,12 +63,6 @@ gyre_status gyre_checkpoints_create(gyre_kernel *kernel);
 void gyre_checkpoints_judge(const gyre_kernel *kernel);
 /** Logs a warning when the kernel has checkpoints and its source uses a clock. */
 void gyre_checkpoints_point_out(const gyre_kernel *kernel, const char *source);
-/** Starts the thread that takes them. */
-gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
-/** Its thread is to take one soon, though nothing may have been handled since the last. Any thread. */
-void gyre_checkpoints_want(gyre_kernel *kernel);
-/** Ends it. Without locks. Accepts a kernel without. */
-void gyre_checkpoints_stop(gyre_kernel *kernel);
 /** The device has left. Accepts a kernel without. */
 void gyre_checkpoints_destroy(gyre_kernel *kernel);
 
@@ -83,8 +77,6 @@ gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struc
 gyre_status gyre_checkpoints_begin(gyre_kernel *kernel);
 /** What was sent is settled, for a kernel that begins with its initial state. Under the lock. */
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue);
-/** Before a queue is freed: its requests are in a checkpoint. Without the lock. */
-void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 
 /**
  * Waits until no kernel that has the buffer in its checkpoints is being brought back. The result changes when
@@ -92,11 +84,18 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
  */
 uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer);
 
-/**
- * Takes one. AGAIN: the kernel was changed meanwhile or is being brought back; TIMEOUT: a handler does not
- * come back; CLOSED: it does not run. Without locks.
- */
-gyre_status gyre_checkpoint_take(gyre_kernel *kernel, uint64_t deadline_ns);
+/* checkpoint_take.c */
+
+/** Starts the thread that takes them. */
+gyre_status gyre_checkpoints_start(gyre_kernel *kernel);
+/** Its thread is to take one soon, though nothing may have been handled since the last. Any thread. */
+void gyre_checkpoints_want(gyre_kernel *kernel);
+/** Its thread is to look whether one is due; `context`: the kernel's checkpoints. Any thread. */
+void gyre_checkpoints_ring(void *context);
+/** Ends it. Without locks. Accepts a kernel without. */
+void gyre_checkpoints_stop(gyre_kernel *kernel);
+/** Before a queue is freed: its requests are in a checkpoint. Without the lock. */
+void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 
 /* replay.c: by the thread that has `starting`. */
 
@@ -113,6 +112,8 @@ bool gyre_replay_prepare(gyre_kernel *kernel);
  */
 gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
                             void *context);
+/** Has a kernel that was just launched handle again what a journal says. Under the lock, given up a while. */
+gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident);
 
 /* witness.c */
 
@@ -121,9 +122,5 @@ void gyre_witness_prepare(gyre_kernel *kernel);
 /** Logs the first time that a request which is handled again is completed as it was not before. */
 void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t index,
                           const gyre_view *again);
-
-/** Has a kernel that was just launched handle again what
- * a journal says. Under the lock, given up meanwhile. */
-gyre_status gyre_replay_start(gyre_kernel *kernel, gyre_resident *resident);
 
 #endif

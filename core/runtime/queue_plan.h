@@ -9,7 +9,7 @@
 #include "core/ring/header.h"
 #include "core/ring/queue.h"
 
-/** The header that fits all queues which the configuration names, and the others: what a kernel is compiled for. */
+/** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 /** Header and behaviours into the options of the queue `options->name`. */
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,

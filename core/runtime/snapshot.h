@@ -4,7 +4,7 @@
  * within itself the kernel stands only while a copy is made there; that copy is fetched while it goes on.
  * Else it stands while everything is downloaded.
  *
- * Threads: one at a time, which checkpoint.c sees to. Without locks.
+ * Threads: one at a time, which `taking` sees to. Without locks.
  */
 #ifndef GYRE_CORE_RUNTIME_SNAPSHOT_H
 #define GYRE_CORE_RUNTIME_SNAPSHOT_H
