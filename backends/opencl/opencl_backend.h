@@ -76,7 +76,8 @@ struct gyre_device {
     char options[256];     /* of every compile on this device, before the user's */
     /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
     uint64_t clock_ns, clock_ticks, clock_rate;
-    /* The first failure after which nothing works any more; `lost` is set, with release, after the text. */
+    /* The first failure after which nothing works any more; `lost` is set, with release, after the text. The lock is
+     * also held while waiters of a dead kernel's queues are woken. */
     pthread_mutex_t lost_lock;
     atomic_bool lost;
     char lost_text[256];

@@ -36,6 +36,8 @@ void opencl_queue_release(gyre_queue_memory *memory)
 {
     if (!memory)
         return;
+    pthread_mutex_lock(&memory->device->lost_lock); /* who tells of a dead device may be ringing there */
+    pthread_mutex_unlock(&memory->device->lost_lock);
     if (memory->memory)
         memory->device->cl->clReleaseMemObject(memory->memory);
     free(memory);

@@ -221,12 +221,28 @@ static gyre_status serve(gyre_resident *resident, gyre_u64 command)
     return status;
 }
 
-/* Those who wait for the dead device give up. */
+/* Those who wait for the dead device give up. The table is read anew: a queue may have come since. */
+static void ring_all(const gyre_resident *resident)
+{
+    const gyre_control_region *control = resident->control;
+    const uint32_t count = __atomic_load_n(&control->command.queue_count, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < count && i < GYRE_QUEUES_MAX; i++) {
+        const gyre_u64 address = __atomic_load_n(&control->queues[i].address, __ATOMIC_ACQUIRE);
+        const gyre_queue_memory *memory = (const gyre_queue_memory *)(uintptr_t)address;
+        if (memory)
+            gyre_bell_ring(&memory->region->device.bell, INT_MAX);
+    }
+}
+
+/* With the lock, so that no queue is released before it was rung: nobody waits for this thread any more. */
 static void tell_lost(gyre_resident *resident)
 {
     const gyre_host *host = resident->device->host;
+    pthread_mutex_lock(&resident->device->lost_lock);
     __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
     gyre_bell_ring(&resident->control->device.acknowledge_bell, INT_MAX);
+    ring_all(resident);
+    pthread_mutex_unlock(&resident->device->lost_lock);
     host->log(host->context, GYRE_LOG_ERROR, resident->device->lost_text);
 }
 

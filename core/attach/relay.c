@@ -128,7 +128,8 @@ static bool is_stopped(const struct gyre_relay *relay)
 /* No more is accepted: clients are told, at first that they may not send, and when all is completed, so. */
 static bool comes_to_an_end(struct gyre_relay *relay)
 {
-    bool abandoned = __atomic_load_n(&relay->target->state.abandoned, __ATOMIC_ACQUIRE) != 0;
+    bool abandoned = __atomic_load_n(&relay->target->state.abandoned, __ATOMIC_ACQUIRE) != 0 ||
+                     gyre_queue_lost(relay->target);
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (!ring->shut)
             gyre_queue_close_sends(ring->queue);
@@ -169,11 +170,17 @@ static void end(struct gyre_relay *relay)
 
 /* ---- the thread ---- */
 
+/* No more is accepted; or the device died, in this process, and nothing is answered any more. */
+static bool is_over(const gyre_queue *target)
+{
+    return gyre_queue_closed(target) || gyre_queue_lost(target);
+}
+
 static bool look(struct gyre_relay *relay, bool *ended)
 {
     pthread_mutex_lock(&relay->lock);
     bool worked = turn(relay);
-    *ended = is_stopped(relay) || (gyre_queue_closed(relay->target) && comes_to_an_end(relay));
+    *ended = is_stopped(relay) || (is_over(relay->target) && comes_to_an_end(relay));
     if (*ended)
         end(relay);
     pthread_mutex_unlock(&relay->lock);
@@ -188,7 +195,7 @@ static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, 
 {
     pthread_mutex_lock(&relay->lock);
     bool worked = turn(relay) || is_stopped(relay) || (relay->held && !held);
-    bool waits = under_way(relay) != 0, busy = waits || relay->absent || gyre_queue_closed(relay->target);
+    bool waits = under_way(relay) != 0, busy = waits || relay->absent || is_over(relay->target);
     for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         busy = busy || ring->covered.open || ring->durable.open;
     *deadline = busy ? gyre_clock_ns() + LOOK_NS : GYRE_FOREVER;

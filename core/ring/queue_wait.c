@@ -24,6 +24,8 @@ enum {
     YIELDS = 16,          /* between spinning and parking */
 };
 
+#define LOST_LOOK_NS UINT64_C(100000000)
+
 int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
 {
     if (gyre_reply_ready(queue, argument) || gyre_received(queue) > argument)
@@ -128,6 +130,18 @@ static gyre_status yield(const struct waiter *waiter, uint64_t turns)
     return status;
 }
 
+/*
+ * A device that dies in this process, and with no worker's death to tell of it, rings its own bell at most: who
+ * sleeps at the other one looks now and then.
+ */
+static uint64_t until(const struct waiter *waiter, uint64_t now_ns)
+{
+    const gyre_queue *queue = waiter->queue;
+    const bool looks = waiter->bell == &queue->state.credit_bell && !queue->device_returns;
+    const uint64_t next_ns = now_ns + LOST_LOOK_NS;
+    return looks && next_ns < waiter->deadline_ns ? next_ns : waiter->deadline_ns;
+}
+
 static gyre_status park(const struct waiter *waiter)
 {
     gyre_queue *queue = waiter->queue;
@@ -141,10 +155,11 @@ static gyre_status park(const struct waiter *waiter)
         if (status != GYRE_AGAIN)
             break;
         (void)GYRE_FAULT_POINT(RING_PARK);
-        if (gyre_clock_ns() >= waiter->deadline_ns)
+        const uint64_t now_ns = gyre_clock_ns();
+        if (now_ns >= waiter->deadline_ns)
             status = GYRE_TIMEOUT;
         else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
-            gyre_futex_wait(waiter->bell, seen, waiter->deadline_ns);
+            gyre_futex_wait(waiter->bell, seen, until(waiter, now_ns));
         else
             gyre_nap(waiter->deadline_ns); /* it rings no bell */
     }

@@ -77,8 +77,12 @@ done
 FAKE_OPENCL=sleepy run call --backend opencl --set backend.opencl.mode=resident "$scale" '{"value":6,"factor":2}'
 prints '{"scaled":12.0}'
 
-# a command that fails on the device: the kernel ends with the reason
-FAKE_OPENCL=dies run call --backend opencl "$scale" '{"value":1,"factor":2}' '{"value":2,"factor":2}' '{"value":3,"factor":2}'
-((code != 0)) || fail "expected a failure"
-says "clEnqueueNDRangeKernel failed with -5 (CL_OUT_OF_RESOURCES)"
+# a command that fails on the device: the kernel ends with the reason, and who sleeps wakes up, whatever its deadline
+for idle in adaptive park; do
+    FAKE_OPENCL=dies run call --backend opencl --timeout 0 --set "queue.default.idle=$idle" "$scale" \
+        '{"value":1,"factor":2}' '{"value":2,"factor":2}' '{"value":3,"factor":2}' '{"value":4,"factor":2}'
+    ((code != 0)) || fail "expected a failure"
+    says "clEnqueueNDRangeKernel failed with -5 (CL_OUT_OF_RESOURCES)"
+    says "the device behind queue 'scale' died"
+done
 finish

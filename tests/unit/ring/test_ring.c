@@ -2,6 +2,7 @@
 /* The client side of queues, one thread at a time: order, room, policies, outcomes, zero-copy, ends. */
 #include <malloc.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,6 +212,27 @@ START_TEST(full_queue_blocks_until_the_deadline)
     ring_device_hold(&device, false);
     ck_assert_uint_eq(receive_number(), 1);
     send_number(number);
+    ring_device_finish(&device);
+}
+END_TEST
+
+static void *send_for_ever(void *queue)
+{
+    const uint64_t number = 99;
+    ck_assert_int_eq(gyre_send(queue, &number, 8, NULL, GYRE_FOREVER), GYRE_LOST);
+    return NULL;
+}
+
+/* Nobody rings: neither the device, which is dead, nor a receiver. */
+START_TEST(who_waits_for_room_learns_that_the_device_died)
+{
+    pthread_t sender;
+    fill_held_queue(GYRE_FULL_BLOCK);
+    ck_assert_int_eq(pthread_create(&sender, NULL, send_for_ever, device.queue), 0);
+    while (!__atomic_load_n(&device.queue->state.credit_waiters, __ATOMIC_ACQUIRE))
+        sched_yield();
+    __atomic_store_n(&device.control->device.lost, 1, __ATOMIC_RELEASE);
+    pthread_join(sender, NULL);
     ring_device_finish(&device);
 }
 END_TEST
@@ -491,6 +513,7 @@ int main(void)
     tcase_add_test(tcase, capacities_that_are_no_power_of_two_are_refused);
     tcase_add_test(tcase, capacities_beyond_the_memory_are_refused_with_the_numbers);
     tcase_add_test(tcase, full_queue_blocks_until_the_deadline);
+    tcase_add_test(tcase, who_waits_for_room_learns_that_the_device_died);
     tcase_add_test(tcase, full_queue_rejects_at_once);
     tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
     tcase_add_test(tcase, full_queue_drops_the_oldest_reply_and_counts_it);
