@@ -381,10 +381,20 @@ static void scribble(const party *self)
     }
 }
 
+/* What a scribbler happens to publish would tell the fragile kernel to crash, and does now and then. */
+static gyre_kernel *launch_sturdy(gyre_runtime *runtime)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = {
+        .size = sizeof desc, .source = CRASH_KERNELS, .kernel = "sturdy", .name = "fragile", .blocks = 2};
+    must(gyre_launch(runtime, &desc, &launched));
+    return launched;
+}
+
 static void stream_beside_scribblers(const char *const *settings)
 {
     gyre_runtime *runtime = open_plain(settings);
-    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
+    gyre_kernel *kernel = launch_sturdy(runtime);
     gyre_server *server = serve_at_place(runtime);
     gyre_queue *own = attach_fragile();
     for (int i = 0; i < 6; i++) {

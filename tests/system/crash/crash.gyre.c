@@ -107,6 +107,14 @@ GYRE_KERNEL(fragile, crash_request, crash_reply)
     return GYRE_REPLY;
 }
 
+/* Replies the same, and does nothing that a request tells it to: for requests that nobody meant. */
+GYRE_KERNEL(sturdy, crash_request, crash_reply)
+{
+    reply->number = request->number;
+    reply->check = mixed(request->number);
+    return GYRE_REPLY;
+}
+
 /* Stateful: the reply is a function of all requests so far. A crash leaves half a change behind. */
 GYRE_ACTOR(fragile_actor, crash_request, crash_reply, crash_state)
 {
