@@ -46,6 +46,7 @@ typedef struct bench_options {
     const cli_context *cli;
     double seconds; /* for each case, its floor included */
     bool here;      /* `memory` measures this process instead of a fresh one */
+    bool attached;  /* sessions are those of a client: the kernel is another process's */
 } bench_options;
 
 typedef struct bench_case bench_case;
@@ -85,12 +86,13 @@ bool bench_target_met(const bench_target *target);
 /** How long a case waits for one reply before it calls the kernel stuck. */
 enum { BENCH_PATIENCE_MS = 20000 };
 
-/** A runtime with one kernel of the benchmark's, and a queue into it. */
+/** A runtime with one kernel of the benchmark's, and a queue into it; or a server, and a queue attached to it. */
 typedef struct bench_session {
-    gyre_runtime *runtime;
-    gyre_kernel *kernel; /* the runtime's, as the queue is */
+    gyre_runtime *runtime; /* NULL: attached */
+    gyre_kernel *kernel;   /* the runtime's, as the queue is; NULL: attached */
     gyre_queue *queue;
     bench_shape shape; /* of the case */
+    struct bench_serving *serving;
 } bench_session;
 
 /** Opens, launches the kernel of the case's kind, opens a queue of its capacity, and notes backend and device
@@ -98,6 +100,17 @@ typedef struct bench_session {
 gyre_status bench_session_open(const bench_case *self, const bench_options *options, bench_session *session,
                                bench_row *row);
 void bench_session_close(bench_session *session);
+/** Its part for a client: starts `gyre serve` and attaches to the kernel of the case's kind, of which it notes
+ * nothing. After a failure bench_serving_end is still to be called. */
+gyre_status bench_serving_start(const bench_case *self, const bench_options *options, bench_session *session);
+/** Detaches, and waits for the server's end. Accepts a session without. */
+void bench_serving_end(bench_session *session);
+
+enum { BENCH_SETTINGS_MAX = 64 };
+/** The case's settings and the user's, and `extra` (NULL-terminated, or NULL), as gyre_open_desc wants them; `pin`
+ * holds one of them. */
+gyre_status bench_settings(const bench_case *self, const bench_options *options, const char *const *extra,
+                           char pin[64], const char *settings[BENCH_SETTINGS_MAX + 1]);
 
 /** A runtime with the user's settings, the case's,
  * and `extra` (NULL-terminated, or NULL); nothing launched. */
@@ -105,6 +118,8 @@ gyre_status bench_runtime_open(const bench_case *self, const bench_options *opti
                                gyre_runtime **out);
 /** "words_48": also the name that [kernel.NAME] and [queue.NAME] configure it by. */
 const char *bench_kernel_name(enum bench_kind kind);
+/** The file that it is in, or NOT_FOUND. */
+gyre_status bench_kernel_file(enum bench_kind kind, char *path, size_t size);
 gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out);
 /** A backend that does not exist is to the command a device that is not there: UNAVAILABLE for NOT_FOUND. */
 gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status);
@@ -157,6 +172,9 @@ gyre_status bench_run_recover_loop(const bench_case *self, const bench_options *
 /** The same case without its settings is the floor; sessions of both in turns. */
 gyre_status bench_run_against_call(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_against_stream(const bench_case *self, const bench_options *options, bench_row *row);
+/** Sessions of a client of another process, and, as their floor, of the same kernel in this one. */
+gyre_status bench_run_attached_call(const bench_case *self, const bench_options *options, bench_row *row);
+gyre_status bench_run_attached_stream(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_checkpoint(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_journal_stream(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_journal_call(const bench_case *self, const bench_options *options, bench_row *row);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A case against itself with other settings: pairs of short sessions, one after the other, whose order changes
+ * A case against itself with other settings, or from another process: pairs of short sessions, one after the other, whose order changes
  * from pair to pair. Each session is opened anew, because two resident kernels at once would share the device,
  * and because where memory happens to lie should differ from sample to sample. The floor is the case without
- * its settings. Tells within what the median of the ratios lies, so that noise is not taken for a difference.
+ * its settings, or with them in this process. Tells within what the median of the ratios lies, so that noise is not taken for a difference.
  */
 #include "cli/bench/bench.h"
 
@@ -19,13 +19,20 @@ struct pairs {
     bench_sample without[PAIRS], with[PAIRS];
 };
 
+/* What the two of a pair differ in. */
+struct side {
+    const char *const *settings;
+    bool attached;
+};
+
 static gyre_status sample(const bench_case *self, const bench_options *options, bench_row *row,
-                          case_function run, const char *const *settings, bench_sample *out)
+                          case_function run, struct side side, bench_sample *out)
 {
     bench_case one = *self;
     bench_options slice = *options;
-    one.settings = settings;
+    one.settings = side.settings;
     one.floor = NULL;
+    slice.attached = side.attached;
     slice.seconds = options->seconds / (2 * PAIRS);
     gyre_status status = run(&one, &slice, row);
     *out = row->value;
@@ -64,14 +71,15 @@ static void fill_row(const bench_case *self, const struct pairs *pairs, bench_ro
 }
 
 static gyre_status run_pairs(const bench_case *self, const bench_options *options, bench_row *row,
-                             case_function run)
+                             case_function run, bool attached)
 {
+    const struct side sides[] = {{attached ? self->settings : NULL, false}, {self->settings, attached}};
     struct pairs *pairs = calloc(1, sizeof *pairs);
     gyre_status status = pairs ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no memory for samples");
     for (int i = 0; status == GYRE_OK && i < 2 * PAIRS; i++) {
         bool with = (i + i / 2) % 2 != 0; /* without, with, with, without, ... */
-        status = sample(self, options, row, run, with ? self->settings : NULL,
-                        with ? &pairs->with[i / 2] : &pairs->without[i / 2]);
+        status =
+            sample(self, options, row, run, sides[with], with ? &pairs->with[i / 2] : &pairs->without[i / 2]);
     }
     if (status == GYRE_OK)
         fill_row(self, pairs, row);
@@ -81,10 +89,20 @@ static gyre_status run_pairs(const bench_case *self, const bench_options *option
 
 gyre_status bench_run_against_call(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run_pairs(self, options, row, bench_run_call);
+    return run_pairs(self, options, row, bench_run_call, false);
 }
 
 gyre_status bench_run_against_stream(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return run_pairs(self, options, row, bench_run_stream);
+    return run_pairs(self, options, row, bench_run_stream, false);
+}
+
+gyre_status bench_run_attached_call(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run_pairs(self, options, row, bench_run_call, true);
+}
+
+gyre_status bench_run_attached_stream(const bench_case *self, const bench_options *options, bench_row *row)
+{
+    return run_pairs(self, options, row, bench_run_stream, true);
 }

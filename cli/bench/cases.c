@@ -121,6 +121,13 @@ static const char *const keeping[] = {
 static const char *const kept[] = {"kernel.keep_sum.checkpoints=true", NULL};
 static const char *const journaled[] = {JOURNALED, "queue.keep_sum.fsync=never", NULL};
 static const char *const synced[] = {JOURNALED, "queue.keep_sum.fsync=group", NULL};
+/* The floor is the same kernel with the same settings in this process. */
+static const char *const kept_words[] = {"kernel.keep_words_48.checkpoints=true", NULL};
+#define INSIDE NULL, "the same inside one program"
+#define KEPT_STREAM_48                                                                                       \
+    {                                                                                                        \
+        BENCH_KEEP_48, 1024, 1024, 256, 1                                                                    \
+    }
 #define KEEP_STREAM                                                                                          \
     {                                                                                                        \
         BENCH_KEEP, 1024, 1024, 64, 1                                                                        \
@@ -287,6 +294,10 @@ const bench_case bench_cases[] = {
      STREAM_48,
      isolated,
      {{"ratio", "x", true, 0.97, 0}}},
+    {"attached/call/48", bench_run_attached_call, INSIDE, ONE(BENCH_48), NULL, {{0}}},
+    {"attached/stream/48", bench_run_attached_stream, INSIDE, STREAM_48, NULL, {{0}}},
+    {"attached/kept/call/48", bench_run_attached_call, INSIDE, ONE(BENCH_KEEP_48), kept_words, {{0}}},
+    {"attached/kept/stream/48", bench_run_attached_stream, INSIDE, KEPT_STREAM_48, kept_words, {{0}}},
     {"recover/fault",
      bench_run_recover_fault,
      NO_FLOOR,

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Values below 2^8 ns have a bucket each; above, 128 buckets for each power of two: off by 0.8 % at most. */
 enum { BENCH_BUCKET_BITS = 7, BENCH_BUCKETS = (64 - BENCH_BUCKET_BITS + 1) << BENCH_BUCKET_BITS };
@@ -65,8 +66,10 @@ int bench_core_producer(unsigned number);
 /** Pins the calling thread; -1 lets it run wherever the process could when it started. */
 void bench_pin(int core);
 
-/** CPU time of the whole process. */
+/** CPU time of the whole process, and of the one that bench_cpu_with named, until it ended. */
 uint64_t bench_cpu_ns(void);
+/** 0: none. */
+void bench_cpu_with(pid_t other);
 /** Median cost of one clock reading. */
 double bench_clock_cost_ns(void);
 

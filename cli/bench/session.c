@@ -11,8 +11,6 @@
 #include "core/base/places.h"
 #include "core/runtime/tools.h"
 
-enum { SETTINGS_MAX = 64 };
-
 gyre_status bench_file(const char *name, char *path, size_t size)
 {
     int length = snprintf(path, size, "%s/bench/%s", gyre_place_home(), name);
@@ -27,32 +25,39 @@ gyre_status bench_file(const char *name, char *path, size_t size)
 static bool append(const char **settings, size_t *count, const char *const *more)
 {
     for (; more && *more; more++) {
-        if (*count == SETTINGS_MAX)
+        if (*count == BENCH_SETTINGS_MAX)
             return false;
         settings[(*count)++] = *more;
     }
     return true;
 }
 
-gyre_status bench_runtime_open(const bench_case *self, const bench_options *options, const char *const *extra,
-                               gyre_runtime **out)
+gyre_status bench_settings(const bench_case *self, const bench_options *options, const char *const *extra,
+                           char pin[64], const char *settings[BENCH_SETTINGS_MAX + 1])
 {
-    const char *settings[SETTINGS_MAX + 1];
-    char pin[64];
     size_t count = 0;
     /* the client's neighbour, as in the floors; the user's own word comes after the case's and wins */
-    snprintf(pin, sizeof pin, "backend.cpu.pin=%d", bench_core_server());
+    snprintf(pin, 64, "backend.cpu.pin=%d", bench_core_server());
     if (bench_core_server() >= 0)
         settings[count++] = pin;
     if (!append(settings, &count, self->settings) ||
         !append(settings, &count, options->cli->settings.items) || !append(settings, &count, extra))
-        return gyre_error_set(GYRE_INVALID, "more than %d settings", SETTINGS_MAX);
+        return gyre_error_set(GYRE_INVALID, "more than %d settings", BENCH_SETTINGS_MAX);
     settings[count] = NULL;
+    return GYRE_OK;
+}
+
+gyre_status bench_runtime_open(const bench_case *self, const bench_options *options, const char *const *extra,
+                               gyre_runtime **out)
+{
+    const char *settings[BENCH_SETTINGS_MAX + 1];
+    char pin[64];
+    gyre_status status = bench_settings(self, options, extra, pin, settings);
     gyre_open_desc desc = {.size = sizeof desc,
                            .config_path = options->cli->config_path,
                            .settings = settings,
                            .backend = options->cli->backend};
-    return gyre_runtime_open_typed(&desc, out);
+    return status == GYRE_OK ? gyre_runtime_open_typed(&desc, out) : status;
 }
 
 const char *bench_kernel_name(enum bench_kind kind)
@@ -69,7 +74,9 @@ const char *bench_kernel_name(enum bench_kind kind)
                                         [BENCH_PLAIN] = "plain_add",
                                         [BENCH_DOTNET] = "dotnet_add",
                                         [BENCH_BRIDGED_512] = "bridged_512",
-                                        [BENCH_BRIDGED_65536] = "bridged_65536"};
+                                        [BENCH_BRIDGED_65536] = "bridged_65536",
+                                        [BENCH_KEEP] = "keep_sum",
+                                        [BENCH_KEEP_48] = "keep_words_48"};
     return names[kind];
 }
 
@@ -78,16 +85,22 @@ gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status)
     return status == GYRE_NOT_FOUND && gyre_runtime_device_failed(runtime) ? GYRE_UNAVAILABLE : status;
 }
 
-gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out)
+gyre_status bench_kernel_file(enum bench_kind kind, char *path, size_t size)
 {
-    char path[PATH_MAX];
     const char *file = kind == BENCH_VECTOR_ADD                           ? "vector_add.gyre.c"
                        : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? "chain.gyre.c"
                        : kind == BENCH_PLAIN                              ? "plain_add.gyre.c"
                        : kind == BENCH_DOTNET                             ? "dotnet_add.gyre.c"
+                       : kind == BENCH_KEEP || kind == BENCH_KEEP_48      ? "keeping.gyre.c"
                        : kind >= BENCH_BRIDGED_512                        ? "bridged.gyre.c"
                                                                           : "words.gyre.c";
-    gyre_status status = bench_file(file, path, sizeof path);
+    return bench_file(file, path, size);
+}
+
+gyre_status bench_launch(gyre_runtime *runtime, enum bench_kind kind, gyre_kernel **out)
+{
+    char path[PATH_MAX];
+    gyre_status status = bench_kernel_file(kind, path, sizeof path);
     if (status != GYRE_OK)
         return status;
     gyre_launch_desc desc = {.size = sizeof desc, .source = path, .kernel = bench_kernel_name(kind)};
@@ -119,6 +132,8 @@ gyre_status bench_session_open(const bench_case *self, const bench_options *opti
                                bench_row *row)
 {
     *session = (bench_session){.shape = self->shape};
+    if (options->attached)
+        return bench_serving_start(self, options, session);
     gyre_status status = bench_runtime_open(self, options, NULL, &session->runtime);
     if (status == GYRE_OK)
         status = bench_launch(session->runtime, self->shape.kind, &session->kernel);
@@ -131,6 +146,7 @@ gyre_status bench_session_open(const bench_case *self, const bench_options *opti
 
 void bench_session_close(bench_session *session)
 {
+    bench_serving_end(session);
     gyre_close(session->runtime); /* kernel and queues are the runtime's */
     session->runtime = NULL;
 }

@@ -33,7 +33,8 @@ enum bench_kind {
     BENCH_DOTNET,      /* the same as a packet of 42 bytes, in place only: the queue's slots hold packets */
     BENCH_BRIDGED_512, /* these two by case_bridged.c alone */
     BENCH_BRIDGED_65536,
-    BENCH_KEEP /* by case_checkpoint.c and case_journal.c */
+    BENCH_KEEP,   /* by case_checkpoint.c and case_journal.c */
+    BENCH_KEEP_48 /* the words of BENCH_48, by an actor that must see each message once, in order, from 0 on */
 };
 enum { BENCH_DOTNET_REQUEST = 42, BENCH_DOTNET_HEAD = 34, BENCH_DOTNET_REPLY = 38 };
 
@@ -41,6 +42,7 @@ BENCH_INLINE size_t bench_request_size(enum bench_kind kind)
 {
     switch (kind) {
     case BENCH_48:
+    case BENCH_KEEP_48:
         return sizeof(words_48);
     case BENCH_1024:
     case BENCH_BLOCK_1024: /* the same words, handled by all lanes of a block */
@@ -231,6 +233,7 @@ BENCH_INLINE bool bench_right(enum bench_kind kind, const void *reply, uint64_t 
 /** Evaluates `call` with the constant KIND equal to the variable `kind`. */
 #define BENCH_FOR_KIND(kind, call)                                                                           \
     switch (kind) {                                                                                          \
+    case BENCH_KEEP_48:                                                                                      \
     case BENCH_48: {                                                                                         \
         const enum bench_kind KIND = BENCH_48;                                                               \
         call;                                                                                                \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers that keep something between messages: what `checkpoint/...` and `journal/...` measure. */
+/* Handlers that keep something: what `checkpoint/...`, `journal/...` and `attached/kept/...` measure. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"
@@ -19,5 +19,15 @@ GYRE_ACTOR(keep_sum, keep_request, keep_reply, keep_state)
 {
     state->value += request->value;
     reply->value = state->value;
+    return GYRE_REPLY;
+}
+
+/* What words_48 replies, as long as every message of one client comes once and in order: then nothing is added. */
+GYRE_ACTOR(keep_words_48, words_48, words_48, keep_state)
+{
+    u64 missed = request->word[0] - state->value;
+    state->value++;
+    for (u32 i = 0; i < 6; i++)
+        reply->word[i] = request->word[i] * 3 + i + missed;
     return GYRE_REPLY;
 }
