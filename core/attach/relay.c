@@ -19,91 +19,25 @@
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 
-enum { SPINS = 400, YIELDS = 16 };
+enum {
+    SPINS = 400, /* looks before it sleeps ... */
+    POLITE =
+        32, /* ... of which every so many lets others run: the client may be waiting for this very core */
+    YIELDS = 16,
+    WHOLE = 64 /* turns between two looks at every completion, where there is always something else to do */
+};
 #define LOOK_NS UINT64_C(50000000) /* asleep with something under way: a bell may be missed once */
 
 /* ---- a turn; under the lock ---- */
 
-/*
- * Whether the next life of the server need not know of a request. Its client is told first that it is
- * durable: what is neither offered to it nor told as durable left no trace, and it may send it again.
- */
-static bool is_settled(const struct gyre_relay *relay, uint64_t index, const struct gyre_relay_place *place)
-{
-    if (place->ring && place->ring->queue->tells_durable)
-        return place->ring->durable.told > place->origin.index;
-    return !relay->target->durable || __atomic_load_n(&relay->target->log->durable, __ATOMIC_ACQUIRE) > index;
-}
-
-/* A completion whose client is not there: whether nobody is to wait for it any more. */
-static bool is_let_go(const struct gyre_relay_place *place, uint64_t now)
-{
-    return !(place->origin.client & GYRE_ORIGIN_NAMED) || now >= place->until_ns;
-}
-
-/* The place is given back: whoever holds the queue's consumer lock steps over it. */
-static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
-{
-    relay->absent -= !place->ring;
-    if (relay->target->timing)
-        gyre_queue_timing_received(relay->target, index, index + 1);
-    place->request = 0;
-    gyre_mark_set(relay->target, index, GYRE_MARK_DONE);
-}
-
-static bool is_in_use(const struct gyre_relay *relay, uint64_t index)
-{
-    return gyre_relay_place(relay, index)->request == index + 1;
-}
-
-/* Places are given back in order, as the queue's own are. */
-static uint64_t give_back_places(struct gyre_relay *relay, uint64_t end)
-{
-    uint64_t count = 0, now = relay->absent ? gyre_clock_ns() : 0;
-    for (; relay->oldest < end; relay->oldest++) {
-        struct gyre_relay_place *place = gyre_relay_place(relay, relay->oldest);
-        if (!is_in_use(relay, relay->oldest))
-            continue;
-        bool wanted = place->ring ? !place->given : !is_let_go(place, now);
-        if (wanted || !gyre_reply_ready(relay->target, relay->oldest) ||
-            !is_settled(relay, relay->oldest, place))
-            break;
-        give_back(relay, relay->oldest, place);
-        count++;
-    }
-    return count;
-}
-
-static bool give_completions(struct gyre_relay *relay)
-{
-    gyre_queue *target = relay->target;
-    uint64_t end = gyre_queue_next_index(target), given = 0;
-    for (uint64_t index = relay->oldest; index < end; index++) {
-        struct gyre_relay_place *place = gyre_relay_place(relay, index);
-        if (place->request != index + 1 || !place->ring || place->given || !gyre_reply_ready(target, index))
-            continue;
-        gyre_relay_give(relay, index, place);
-        given++;
-    }
-    bool returned = give_back_places(relay, end) != 0;
-    if (returned) {
-        gyre_consumer_take(target);
-        gyre_consumer_give(target);
-        if (relay->oldest == end && target->log->journal_bell) /* the last one is written down at once */
-            gyre_bell_ring(target->log->journal_bell, INT_MAX);
-        gyre_queue_log_tell_taken(target);
-    }
-    if (given)
-        pthread_cond_broadcast(&relay->changed);
-    return given || returned;
-}
-
 static bool turn(struct gyre_relay *relay)
 {
-    bool worked = give_completions(relay);
+    bool worked = gyre_relay_carry_back(relay, ++relay->turns % WHOLE == 0);
     relay->held = false;
-    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
+    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         worked = gyre_relay_take(relay, ring) || worked;
+    worked = worked || gyre_relay_carry_back(relay, true);
+    for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         worked = gyre_relay_promise(relay, ring) || worked;
         gyre_relay_ring_bell(ring);
     }
@@ -155,7 +89,8 @@ static void give_up_places(struct gyre_relay *relay)
     uint64_t end = gyre_queue_next_index(relay->target);
     gyre_consumer_take(relay->target);
     for (uint64_t index = relay->oldest; index < end; index++)
-        if (is_in_use(relay, index) && !(gyre_relay_place(relay, index)->origin.client & GYRE_ORIGIN_NAMED))
+        if (gyre_relay_is_in_use(relay, index) &&
+            !(gyre_relay_place(relay, index)->origin.client & GYRE_ORIGIN_NAMED))
             gyre_mark_set_locked(relay->target, index, GYRE_MARK_ABANDONED);
     gyre_consumer_give(relay->target);
 }
@@ -239,7 +174,7 @@ static void *carry(void *argument)
         if (idle > SPINS + YIELDS) {
             sleep_at_bell(relay);
             idle = 0;
-        } else if (idle > SPINS) {
+        } else if (idle > SPINS || idle % POLITE == 0) {
             sched_yield();
         } else {
             gyre_spin_pause();
@@ -280,7 +215,7 @@ static void destroy(struct gyre_relay *relay)
     gyre_region_destroy(&relay->region);
     pthread_cond_destroy(&relay->changed);
     pthread_mutex_destroy(&relay->lock);
-    free(relay->request.payload);
+    gyre_relay_free_room(relay);
     free(relay->places);
     free(relay);
 }
@@ -293,10 +228,9 @@ static gyre_status make_memory(struct gyre_relay *relay)
         return status;
     relay->control = relay->region.address;
     relay->places = calloc((size_t)relay->target->capacity, sizeof *relay->places);
-    relay->request.payload = malloc((size_t)relay->target->request_size + 1);
-    return relay->places && relay->request.payload
-               ? GYRE_OK
-               : gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
+    if (!relay->places)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
+    return gyre_relay_make_room(relay);
 }
 
 static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_relay **out)

@@ -74,8 +74,13 @@ struct gyre_relay {
     struct gyre_relay_name *names;
     struct gyre_relay_place *places;    /* one for each slot of the target */
     uint64_t oldest;                    /* no place below is in use */
+    uint64_t given_end;                 /* no place below waits for its completion to go to a ring */
+    uint64_t turns;                     /* of the thread */
     uint64_t absent;                    /* places in use whose client is not there */
-    struct gyre_logged_request request; /* what is being copied */
+    struct gyre_logged_request request; /* what is being copied, where that is one */
+    unsigned char *batch;               /* else payloads, one behind the other, ... */
+    gyre_header *batch_headers;         /* ... and their headers; NULL: messages have none */
+    uint64_t batch_most;                /* so many */
     bool held;                          /* the thread's: one of its clients' requests found no room */
     bool ended;                         /* the target is closed and not looked at any more */
     uint64_t serial;                    /* of clients without a name */
@@ -98,7 +103,17 @@ void gyre_relay_release(struct gyre_relay_ring *ring);
 /** Ends all of a server's, which has no client any more. */
 void gyre_relays_end(struct gyre_server *server);
 
+/**
+ * Gives rings the completions that are there, up to the first one that is not or, `whole`, all; then places are
+ * given back as far as nothing waits for them. Whether anything happened. relay_back.c, as below.
+ */
+bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole);
+
 /* relay_ring.c: under the lock, by the relay's thread unless it says otherwise. */
+
+/** Makes room for the requests that are being copied. EXHAUSTED; what there is, is freed by its owner. */
+gyre_status gyre_relay_make_room(struct gyre_relay *relay);
+void gyre_relay_free_room(struct gyre_relay *relay);
 
 /** The ring for a client of that number (0: without a name), in the relay's list, with what an earlier one of
  * its name left, which the options say then. By a session. */
@@ -118,6 +133,11 @@ void gyre_relay_ring_bell(struct gyre_relay_ring *ring);
 static inline struct gyre_relay_place *gyre_relay_place(const struct gyre_relay *relay, uint64_t index)
 {
     return &relay->places[index & relay->target->mask];
+}
+
+static inline bool gyre_relay_is_in_use(const struct gyre_relay *relay, uint64_t index)
+{
+    return gyre_relay_place(relay, index)->request == index + 1;
 }
 
 #endif

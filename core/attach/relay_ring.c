@@ -13,7 +13,12 @@
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 
-enum { TAKES_MAX = 256 }; /* of one ring in a turn */
+enum {
+    TAKES_MAX = 256,     /* of one ring in a turn */
+    BATCH_MOST = 64,     /* of these, copied together ... */
+    BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
+    AHEAD = 8            /* lines that are asked for before they are read */
+};
 #define FORGET_NS UINT64_C(10000000000)
 
 /* ---- making ---- */
@@ -75,6 +80,7 @@ static void adopt_leavings(struct gyre_relay *relay, struct gyre_relay_ring *rin
         ring->under_way++;
         relay->absent--;
     }
+    relay->given_end = relay->oldest;
 }
 
 static bool is_attached(const struct gyre_relay *relay, uint64_t client)
@@ -183,83 +189,193 @@ static void refuse(struct gyre_relay_ring *ring, uint64_t index)
     ring->rings = true;
 }
 
-/* False: its length cannot be; or it was taken back by its sender. */
-static bool copy_request(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)
+static bool is_there(const gyre_queue *queue, uint64_t index)
 {
-    const gyre_slot *slot = gyre_request_slot(queue, index);
-    request->length = __atomic_load_n(&slot->length, __ATOMIC_ACQUIRE);
-    if (request->length > queue->request_size)
-        return false;
+    return __atomic_load_n(&gyre_request_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+static uint32_t length_of(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&gyre_request_slot(queue, index)->length, __ATOMIC_ACQUIRE);
+}
+
+static bool was_dropped(const gyre_queue *queue, uint64_t index)
+{
+    return index < __atomic_load_n(&queue->shared->host.drop_before, __ATOMIC_ACQUIRE);
+}
+
+static void copy_header(const gyre_queue *queue, uint64_t index, gyre_header *header)
+{
     if (queue->header_size)
-        memcpy(&request->header, queue->headers + (index & queue->mask) * queue->header_size,
-               queue->header_size);
-    memcpy(request->payload, slot + 1, request->length);
-    return true;
+        memcpy(header, queue->headers + (index & queue->mask) * queue->header_size, queue->header_size);
 }
 
-/* Under the producer's lock: the next request will be taken, and nobody needs what its place held. */
-static bool has_room(const gyre_queue *target)
+/* Under the producer's lock: of so many requests, how many will be taken, and nobody needs what their places
+ * held. */
+static uint64_t room_for(const gyre_queue *target, uint64_t wanted)
 {
-    const uint64_t next = target->producer.sent;
-    return !gyre_queue_closed(target) && !target->producer.reserving &&
-           next - gyre_received(target) < target->capacity && gyre_queue_log_has_room(target, next);
+    const uint64_t next = target->producer.sent, used = next - gyre_received(target);
+    if (gyre_queue_closed(target) || target->producer.reserving)
+        return 0;
+    const uint64_t room = target->capacity - used;
+    return gyre_queue_log_room(target, next, room < wanted ? room : wanted);
 }
 
-static bool put(gyre_queue *target, const struct gyre_logged_request *request, struct gyre_origin origin,
-                uint64_t *index)
+/* The ring's next `count` requests are the queue's from `index` on. */
+static void note_passed(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t index,
+                        uint64_t count)
 {
-    uint64_t granted = 0;
+    for (uint64_t i = 0; i < count; i++)
+        *gyre_relay_place(relay, index + i) = (struct gyre_relay_place){
+            .request = index + i + 1, .origin = {ring->client, ring->taken + i}, .ring = ring};
+    ring->target_end = index + count;
+    ring->under_way += count;
+    ring->taken += count;
+}
+
+/*
+ * Whether a sender does no more with a request's bytes than to copy them, once: then that may be out of the
+ * client's memory. What they say may be another thing at a second look.
+ */
+static bool copies_only(const gyre_queue *target)
+{
+    return !target->request_least && !target->seals && !target->spans && !target->choice_types;
+}
+
+/* False: there is no room. */
+static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, const void *payload)
+{
+    gyre_queue *target = relay->target;
+    const struct gyre_logged_request *request = &relay->request;
+    uint64_t index = 0, granted = 0;
     gyre_producer_take(target);
-    if (has_room(target)) {
-        *index = target->producer.sent;
-        gyre_origin_set(target, *index, origin);
+    if (room_for(target, 1)) {
+        index = target->producer.sent;
+        gyre_origin_set(target, index, (struct gyre_origin){ring->client, ring->taken});
         target->producer.given = target->headers ? &request->header : NULL;
         granted = target->request_least
-                      ? gyre_queue_put_tails(target, request->payload, request->length, 1, GYRE_MARK_CALL)
-                      : gyre_queue_put(target, request->payload, request->length, 1, GYRE_MARK_CALL);
+                      ? gyre_queue_put_tails(target, payload, request->length, 1, GYRE_MARK_CALL)
+                      : gyre_queue_put(target, payload, request->length, 1, GYRE_MARK_CALL);
         target->producer.given = NULL;
     }
     gyre_producer_give(target);
+    if (granted)
+        note_passed(relay, ring, index, 1);
+    else
+        relay->held = true;
     return granted != 0;
+}
+
+/* The next request, which is there. False: there is no room for it. */
+static bool pass_one(struct gyre_relay *relay, struct gyre_relay_ring *ring)
+{
+    const gyre_slot *slot = gyre_request_slot(ring->queue, ring->taken);
+    copy_header(ring->queue, ring->taken, &relay->request.header);
+    if (copies_only(relay->target))
+        return put_one(relay, ring, slot + 1);
+    memcpy(relay->request.payload, slot + 1, relay->request.length);
+    return put_one(relay, ring, relay->request.payload);
 }
 
 /* Whether the client's next request is done with: passed on, or refused. */
 static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t *passed)
 {
     const uint64_t its = ring->taken;
-    const gyre_slot *slot = gyre_request_slot(ring->queue, its);
-    uint64_t index = 0;
-    if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != its + 1)
+    if (!is_there(ring->queue, its))
         return false;
-    if (its < __atomic_load_n(&ring->queue->shared->host.drop_before, __ATOMIC_ACQUIRE)) {
+    if (was_dropped(ring->queue, its)) {
         complete(ring->queue, its, GYRE_OUTCOME_DROPPED, NULL, 0);
         ring->rings = true;
-    } else if (!copy_request(ring->queue, its, &relay->request)) {
-        refuse(ring, its);
-    } else {
-        const struct gyre_origin origin = {ring->client, its};
-        if (!put(relay->target, &relay->request, origin, &index)) {
-            relay->held = true;
-            return false;
-        }
-        *gyre_relay_place(relay, index) =
-            (struct gyre_relay_place){.request = index + 1, .origin = origin, .ring = ring};
-        ring->target_end = index + 1;
-        ring->under_way++;
-        ++*passed;
+        ring->taken++;
+        return true;
     }
-    ring->taken++;
-    return true;
+    relay->request.length = length_of(ring->queue, its);
+    if (relay->request.length > ring->queue->request_size) { /* or it was taken back by its sender */
+        refuse(ring, its);
+        ring->taken++;
+        return true;
+    }
+    *passed += pass_one(relay, ring);
+    return ring->taken != its;
+}
+
+/* ---- in, many at once ---- */
+
+gyre_status gyre_relay_make_room(struct gyre_relay *relay)
+{
+    const gyre_queue *target = relay->target;
+    const uint64_t size = target->request_size;
+    uint64_t most = size && target->fixed_size ? BATCH_BYTES / size : 0;
+    most = most < BATCH_MOST ? most : BATCH_MOST;
+    relay->batch_most = most > 1 ? most : 0;
+    relay->request.payload = malloc((size_t)size + 1);
+    relay->batch = malloc((size_t)(relay->batch_most * size) + 1);
+    if (target->headers)
+        relay->batch_headers = calloc(BATCH_MOST, sizeof *relay->batch_headers);
+    return relay->request.payload && relay->batch && (relay->batch_headers || !target->headers)
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
+}
+
+void gyre_relay_free_room(struct gyre_relay *relay)
+{
+    free(relay->request.payload);
+    free(relay->batch);
+    free(relay->batch_headers);
+}
+
+/* Copies the ring's next requests as far as they are there, and of the one length that most are of; how many. */
+static uint64_t gather(struct gyre_relay *relay, const struct gyre_relay_ring *ring)
+{
+    const gyre_queue *queue = ring->queue;
+    const size_t size = relay->target->fixed_size;
+    uint64_t count = 0;
+    for (; count < relay->batch_most; count++) {
+        const uint64_t index = ring->taken + count;
+        if (!is_there(queue, index) || was_dropped(queue, index) || length_of(queue, index) != size)
+            break;
+        __builtin_prefetch(gyre_request_slot(queue, index + AHEAD));
+        memcpy(relay->batch + count * size, gyre_request_slot(queue, index) + 1, size);
+        if (relay->batch_headers)
+            copy_header(queue, index, &relay->batch_headers[count]);
+    }
+    return count;
+}
+
+/* The first of the gathered requests, as many as there is room for. */
+static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t gathered)
+{
+    gyre_queue *target = relay->target;
+    uint64_t index = 0, granted = 0;
+    gyre_producer_take(target);
+    const uint64_t count = room_for(target, gathered);
+    index = target->producer.sent;
+    for (uint64_t i = 0; i < count; i++)
+        gyre_origin_set(target, index + i, (struct gyre_origin){ring->client, ring->taken + i});
+    if (count) {
+        target->producer.given = relay->batch_headers;
+        granted = gyre_queue_put(target, relay->batch, target->fixed_size, count, GYRE_MARK_CALL);
+        target->producer.given = NULL;
+    }
+    gyre_producer_give(target);
+    note_passed(relay, ring, index, granted);
+    relay->held = relay->held || granted < gathered;
+    return granted;
 }
 
 uint64_t gyre_relay_take(struct gyre_relay *relay, struct gyre_relay_ring *ring)
 {
-    uint64_t done = 0, passed = 0;
-    while (!ring->leaves && done < TAKES_MAX && take_one(relay, ring, &passed))
-        done++;
+    const uint64_t first = ring->taken;
+    uint64_t passed = 0;
+    for (bool more = true; more && !ring->leaves && ring->taken - first < TAKES_MAX;) {
+        const uint64_t gathered = relay->batch_most ? gather(relay, ring) : 0;
+        const uint64_t put = gathered > 1 ? put_batch(relay, ring, gathered) : 0;
+        passed += put;
+        more = gathered > 1 ? put == gathered : take_one(relay, ring, &passed);
+    }
     if (passed)
         gyre_queue_ring_doorbell(relay->target, passed);
-    return done;
+    return ring->taken - first;
 }
 
 /* ---- out ---- */

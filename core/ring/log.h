@@ -55,6 +55,9 @@ uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted
 /** Whether a request may take this index as far as the log is concerned. Any thread. */
 bool gyre_queue_log_has_room(const gyre_queue *queue, uint64_t index);
 
+/** Of `wanted` requests from this index on, how many may be sent as far as the log is concerned. Any thread. */
+uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t wanted);
+
 /** Whether it is the journal that holds up the next request. Any thread. */
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
 /** Replies were taken: wakes the journal, if it has to note that before senders go on. Any thread. */

@@ -167,11 +167,16 @@ static void tell(struct gyre_queue_log *log, uint64_t end)
         wake_journal(log);
 }
 
+uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t wanted)
+{
+    const uint64_t limit = limit_of(queue->log);
+    return limit <= index ? 0 : limit - index < wanted ? limit - index : wanted;
+}
+
 uint64_t gyre_queue_log_grant(gyre_queue *queue, uint64_t index, uint64_t wanted)
 {
     struct gyre_queue_log *log = queue->log;
-    uint64_t limit = limit_of(log);
-    uint64_t granted = limit <= index ? 0 : limit - index < wanted ? limit - index : wanted;
+    uint64_t granted = gyre_queue_log_room(queue, index, wanted);
     uint64_t end = index + granted;
     save_before(queue, end);
     __atomic_store_n(&log->announced, end, __ATOMIC_RELEASE);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completions of the kernel's queue on their way to the rings, and the places that they leave. Under relay->lock,
+ * by the relay's thread. Must not give a place back before its client was told what it may rely on.
+ */
+#include "core/attach/relay.h"
+
+#include "core/ring/queue_inside.h"
+#include "gyre/waiting.h"
+
+/*
+ * Whether the next life of the server need not know of a request. Its client is told first that it is
+ * durable: what is neither offered to it nor told as durable left no trace, and it may send it again.
+ */
+static bool is_settled(const struct gyre_relay *relay, uint64_t index, const struct gyre_relay_place *place)
+{
+    if (place->ring && place->ring->queue->tells_durable)
+        return place->ring->durable.told > place->origin.index;
+    return !relay->target->durable || __atomic_load_n(&relay->target->log->durable, __ATOMIC_ACQUIRE) > index;
+}
+
+/* A completion whose client is not there: whether nobody is to wait for it any more. */
+static bool is_let_go(const struct gyre_relay_place *place, uint64_t now)
+{
+    return !(place->origin.client & GYRE_ORIGIN_NAMED) || now >= place->until_ns;
+}
+
+/* Under the queue's consumer lock, whose holder steps over the place in the end. */
+static void give_back(struct gyre_relay *relay, uint64_t index, struct gyre_relay_place *place)
+{
+    relay->absent -= !place->ring;
+    if (relay->target->timing)
+        gyre_queue_timing_received(relay->target, index, index + 1);
+    place->request = 0;
+    gyre_mark_set_locked(relay->target, index, GYRE_MARK_DONE);
+}
+
+/* Nobody waits for its completion any more, which is there. */
+static bool is_over(const struct gyre_relay *relay, uint64_t index, uint64_t now)
+{
+    const struct gyre_relay_place *place = gyre_relay_place(relay, index);
+    const bool wanted = place->ring ? !place->given : !is_let_go(place, now);
+    return !wanted && gyre_reply_ready(relay->target, index) && is_settled(relay, index, place);
+}
+
+/* Places are given back in order, as the queue's own are. */
+static uint64_t give_back_places(struct gyre_relay *relay, uint64_t end)
+{
+    uint64_t count = 0, now = relay->absent ? gyre_clock_ns() : 0;
+    while (relay->oldest < end && !gyre_relay_is_in_use(relay, relay->oldest))
+        relay->oldest++;
+    if (relay->oldest == end || !is_over(relay, relay->oldest, now))
+        return 0;
+    gyre_consumer_take(relay->target);
+    for (; relay->oldest < end; relay->oldest++) {
+        if (!gyre_relay_is_in_use(relay, relay->oldest))
+            continue;
+        if (!is_over(relay, relay->oldest, now))
+            break;
+        give_back(relay, relay->oldest, gyre_relay_place(relay, relay->oldest));
+        count++;
+    }
+    gyre_consumer_give(relay->target);
+    return count;
+}
+
+/* Whether its completion is to go to a ring, and did not. */
+static bool is_owed(const struct gyre_relay *relay, uint64_t index)
+{
+    const struct gyre_relay_place *place = gyre_relay_place(relay, index);
+    return place->request == index + 1 && place->ring && !place->given;
+}
+
+static uint64_t give_completions(struct gyre_relay *relay, uint64_t end, bool whole)
+{
+    uint64_t given = 0, index = relay->given_end < relay->oldest ? relay->oldest : relay->given_end;
+    bool missing = false;
+    for (; index < end && (whole || !missing); index++) {
+        if (is_owed(relay, index)) {
+            if (gyre_reply_ready(relay->target, index)) {
+                gyre_relay_give(relay, index, gyre_relay_place(relay, index));
+                given++;
+            } else {
+                missing = true;
+            }
+        }
+        relay->given_end = missing ? relay->given_end : index + 1;
+    }
+    return given;
+}
+
+bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole)
+{
+    gyre_queue *target = relay->target;
+    const uint64_t end = gyre_queue_next_index(target);
+    const bool given = give_completions(relay, end, whole) != 0;
+    const bool returned = give_back_places(relay, end) != 0;
+    if (returned)
+        gyre_queue_log_tell_taken(target);
+    if (returned && relay->oldest == end &&
+        target->log->journal_bell) /* the last one is written down at once */
+        gyre_bell_ring(target->log->journal_bell, INT_MAX);
+    if (given)
+        pthread_cond_broadcast(&relay->changed);
+    return given || returned;
+}
