@@ -113,7 +113,7 @@ gyre_status opencl_set_slots(gyre_resident *resident, cl_mem requests, cl_mem re
     return opencl_commanded(resident, code, "clSetKernelArg");
 }
 
-gyre_status opencl_enqueue(gyre_resident *resident, const struct opencl_epoch *epoch, cl_event former,
+gyre_status opencl_enqueue(gyre_resident *resident, struct opencl_epoch *epoch, cl_event former,
                            cl_event *ran)
 {
     const struct opencl_loader *cl = resident->device->cl;
@@ -121,6 +121,7 @@ gyre_status opencl_enqueue(gyre_resident *resident, const struct opencl_epoch *e
     gyre_epoch told;
     opencl_tell_epoch(resident, epoch, &told);
     opencl_shape(resident, epoch->promised, &told, &global, &local);
+    epoch->groups = opencl_least(global / local, resident->blocks - epoch->first_block);
     cl_int code = cl->clSetKernelArg(resident->entry, ARGUMENT_EPOCH, sizeof told, &told);
     if (code != CL_SUCCESS)
         return opencl_commanded(resident, code, "clSetKernelArg");
@@ -255,13 +256,14 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     queue->sent_ns = epoch->start_ns;
     queue->promised += epoch->promised;
     resident->in_flight++;
+    opencl_tell_begun(resident, epoch);
     return GYRE_OK;
 }
 
 gyre_status opencl_warm_up(gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
-    const struct opencl_epoch nothing = {.first = 0};
+    struct opencl_epoch nothing = {.first = 0};
     cl_event ran = NULL;
     gyre_status status = opencl_set_slots(resident, resident->log_memory, resident->log_memory);
     if (status == GYRE_OK)
@@ -388,6 +390,7 @@ gyre_status opencl_collect(gyre_resident *resident)
     epoch->queue->promised -= epoch->promised;
     resident->oldest = (resident->oldest + 1) % resident->device->settings.epochs;
     resident->in_flight--;
+    opencl_tell_ended(resident, epoch);
     return status;
 }
 

@@ -87,7 +87,7 @@ gyre_status opencl_commanded(const gyre_resident *resident, cl_int code, const c
 /** Where the kernel finds the slots. LOST. */
 gyre_status opencl_set_slots(gyre_resident *resident, cl_mem requests, cl_mem replies);
 /** The epoch's kernel itself, after the event `former` if there is one; `ran` receives its event. LOST. */
-gyre_status opencl_enqueue(gyre_resident *resident, const struct opencl_epoch *epoch, cl_event former,
+gyre_status opencl_enqueue(gyre_resident *resident, struct opencl_epoch *epoch, cl_event former,
                            cl_event *ran);
 
 /** So that an actor's state, or what handlers keep for their block, is the next one's when this has ended. */
@@ -100,6 +100,15 @@ void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch);
 gyre_status opencl_copy_handles(gyre_resident *resident);
 /** What a copied message's times are, where they are kept: those of its epoch. */
 void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
+
+/* ---- opencl_tell.c ---- */
+
+/** The lines of blocks tell from now on what these do. */
+void opencl_tell_present(const gyre_resident *resident);
+/** The epoch was sent. */
+void opencl_tell_begun(const gyre_resident *resident, const struct opencl_epoch *epoch);
+/** It is through, and counted as in flight no more. */
+void opencl_tell_ended(const gyre_resident *resident, const struct opencl_epoch *epoch);
 
 /* ---- opencl_copies.c ---- */
 

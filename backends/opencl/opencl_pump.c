@@ -6,7 +6,7 @@
  * No locks. It obeys a command when nothing is under way: what it touches while paused is its own memory
  * only.
  */
-#include "opencl_resident.h"
+#include "opencl_epoch.h"
 #include "opencl_wait.h"
 
 #include <limits.h>
@@ -256,6 +256,7 @@ void *opencl_pump_main(void *argument)
     gyre_resident *resident = argument;
     gyre_status status = GYRE_OK;
     gyre_u64 command = 0;
+    opencl_tell_present(resident);
     while (!is_last(command) && status == GYRE_OK) {
         gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
         if (wanted != command) {

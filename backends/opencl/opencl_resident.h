@@ -37,7 +37,7 @@ struct opencl_epoch {
     uint32_t count, repeated; /* repeated: of these, complete before */
     uint32_t promised;        /* of each block's track: for so many messages */
     bool spare;
-    uint32_t first_block; /* staged: of those that its kernel runs in */
+    uint32_t first_block, groups; /* the blocks that its kernel runs in; staged: not always from 0 on */
     uint64_t start_ns;
     cl_command_queue commands;   /* staged: the place's own, in order; direct: NULL */
     cl_event written, ran, done; /* `done`: everything; the others NULL where nothing asks for them */

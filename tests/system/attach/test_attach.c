@@ -435,6 +435,35 @@ static void a_client_that_scribbles_where_requests_are_kept_harms_nobody_else(vo
     stream_beside_scribblers((const char *const[]){"queue.fragile.durability=journal", journals, NULL});
 }
 
+/* The completion behind one that is missing goes out all the same. */
+static void a_slow_handler_holds_up_no_other_clients_reply(void)
+{
+    char journals[128];
+    snprintf(journals, sizeof journals, "gyre.journal_dir=%s", getenv("CRASH_FOLDER"));
+    gyre_runtime *runtime =
+        open_plain((const char *const[]){"queue.fragile.durability=journal", journals, NULL});
+    launch_fragile(runtime, "fragile", 2);
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *slow = attach_fragile(), *quick = attach_fragile();
+    const crash_request request = {.fault = CRASH_SLOW, .always = 1, .number = 7}; /* 60 ms */
+    const uint64_t limit = soon();
+    gyre_status other = GYRE_OK;
+    for (uint64_t number = 0; other != GYRE_AGAIN; number++) { /* this machine may be slower */
+        crash_reply reply = {0};
+        require(gyre_now_ns() < limit);
+        must(gyre_send(slow, &request, sizeof request, NULL, soon()));
+        call_right(quick, number);
+        other = gyre_receive(slow, &reply, sizeof reply, NULL, GYRE_NO_WAIT);
+        if (other == GYRE_AGAIN)
+            must(gyre_receive(slow, &reply, sizeof reply, NULL, soon()));
+        require(reply.number == 7 && reply.check == mixed(7));
+    }
+    gyre_queue_close(slow);
+    gyre_queue_close(quick);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static int connect_raw(void)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -562,6 +591,7 @@ static const named_case cases[] = {
     {"a_client_that_scribbles_harms_nobody_else", a_client_that_scribbles_harms_nobody_else},
     {"a_client_that_scribbles_where_requests_are_kept_harms_nobody_else",
      a_client_that_scribbles_where_requests_are_kept_harms_nobody_else},
+    {"a_slow_handler_holds_up_no_other_clients_reply", a_slow_handler_holds_up_no_other_clients_reply},
     {"packets_of_nonsense_are_turned_away", packets_of_nonsense_are_turned_away},
     {"a_client_can_write_its_own_queue_only", a_client_can_write_its_own_queue_only},
     {"attached_queues_survive_a_crash_of_the_worker", attached_queues_survive_a_crash_of_the_worker},
