@@ -376,6 +376,8 @@ void gyre_queue_misuse(gyre_queue *queue)
 {
     __atomic_store_n(&queue->state.misused, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&queue->state.closed, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
 }
 
 void gyre_queue_disown(gyre_queue *queue)

@@ -132,7 +132,7 @@ static void add(struct gyre_queue_letters *letters, struct letter *letter)
         *letters->end = letter;
         letters->end = &letter->next;
         letters->count++;
-        pthread_cond_signal(&letters->arrived);
+        pthread_cond_broadcast(&letters->arrived); /* one of them may have no room for it, and leave it */
     }
     pthread_mutex_unlock(&letters->lock);
     free(pushed_out);

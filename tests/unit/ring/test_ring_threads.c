@@ -2,10 +2,13 @@
 /* Several threads on one queue: nothing lost, nothing twice, every caller its own reply, and ends that wake
  * sleepers. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/ring/queue_inside.h"
+#include "core/ring/replay.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"
@@ -187,6 +190,52 @@ START_TEST(destroying_lets_callers_return_first)
 }
 END_TEST
 
+/* ---- dead letters ---- */
+
+enum { SMALL_TAKERS = 3 };
+
+/* *argument: bytes that there is room for; then the status. */
+static void *take_letter(void *argument)
+{
+    size_t *size = argument;
+    uint64_t request;
+    gyre_dead_letter letter = {.size = sizeof letter};
+    *size = (size_t)gyre_dead_letter_take(device.queue, &letter, &request, *size, gyre_in_ms(20000));
+    return NULL;
+}
+
+static void start_taker(pthread_t *thread, size_t *size, uint32_t waiting)
+{
+    pthread_create(thread, NULL, take_letter, size);
+    while (__atomic_load_n(&device.queue->state.inside, __ATOMIC_ACQUIRE) < waiting)
+        sched_yield();
+    usleep(20000); /* it sleeps by then */
+}
+
+START_TEST(a_letter_finds_the_taker_who_has_room_for_it)
+{
+    pthread_t threads[SMALL_TAKERS + 1];
+    size_t sizes[SMALL_TAKERS + 1] = {4, 4, 4, 8};
+    struct gyre_queue_options options = ring_options();
+    const uint64_t before = gyre_now_ns();
+    uint64_t number = 1;
+    options.dead_letters = 4;
+    ring_device_start(&device, options, 1);
+    ring_device_hold(&device, true);
+    for (uint32_t i = 0; i <= SMALL_TAKERS; i++)
+        start_taker(&threads[i], &sizes[i], i + 1);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(5000)), GYRE_OK);
+    gyre_queue_fail(device.queue, 0, GYRE_FAILURE_CRASH, "told to");
+    ck_assert_int_eq(gyre_receive(device.queue, &number, 8, NULL, gyre_in_ms(5000)), GYRE_FAILED);
+    pthread_join(threads[SMALL_TAKERS], NULL);
+    ck_assert_uint_eq(sizes[SMALL_TAKERS], GYRE_OK);
+    ck_assert_uint_lt(gyre_now_ns() - before, UINT64_C(15000000000));
+    ring_device_finish(&device); /* the others are told that no letter will come */
+    for (uint32_t i = 0; i < SMALL_TAKERS; i++)
+        pthread_join(threads[i], NULL);
+}
+END_TEST
+
 #ifdef GYRE_CHECKED
 enum { TEXT_SIZE = 1024 };
 
@@ -242,6 +291,31 @@ START_TEST(two_threads_in_a_queue_of_one_are_told)
 }
 END_TEST
 
+static void *receive_for_ever(void *argument)
+{
+    uint64_t reply;
+    (void)argument;
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, GYRE_FOREVER), GYRE_INVALID);
+    return NULL;
+}
+
+START_TEST(who_sleeps_in_a_queue_of_one_learns_of_its_misuse)
+{
+    pthread_t receiver;
+    struct gyre_queue_options options = ring_options();
+    options.many_threads = false;
+    ring_device_start(&device, options, 1);
+    pthread_create(&receiver, NULL, receive_for_ever, NULL);
+    while (!__atomic_load_n(&device.queue->shared->host.waiting, __ATOMIC_ACQUIRE))
+        sched_yield();
+    usleep(20000); /* it sleeps by then */
+    gyre_producer_take(device.queue);
+    expect_refusal(send_one);
+    pthread_join(receiver, NULL);
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(a_sender_and_a_receiver_share_a_queue_of_one)
 {
     pthread_t receiver;
@@ -267,8 +341,10 @@ TCase *ring_thread_cases(void)
     tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
     tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
     tcase_add_test(tcase, destroying_lets_callers_return_first);
+    tcase_add_test(tcase, a_letter_finds_the_taker_who_has_room_for_it);
 #ifdef GYRE_CHECKED
     tcase_add_test(tcase, two_threads_in_a_queue_of_one_are_told);
+    tcase_add_test(tcase, who_sleeps_in_a_queue_of_one_learns_of_its_misuse);
     tcase_add_test(tcase, a_sender_and_a_receiver_share_a_queue_of_one);
 #endif
     return tcase;
