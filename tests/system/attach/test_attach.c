@@ -435,6 +435,13 @@ static void a_client_that_scribbles_where_requests_are_kept_harms_nobody_else(vo
     stream_beside_scribblers((const char *const[]){"queue.fragile.durability=journal", journals, NULL});
 }
 
+static bool is_busy(const gyre_kernel *kernel)
+{
+    gyre_kernel_info info = {.size = sizeof info};
+    must(gyre_kernel_info_get(kernel, &info));
+    return info.health == GYRE_HEALTH_BUSY;
+}
+
 /* The completion behind one that is missing goes out all the same. */
 static void a_slow_handler_holds_up_no_other_clients_reply(void)
 {
@@ -442,7 +449,7 @@ static void a_slow_handler_holds_up_no_other_clients_reply(void)
     snprintf(journals, sizeof journals, "gyre.journal_dir=%s", getenv("CRASH_FOLDER"));
     gyre_runtime *runtime =
         open_plain((const char *const[]){"queue.fragile.durability=journal", journals, NULL});
-    launch_fragile(runtime, "fragile", 2);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
     gyre_server *server = serve_at_place(runtime);
     gyre_queue *slow = attach_fragile(), *quick = attach_fragile();
     const crash_request request = {.fault = CRASH_SLOW, .always = 1, .number = 7}; /* 60 ms */
@@ -452,6 +459,8 @@ static void a_slow_handler_holds_up_no_other_clients_reply(void)
         crash_reply reply = {0};
         require(gyre_now_ns() < limit);
         must(gyre_send(slow, &request, sizeof request, NULL, soon()));
+        for (int i = 0; i < 2000 && !is_busy(kernel); i++)
+            usleep(100); /* then it is the first one of the two */
         call_right(quick, number);
         other = gyre_receive(slow, &reply, sizeof reply, NULL, GYRE_NO_WAIT);
         if (other == GYRE_AGAIN)
