@@ -409,11 +409,12 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_
 /* ---- the stage ---- */
 
 /* One thread lays out; the others see it once they met. */
-GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 room, gyre_u32 wanted,
+GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 size, gyre_u32 wanted,
                                  gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 is)
 {
     GYRE_IN_SHARED_(view);
     const gyre_u32 cell = (request_chunks + reply_chunks) | 1;
+    const gyre_u32 room = size / (blockDim.x / threads);
     const gyre_u32 fits = room / 16 / (cell + (is & GYRE_STAGE_DENSE_ ? request_chunks : 0));
     const gyre_u32 most = wanted < fits ? wanted : fits;
     if (threadIdx.x > 0)

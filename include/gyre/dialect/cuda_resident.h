@@ -282,10 +282,10 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
 GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view);
 
 /*
- * Lays out the stage (view->stage) for workers of `threads` threads, each with `room` bytes of it, that take
+ * Lays out the stage (view->stage), `size` bytes, for workers of `threads` threads, each of which takes
  * `wanted` messages at once or as many as fit. `is`: GYRE_STAGE_ bits. All threads; ready once they met.
  */
-GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 room, gyre_u32 wanted,
+GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 size, gyre_u32 wanted,
                                  gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 is);
 
 /*

@@ -172,10 +172,12 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, 
     return 0;
 }
 
-/* Whether all queues of the block store their requests back to back. */
+/* Whether all queues of the block store their requests back to back. Not unrolled: that is found out once an
+ * order, and each kernel has this loop. */
 GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
 {
     gyre_u32 all = GYRE_BRIDGED_REQUESTS_;
+#pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count; i++)
         all &= view->served[i].kind;
     return all;
@@ -209,10 +211,9 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
     const gyre_u32 wanted = K::kernel_form_ == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
                             : K::kernel_form_ == 3 ? GYRE_ACTOR_WINDOW
                                                    : threads;
-    const gyre_u32 room = stage::in_shared
-                              ? (gyre_dynamic_size_() - 16 * stage::scratch_chunks) / (blockDim.x / threads)
-                              : GYRE_CUDA_STAGE_SIZE;
-    gyre_stage_make_(view, threads, room, wanted, stage::request_chunks, stage::reply_chunks,
+    const gyre_u32 size =
+        stage::in_shared ? gyre_dynamic_size_() - 16 * stage::scratch_chunks : GYRE_CUDA_STAGE_SIZE;
+    gyre_stage_make_(view, threads, size, wanted, stage::request_chunks, stage::reply_chunks,
                      (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (dense > 0 ? GYRE_STAGE_DENSE_ : 0) |
                          (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0));
     __syncthreads();
