@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/ring/queue_inside.h"
 #include "tellers.h"
 
 static void clients_share_a_kernel_with_state(void)
@@ -117,6 +118,29 @@ static void the_programs_own_requests_hold_no_client_up_for_ever(void)
     gyre_close(runtime);
 }
 
+/* A device in the serving program itself, which dies as one of a GPU would: it says so, and rings. */
+static void clients_of_a_kept_kernel_learn_that_its_device_died(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_isolated(
+        (const char *const[]){"kernel.teller.checkpoints=true", "backend.cpu.isolation=none", NULL});
+    gyre_kernel *kernel = launch_teller(runtime, "teller");
+    const gyre_queue *own = gyre_kernel_queue(kernel);
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL);
+    const teller_request request = {.client = 1, .number = 1};
+    teller_reply reply = {0};
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    usleep(20000); /* it is passed on by then */
+    __atomic_store_n(&own->control->device.lost, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&own->shared->device.bell, INT_MAX);
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, soon()) == GYRE_LOST);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static void accepted_requests_are_completed_when_a_kept_kernel_ends(void)
 {
     begin_lives();
@@ -179,6 +203,8 @@ static const named_case cases[] = {
     {"a_full_replay_log_holds_no_client_up_for_ever", a_full_replay_log_holds_no_client_up_for_ever},
     {"the_programs_own_requests_hold_no_client_up_for_ever",
      the_programs_own_requests_hold_no_client_up_for_ever},
+    {"clients_of_a_kept_kernel_learn_that_its_device_died",
+     clients_of_a_kept_kernel_learn_that_its_device_died},
     {"accepted_requests_are_completed_when_a_kept_kernel_ends",
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
