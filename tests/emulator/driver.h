@@ -45,6 +45,8 @@ struct driver {
     int device_count;
     bool serial; /* launches wait for their kernel */
     CUresult fault;
+    bool dying;       /* a fault is about to be told: kernels end first */
+    uint32_t running; /* kernels that a machine runs */
     struct CUctx_st devices[DEVICES_MAX];
 };
 extern struct driver driver;
@@ -53,14 +55,16 @@ extern struct driver driver;
 
 /** Whether calls may be made: the fault of a kernel, or that cuInit is missing in this process. */
 CUresult driver_ready(void);
+/** The same at the begin of a call, which may also be told to fail (driver_fail). driver.lock is not held. */
+CUresult driver_begin(const char *call);
 /** The same, and which context is current in the thread. */
-CUresult driver_enter(struct CUctx_st **context);
+CUresult driver_enter(struct CUctx_st **context, const char *call);
 /** The device of a number; NULL when there is none. */
 struct CUctx_st *driver_device(CUdevice number);
 /** Says on stderr that the program uses the driver wrongly, and hands `result` back. */
 CUresult driver_complain(CUresult result, const char *call, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/** From now on every call answers `result`. */
+/** Ends all kernels; from then on every call answers `result`. driver.lock is not held. */
 void driver_break(CUresult result, const char *why);
 
 /** Waits for a change, with driver.lock held. What takes long is told on stderr: `call` waits for `what`. */
@@ -71,6 +75,11 @@ void driver_await_change(struct patience *patience, const char *call, const char
 /** Waits until no kernel is on the device, as calls do that block there; driver.lock held. The fault, or SUCCESS. */
 CUresult driver_await_quiet(struct CUctx_st *context, const char *call);
 uint64_t driver_now_ns(void);
+
+/* ---- driver_fail.c ---- */
+
+/** What the environment says of this call: SUCCESS, or what it answers in place of its work. */
+CUresult driver_fail(const char *call);
 
 /* ---- driver_memory.c ---- */
 

@@ -227,7 +227,7 @@ static struct memory *make_memory(struct CUctx_st *context, size_t size)
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     if (size == 0)
@@ -245,7 +245,7 @@ CUresult cuMemAllocAsync(CUdeviceptr *address, size_t size, CUstream stream)
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -268,35 +268,41 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice number)
 {
     struct CUctx_st *device = driver_device(number);
     *pool = (CUmemoryPool)(void *)device;
-    return device ? driver_ready() : CUDA_ERROR_INVALID_DEVICE;
+    return device ? driver_begin(__func__) : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value)
 {
     struct CUctx_st *device = (struct CUctx_st *)(void *)pool;
+    const CUresult result = driver_begin(__func__);
+    if (result != CUDA_SUCCESS)
+        return result;
     if (which != CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
         return driver_complain(CUDA_ERROR_INVALID_VALUE, "cuMemPoolSetAttribute",
                                "attribute %d is not modelled", (int)which);
     device->threshold = *(const cuuint64_t *)value;
-    return driver_ready();
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute which, void *value)
 {
     const struct CUctx_st *device = (struct CUctx_st *)(void *)pool;
+    const CUresult result = driver_begin(__func__);
+    if (result != CUDA_SUCCESS)
+        return result;
     if (which != CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT && which != CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
         return driver_complain(CUDA_ERROR_INVALID_VALUE, "cuMemPoolGetAttribute",
                                "attribute %d is not modelled", (int)which);
     pthread_mutex_lock(&driver.lock);
     *(cuuint64_t *)value = which == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT ? device->reserved : device->used;
     pthread_mutex_unlock(&driver.lock);
-    return driver_ready();
+    return CUDA_SUCCESS;
 }
 
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t least)
 {
     struct CUctx_st *device = (struct CUctx_st *)(void *)pool;
-    CUresult result = driver_ready();
+    CUresult result = driver_begin(__func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -319,7 +325,7 @@ static bool is_mapped(const void *from, size_t size)
 CUresult cuMemHostRegister(void *from, size_t size, unsigned flags)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     if (size == 0 || !(flags & CU_MEMHOSTREGISTER_DEVICEMAP) || !is_mapped(from, size))
@@ -342,7 +348,7 @@ CUresult cuMemHostRegister(void *from, size_t size, unsigned flags)
 static CUresult take_back(void *from, enum memory_kind kind, const char *call)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, call);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -375,7 +381,7 @@ CUresult cuMemFreeHost(void *from)
 CUresult cuMemHostAlloc(void **from, size_t size, unsigned flags)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     (void)flags; /* with one address space all of it is mapped and portable */
     if (result != CUDA_SUCCESS)
         return result;
@@ -392,7 +398,7 @@ CUresult cuMemHostAlloc(void **from, size_t size, unsigned flags)
 CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *from, unsigned flags)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -409,7 +415,7 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *address, void *from, unsigned fl
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute which, CUdeviceptr address)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     if (which != CU_POINTER_ATTRIBUTE_MEMORY_TYPE)

@@ -65,7 +65,7 @@ static CUresult read_module(struct CUmod_st *module, const char *image)
 CUresult cuModuleLoadData(CUmodule *out, const void *image)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     struct CUmod_st *module = calloc(1, sizeof *module);
@@ -88,7 +88,7 @@ CUresult cuModuleLoadData(CUmodule *out, const void *image)
 CUresult cuModuleUnload(CUmodule module)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -144,7 +144,7 @@ static struct CUfunc_st *find_function(struct CUmod_st *module, const char *name
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -166,7 +166,7 @@ static CUresult load_function(struct CUfunc_st *function, const char *call)
 static CUresult use_function(struct CUfunc_st *function, const char *call)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, call);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -247,7 +247,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction func
                                                      size_t shared)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS || threads <= 0)
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
     *count = (int)driver_occupancy(function, (uint32_t)threads, shared);
@@ -277,26 +277,41 @@ static void end_by_fault(const struct machine_fault *fault)
     driver_break(ends[fault->kind].result, why);
 }
 
-/* Until it ends, or another kernel's fault ends all. */
+/* Until it ends, or a fault ends all. */
 static void await_grid(struct machine_grid *grid, struct machine_fault *fault)
 {
     while (!machine_grid_wait(grid, driver_now_ns() + LOOK_NS, fault))
-        if (__atomic_load_n(&driver.fault, __ATOMIC_ACQUIRE) != CUDA_SUCCESS)
+        if (__atomic_load_n(&driver.dying, __ATOMIC_ACQUIRE))
             return;
+}
+
+/* False when there will be no more kernels. */
+static bool count_running(bool more)
+{
+    pthread_mutex_lock(&driver.lock);
+    const bool runs = !more || !driver.dying;
+    if (runs)
+        driver.running += more ? 1 : UINT32_MAX;
+    pthread_cond_broadcast(&driver.changed);
+    pthread_mutex_unlock(&driver.lock);
+    return runs;
 }
 
 static void run_grid(const struct operation *operation)
 {
     struct machine_fault fault = {.kind = MACHINE_NO_FAULT};
     char error[256] = "";
-    struct machine_grid *grid = machine_grid_start(&operation->launch, error, sizeof error);
-    if (!grid) {
-        driver_break(CUDA_ERROR_LAUNCH_FAILED, error);
+    if (!count_running(true))
         return;
+    struct machine_grid *grid = machine_grid_start(&operation->launch, error, sizeof error);
+    if (grid) {
+        await_grid(grid, &fault);
+        machine_grid_destroy(grid);
     }
-    await_grid(grid, &fault);
-    machine_grid_destroy(grid);
-    if (fault.kind != MACHINE_NO_FAULT)
+    count_running(false);
+    if (!grid)
+        driver_break(CUDA_ERROR_LAUNCH_FAILED, error);
+    else if (fault.kind != MACHINE_NO_FAULT)
         end_by_fault(&fault);
 }
 
@@ -376,7 +391,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                    CUstream stream, void **arguments)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     struct operation *operation = driver_operation(stream, run_launch);

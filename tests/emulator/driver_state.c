@@ -43,9 +43,15 @@ CUresult driver_ready(void)
     return driver.process == getpid() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
-CUresult driver_enter(struct CUctx_st **context)
+CUresult driver_begin(const char *call)
 {
     const CUresult result = driver_ready();
+    return result == CUDA_SUCCESS ? driver_fail(call) : result;
+}
+
+CUresult driver_enter(struct CUctx_st **context, const char *call)
+{
+    const CUresult result = driver_begin(call);
     *context = current;
     if (result != CUDA_SUCCESS)
         return result;
@@ -73,7 +79,12 @@ CUresult driver_complain(CUresult result, const char *call, const char *format, 
 void driver_break(CUresult result, const char *why)
 {
     pthread_mutex_lock(&driver.lock);
-    if (driver.fault == CUDA_SUCCESS) {
+    const bool first = !driver.dying;
+    __atomic_store_n(&driver.dying, true, __ATOMIC_RELEASE);
+    /* who is told of a fault may give memory away at once: nothing touches it then, as on the device */
+    while (driver.running > 0)
+        pthread_cond_wait(&driver.changed, &driver.lock);
+    if (first) {
         fprintf(stderr, "emulator: the device does not work any more: %s\n", why);
         __atomic_store_n(&driver.fault, result, __ATOMIC_RELEASE);
     }
@@ -143,15 +154,14 @@ CUresult cuInit(unsigned flags)
     if (!driver.process)
         start();
     pthread_mutex_unlock(&driver.lock);
-    if (driver_ready() == CUDA_SUCCESS && driver.device_count == 0)
-        return CUDA_ERROR_NO_DEVICE;
-    return driver_ready();
+    const CUresult result = driver_begin(__func__);
+    return result == CUDA_SUCCESS && driver.device_count == 0 ? CUDA_ERROR_NO_DEVICE : result;
 }
 
 CUresult cuDriverGetVersion(int *version)
 {
     *version = DRIVER_VERSION;
-    return CUDA_SUCCESS;
+    return driver_fail(__func__);
 }
 
 /* ---- codes ---- */
@@ -164,12 +174,15 @@ static const struct {
     {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
     {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
     {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
+    {CUDA_ERROR_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+     "CUDA-capable device(s) is/are busy or unavailable"},
     {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"},
     {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
     {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU",
      "no kernel image is available for execution on the device"},
+    {CUDA_ERROR_ECC_UNCORRECTABLE, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"},
     {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
     {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
@@ -188,6 +201,7 @@ static const struct {
     {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE",
      "too many blocks in cooperative launch"},
+    {CUDA_ERROR_SYSTEM_NOT_READY, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"},
 };
 
 static CUresult find_code(CUresult result, size_t *place)
@@ -219,13 +233,13 @@ CUresult cuGetErrorString(CUresult result, const char **text)
 CUresult cuDeviceGetCount(int *count)
 {
     *count = driver.device_count;
-    return driver_ready();
+    return driver_begin(__func__);
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
     *device = ordinal;
-    return driver_device(ordinal) ? driver_ready() : CUDA_ERROR_INVALID_DEVICE;
+    return driver_device(ordinal) ? driver_begin(__func__) : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
@@ -233,7 +247,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice device)
     if (!driver_device(device) || size <= 0)
         return CUDA_ERROR_INVALID_DEVICE;
     snprintf(name, (size_t)size, "software (tests, no GPU)");
-    return driver_ready();
+    return driver_begin(__func__);
 }
 
 /* No machine has this domain, so nothing of a real device is told beside it. */
@@ -242,7 +256,7 @@ CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice device)
     if (!driver_device(device) || size <= 0)
         return CUDA_ERROR_INVALID_DEVICE;
     snprintf(text, (size_t)size, "EEEE:%02X:00.0", (unsigned)device);
-    return driver_ready();
+    return driver_begin(__func__);
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
@@ -251,13 +265,13 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
         return CUDA_ERROR_INVALID_DEVICE;
     memcpy(uuid->bytes, "software, tests", sizeof uuid->bytes);
     uuid->bytes[15] = (char)('0' + device);
-    return driver_ready();
+    return driver_begin(__func__);
 }
 
 CUresult cuDeviceTotalMem(size_t *size, CUdevice device)
 {
     *size = TOTAL_MEMORY;
-    return driver_device(device) ? driver_ready() : CUDA_ERROR_INVALID_DEVICE;
+    return driver_device(device) ? driver_begin(__func__) : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
@@ -283,7 +297,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].which == which) {
             *value = known[i].value;
-            return driver_ready();
+            return driver_begin(__func__);
         }
     return driver_complain(CUDA_ERROR_INVALID_VALUE, "cuDeviceGetAttribute", "attribute %d is not modelled",
                            (int)which);
@@ -294,7 +308,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice dev
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice number)
 {
     struct CUctx_st *device = driver_device(number);
-    const CUresult result = device ? driver_ready() : CUDA_ERROR_INVALID_DEVICE;
+    const CUresult result = device ? driver_begin(__func__) : CUDA_ERROR_INVALID_DEVICE;
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -320,7 +334,7 @@ static void tell_leaks(const struct CUctx_st *context)
 CUresult cuDevicePrimaryCtxRelease(CUdevice number)
 {
     struct CUctx_st *device = driver_device(number);
-    CUresult result = device ? driver_ready() : CUDA_ERROR_INVALID_DEVICE;
+    CUresult result = device ? driver_begin(__func__) : CUDA_ERROR_INVALID_DEVICE;
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -337,12 +351,14 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice number)
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {
-    current = context;
-    return driver_ready();
+    const CUresult result = driver_begin(__func__);
+    if (result == CUDA_SUCCESS)
+        current = context;
+    return result;
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
     *context = current;
-    return driver_ready();
+    return driver_begin(__func__);
 }

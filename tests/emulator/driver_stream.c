@@ -113,7 +113,7 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
 {
     struct CUctx_st *context;
     pthread_t thread;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     if (flags != CU_STREAM_NON_BLOCKING)
@@ -140,7 +140,7 @@ CUresult cuStreamCreate(CUstream *out, unsigned flags)
 CUresult cuStreamDestroy(CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -154,7 +154,7 @@ CUresult cuStreamDestroy(CUstream stream)
 CUresult cuStreamQuery(CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -166,7 +166,7 @@ CUresult cuStreamQuery(CUstream stream)
 CUresult cuStreamSynchronize(CUstream stream)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -180,7 +180,7 @@ CUresult cuStreamSynchronize(CUstream stream)
 CUresult cuEventCreate(CUevent *out, unsigned flags)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     struct CUevent_st *event = calloc(1, sizeof *event);
@@ -205,7 +205,7 @@ static void settle_event(struct CUevent_st *event)
 CUresult cuEventDestroy(CUevent event)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -230,7 +230,7 @@ static void run_event(struct operation *operation)
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     struct operation *operation = driver_operation(stream, run_event);
@@ -246,7 +246,7 @@ CUresult cuEventSynchronize(CUevent event)
 {
     struct CUctx_st *context;
     struct patience patience = {0};
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -260,7 +260,7 @@ CUresult cuEventSynchronize(CUevent event)
 CUresult cuEventElapsedTime(float *milliseconds, CUevent from, CUevent to)
 {
     struct CUctx_st *context;
-    CUresult result = driver_enter(&context);
+    CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS)
         return result;
     pthread_mutex_lock(&driver.lock);
@@ -331,7 +331,7 @@ static CUresult copy(unsigned char *target, const unsigned char *source, size_t 
                      const unsigned char *device, CUstream stream, const char *call)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, call);
     if (result != CUDA_SUCCESS || size == 0)
         return result;
     if (!is_device(device, size))
@@ -372,7 +372,7 @@ CUresult cuMemcpyDtoHAsync(void *target, CUdeviceptr source, size_t size, CUstre
 CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, size_t size, CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS || size == 0)
         return result;
     if (!is_device(place(target), size) || !is_device(place(source), size))
@@ -391,7 +391,7 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, size_t size, 
 CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t size, CUstream stream)
 {
     struct CUctx_st *context;
-    const CUresult result = driver_enter(&context);
+    const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS || size == 0)
         return result;
     if (!is_device(place(target), size))
