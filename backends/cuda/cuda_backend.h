@@ -65,6 +65,7 @@ struct gyre_device {
     pthread_mutex_t lost_lock;
     atomic_bool lost;
     char lost_text[256];
+    char lost_why[52]; /* the same in short, for gyre_control_device */
 };
 
 /** A kernel of a module. What `record` points to lives as long as the module. */
@@ -105,6 +106,15 @@ gyre_status cuda_check(gyre_device *device, CUresult result, const char *call);
  * device is lost.
  */
 gyre_status cuda_check_end(gyre_device *device, CUresult result, const char *call);
+/**
+ * For calls whose failure changes nothing for anybody: a fatal one is kept as the first cause, others are not
+ * told.
+ */
+void cuda_note(gyre_device *device, CUresult result, const char *call);
+/** For failures that no caller can be told: a warning in the log, with `what` becomes of it. */
+void cuda_tell(gyre_device *device, CUresult result, const char *call, const char *what);
+/** The same for calls that give something back. */
+void cuda_check_gone(gyre_device *device, CUresult result, const char *call);
 /** As cuda_check without a device: before there is one. */
 gyre_status cuda_check_host(const gyre_host *host, const struct cuda_driver *driver, CUresult result,
                             const char *call);
@@ -159,11 +169,13 @@ gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns);
 gyre_status cuda_notify(gyre_resident *resident);
 void cuda_release(gyre_resident *resident);
 
-/* ---- cuda_yield.c ---- */
+/* ---- cuda_residents.c ---- */
 
 /** Called when a device of the driver is opened, its context current, and before it is closed. */
 gyre_status cuda_residents_open(gyre_device *device);
 void cuda_residents_close(gyre_device *device); /* accepts a device whose residents were never opened */
+
+/* ---- cuda_yield.c ---- */
 
 /**
  * Between the two no kernel is resident on the device, so calls that block while one is may be made: each

@@ -19,16 +19,29 @@ static void describe(const struct cuda_driver *driver, CUresult result, const ch
              words ? words : "no text");
 }
 
-/* The first caller's text stays. */
-static void lose(gyre_device *device, const char *text)
+static void log_line(const gyre_device *device, gyre_log_level level, const char *text, const char *what)
 {
+    char line[512];
+    snprintf(line, sizeof line, "device '%.100s': %s; %s", device->name, text, what);
+    device->host->log(device->host->context, level, line);
+}
+
+/* The first caller's text stays. */
+static void lose(gyre_device *device, CUresult result, const char *call)
+{
+    char text[256];
+    describe(device->driver, result, call, text, sizeof text);
     pthread_mutex_lock(&device->lost_lock);
-    if (!atomic_load_explicit(&device->lost, memory_order_relaxed)) {
+    const bool first = !atomic_load_explicit(&device->lost, memory_order_relaxed);
+    if (first) {
+        snprintf(device->lost_why, sizeof device->lost_why, "%.34s failed with %d", call, (int)result);
         snprintf(device->lost_text, sizeof device->lost_text, "%s", text);
         /* release: pairs with the acquire in cuda_lost, which reads the text afterwards */
         atomic_store_explicit(&device->lost, true, memory_order_release);
     }
     pthread_mutex_unlock(&device->lost_lock);
+    if (first)
+        log_line(device, GYRE_LOG_ERROR, text, "it does not work any more in this process");
 }
 
 gyre_status cuda_lost(gyre_device *device)
@@ -42,12 +55,31 @@ gyre_status cuda_lost(gyre_device *device)
 
 gyre_status cuda_check_end(gyre_device *device, CUresult result, const char *call)
 {
-    char text[256];
-    if (result == CUDA_SUCCESS || cuda_class_of(result) == CUDA_CLASS_FATAL)
-        return cuda_check(device, result, call);
-    describe(device->driver, result, call, text, sizeof text);
-    lose(device, text);
+    if (result == CUDA_SUCCESS)
+        return GYRE_OK;
+    lose(device, result, call);
     return cuda_lost(device);
+}
+
+void cuda_note(gyre_device *device, CUresult result, const char *call)
+{
+    if (cuda_class_of(result) == CUDA_CLASS_FATAL)
+        lose(device, result, call);
+}
+
+void cuda_tell(gyre_device *device, CUresult result, const char *call, const char *what)
+{
+    char text[256];
+    cuda_note(device, result, call);
+    if (result == CUDA_SUCCESS || atomic_load_explicit(&device->lost, memory_order_acquire))
+        return;
+    describe(device->driver, result, call, text, sizeof text);
+    log_line(device, GYRE_LOG_WARNING, text, what);
+}
+
+void cuda_check_gone(gyre_device *device, CUresult result, const char *call)
+{
+    cuda_tell(device, result, call, "what was to be given back stays taken as long as the program runs");
 }
 
 gyre_status cuda_check(gyre_device *device, CUresult result, const char *call)
@@ -61,7 +93,7 @@ gyre_status cuda_check(gyre_device *device, CUresult result, const char *call)
     gyre_status status = cuda_status_of(result);
     if (status != GYRE_LOST)
         return device->host->error(status, "device '%s': %s%s", device->name, text, cuda_advice_for(result));
-    lose(device, text);
+    lose(device, result, call);
     return cuda_lost(device);
 }
 

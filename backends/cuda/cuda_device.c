@@ -301,7 +301,8 @@ void cuda_device_close(gyre_device *device)
     if (device->context) {
         cuda_carriers_destroy(device);
         cuda_residents_close(device);
-        device->driver->cuDevicePrimaryCtxRelease(device->handle);
+        cuda_check_gone(device, device->driver->cuDevicePrimaryCtxRelease(device->handle),
+                        "cuDevicePrimaryCtxRelease");
     }
     pthread_mutex_destroy(&device->lost_lock);
     pthread_mutex_destroy(&device->lock);
@@ -313,9 +314,12 @@ gyre_status cuda_enter(gyre_device *device)
     CUcontext current = NULL;
     if (!device->driver)
         return cuda_compile_only(device, "this");
-    if (device->driver->cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == device->context)
+    CUresult result = device->driver->cuCtxGetCurrent(&current);
+    if (result == CUDA_SUCCESS && current == device->context)
         return GYRE_OK;
-    return cuda_check(device, device->driver->cuCtxSetCurrent(device->context), "cuCtxSetCurrent");
+    cuda_note(device, result, "cuCtxGetCurrent");
+    CUDA_PATIENTLY(result, device->driver->cuCtxSetCurrent(device->context))
+    return cuda_check(device, result, "cuCtxSetCurrent");
 }
 
 /* ---- telling ---- */

@@ -66,18 +66,21 @@ static void tell_path(void *library, const char *symbol, char *path, size_t size
 static gyre_status start_driver(const gyre_host *host)
 {
     CUresult result;
+    const char *call = "cuInit";
     CUDA_PATIENTLY(result, driver.cuInit(0)) /* a system that boots is not ready at once */
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS) {
+        call = "cuDriverGetVersion";
         result = driver.cuDriverGetVersion(&driver.version);
+    }
     if (result == CUDA_SUCCESS)
         return GYRE_OK;
     const char *name = NULL, *text = NULL;
     driver.cuGetErrorName(result, &name);
     driver.cuGetErrorString(result, &text);
     return host->error(GYRE_UNAVAILABLE,
-                       "the NVIDIA driver '%s' does not start: cuInit failed with %d (%s: %s); see whether "
+                       "the NVIDIA driver '%s' does not start: %s failed with %d (%s: %s); see whether "
                        "`nvidia-smi` lists a device, and whether this process may open /dev/nvidia*",
-                       driver.path, (int)result, name ? name : "unknown", text ? text : "no text");
+                       driver.path, call, (int)result, name ? name : "unknown", text ? text : "no text");
 }
 
 static gyre_status load_driver(const gyre_host *host)

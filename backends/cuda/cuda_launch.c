@@ -189,18 +189,17 @@ static void free_resident(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
     const struct cuda_driver *driver = device->driver;
-    if (resident->control_registered && cuda_quiet_begin(device) == GYRE_OK) {
-        cuda_check(device, driver->cuMemHostUnregister(resident->control), "cuMemHostUnregister");
-        cuda_quiet_end(device);
-    }
+    if (resident->control_registered)
+        cuda_host_unregister(device, resident->control);
     bool quiet = false;
     if ((resident->memory || resident->stream) && cuda_work_begin(device, &quiet) == GYRE_OK) {
+        if (resident->stream) /* what a launch that was refused left in it touches the memory */
+            cuda_check_gone(device, driver->cuStreamSynchronize(resident->stream), "cuStreamSynchronize");
         if (resident->memory)
-            cuda_check(device, driver->cuMemFreeAsync(resident->memory, device->residents->service),
-                       "cuMemFreeAsync");
+            cuda_memory_give_back(device, resident->memory);
         cuda_stays_finish(resident);
         if (resident->stream)
-            driver->cuStreamDestroy(resident->stream);
+            cuda_check_gone(device, driver->cuStreamDestroy(resident->stream), "cuStreamDestroy");
         cuda_work_end(device, quiet);
     }
     cuda_launcher_destroy(resident);
@@ -262,25 +261,33 @@ gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyr
     return status;
 }
 
+/* While others are made to leave, nobody mistakes that for the end. */
+static gyre_status look_once(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    pthread_mutex_lock(&device->residents->lock);
+    gyre_status status = cuda_resident_await(resident, gyre_clock_ns());
+    if (status == GYRE_OK && resident->leaving) /* for a moment only */
+        status = cuda_resident_return(resident) == GYRE_OK
+                     ? device->host->error(GYRE_TIMEOUT, "the kernel is away for a moment")
+                     : cuda_lost(device);
+    pthread_mutex_unlock(&device->residents->lock);
+    return status;
+}
+
 gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns)
 {
     gyre_device *device = resident->device;
-    gyre_status status = cuda_enter(device);
-    while (status == GYRE_OK) {
-        /* while others are made to leave, nobody mistakes that for the end */
-        pthread_mutex_lock(&device->residents->lock);
-        status = cuda_resident_await(resident, gyre_clock_ns());
-        if (status == GYRE_OK && resident->leaving) /* for a moment only */
-            status = cuda_resident_return(resident) == GYRE_OK ? GYRE_TIMEOUT : cuda_lost(device);
-        pthread_mutex_unlock(&device->residents->lock);
-        if (status != GYRE_TIMEOUT)
-            return status;
-        if (gyre_clock_ns() >= deadline_ns)
+    for (;;) {
+        gyre_status status = cuda_enter(device);
+        if (status == GYRE_OK)
+            status = look_once(resident);
+        else if (status != GYRE_LOST) /* it is there all the same */
+            status = device->host->error(GYRE_TIMEOUT, "whether the kernel left cannot be seen");
+        if (status != GYRE_TIMEOUT || gyre_clock_ns() >= deadline_ns)
             return status;
         nanosleep(&(struct timespec){0, WAIT_POLL_NS}, NULL);
-        status = GYRE_OK;
     }
-    return status;
 }
 
 void cuda_release(gyre_resident *resident)

@@ -32,15 +32,29 @@ gyre_status cuda_host_register(gyre_device *device, void *address, size_t size)
     return cuda_check(device, result, "cuMemHostRegister");
 }
 
+void cuda_host_unregister(gyre_device *device, void *address)
+{
+    CUresult result;
+    if (cuda_quiet_begin(device) != GYRE_OK)
+        return;
+    CUDA_PATIENTLY(result, device->driver->cuMemHostUnregister(address))
+    cuda_check_gone(device, result, "cuMemHostUnregister");
+    cuda_quiet_end(device);
+}
+
 /* What may be registered. */
 static void release_queue(gyre_queue_memory *memory)
 {
-    gyre_device *device = memory->device;
-    if (memory->address && cuda_quiet_begin(device) == GYRE_OK) {
-        cuda_check(device, device->driver->cuMemHostUnregister(memory->address), "cuMemHostUnregister");
-        cuda_quiet_end(device);
-    }
+    if (memory->address)
+        cuda_host_unregister(memory->device, memory->address);
     free(memory);
+}
+
+void cuda_memory_give_back(gyre_device *device, uint64_t address)
+{
+    CUresult result;
+    CUDA_PATIENTLY(result, device->driver->cuMemFreeAsync(address, device->residents->service))
+    cuda_check_gone(device, result, "cuMemFreeAsync");
 }
 
 /* memory->address tells whether it was registered. */
@@ -110,8 +124,8 @@ bool cuda_reclaim(gyre_device *device)
     const uint64_t kept = kept_by_pool(device, pool);
     if (kept == 0 || cuda_quiet_begin(device) != GYRE_OK)
         return false;
-    driver->cuStreamSynchronize(device->residents->service);
-    driver->cuMemPoolTrimTo(pool, 0); /* what came of it is looked at */
+    cuda_note(device, driver->cuStreamSynchronize(device->residents->service), "cuStreamSynchronize");
+    cuda_note(device, driver->cuMemPoolTrimTo(pool, 0), "cuMemPoolTrimTo"); /* what came of it is looked at */
     const bool less = kept_by_pool(device, pool) < kept;
     return cuda_quiet_end(device) == GYRE_OK && less;
 }
@@ -130,7 +144,7 @@ static gyre_status try_alloc(gyre_memory *memory, uint64_t byte_count)
     if (status == GYRE_OK) {
         status = cuda_check(device, device->driver->cuStreamSynchronize(service), "cuStreamSynchronize");
         if (status != GYRE_OK)
-            device->driver->cuMemFreeAsync(memory->address, service);
+            cuda_memory_give_back(device, memory->address);
     }
     cuda_work_end(device, quiet);
     return status;
@@ -161,8 +175,7 @@ void cuda_memory_release(gyre_memory *memory)
     gyre_device *device = memory->device;
     bool quiet = false;
     if (cuda_work_begin(device, &quiet) == GYRE_OK) {
-        cuda_check(device, device->driver->cuMemFreeAsync(memory->address, device->residents->service),
-                   "cuMemFreeAsync");
+        cuda_memory_give_back(device, memory->address);
         cuda_work_end(device, quiet);
     }
     free(memory);

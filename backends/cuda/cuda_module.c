@@ -150,7 +150,9 @@ void cuda_module_release(gyre_module *module)
         return;
     gyre_device *device = module->device;
     if (module->handle && !atomic_load(&device->lost) && cuda_quiet_begin(device) == GYRE_OK) {
-        cuda_check(device, device->driver->cuModuleUnload(module->handle), "cuModuleUnload");
+        CUresult result;
+        CUDA_PATIENTLY(result, device->driver->cuModuleUnload(module->handle))
+        cuda_check_gone(device, result, "cuModuleUnload");
         cuda_quiet_end(device);
     }
     cuda_records_release(module->records);

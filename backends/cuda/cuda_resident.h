@@ -54,6 +54,9 @@ struct gyre_resident {
     struct cuda_launcher *launcher;  /* launches it in a thread of its own; NULL: it never needed one */
 
     bool on_device;       /* under residents->lock: launched, and nobody saw it end */
+    CUresult answer;      /* of the last launch */
+    const char *call;     /* that answered so */
+    uint64_t refused_ns;  /* since when the driver refuses to have it back; 0: it does not */
     uint64_t log_handled; /* of the monitor: messages handled when it last looked at the log */
     uint32_t log_next;    /* log lines passed on */
     void (*kernel_log)(void *context, const char *text, int64_t value);
@@ -75,12 +78,16 @@ gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
  * order's number. Any thread. */
 uint64_t cuda_resident_order(gyre_resident *resident, bool leaving);
 
+/** The thread that watches over the kernels of `argument`, a struct cuda_residents, until `leave` is set. */
+void *cuda_residents_watch(void *argument);
+
 /* ---- cuda_serial.c ---- */
 
 /** Whether the environment says that launches wait for their kernels; with a sentence for the log. */
 bool cuda_serial_expected(const gyre_host *host);
-/** Puts the kernel onto the stream: whatever a launch consists of. Context current. */
-CUresult cuda_serial_launch(gyre_resident *resident);
+/** Puts the kernel onto the stream: whatever a launch consists of; `answer` and `call` tell what became of it.
+ * Context current. */
+void cuda_serial_launch(gyre_resident *resident);
 /** As cuda_serial_launch, in the resident's own thread; does not wait for it. Under residents->lock. */
 gyre_status cuda_launcher_start(gyre_resident *resident);
 /** Waits for the call to return: AGAIN when it has not after so long, else what became of it. */
@@ -104,6 +111,10 @@ void cuda_stays_finish(gyre_resident *resident);
 
 /** Registers host memory that the device is to see. Context current. */
 gyre_status cuda_host_register(gyre_device *device, void *address, size_t size);
+/** Takes that back, in a quiet moment; residents->lock is not held. */
+void cuda_host_unregister(gyre_device *device, void *address);
+/** Frees memory of the pool behind what stands in the service stream. Context current. */
+void cuda_memory_give_back(gyre_device *device, uint64_t address);
 /**
  * Gives freed memory that the pool keeps back to the device, while kernels are away: true when it was more
  * than none, so that what failed for want of memory may be tried once more. residents->lock is not held.

@@ -22,7 +22,6 @@ struct cuda_launcher {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* on the clock of deadlines */
     bool wanted, running, ending;
-    CUresult result; /* of the last launch that returned */
 };
 
 bool cuda_serial_expected(const gyre_host *host)
@@ -37,21 +36,28 @@ bool cuda_serial_expected(const gyre_host *host)
     return true;
 }
 
-CUresult cuda_serial_launch(gyre_resident *resident)
+static CUresult put_into_stream(gyre_resident *resident)
 {
     const struct cuda_driver *driver = resident->device->driver;
+    resident->call = "cuMemsetD8Async";
     void *parameters[] = {&resident->arguments};
     CUresult result = driver->cuMemsetD8Async(resident->memory + resident->arrived_offset, 0,
                                               resident->blocks * sizeof(gyre_u64), resident->stream);
     if (result != CUDA_SUCCESS)
         return result;
     cuda_stay_begins(resident);
+    resident->call = "cuLaunchCooperativeKernel";
     CUDA_PATIENTLY(result, driver->cuLaunchCooperativeKernel(resident->function, resident->blocks, 1, 1,
                                                              resident->threads, 1, 1, resident->shared_size,
                                                              resident->stream, parameters))
     if (result == CUDA_SUCCESS)
         cuda_stay_ends(resident);
     return result;
+}
+
+void cuda_serial_launch(gyre_resident *resident)
+{
+    resident->answer = put_into_stream(resident);
 }
 
 /* ---- the thread ---- */
@@ -68,11 +74,13 @@ static void *launch_on_demand(void *argument)
             break;
         launcher->wanted = false;
         pthread_mutex_unlock(&launcher->lock);
-        CUresult result = resident->device->driver->cuCtxSetCurrent(resident->device->context);
+        CUresult result;
+        CUDA_PATIENTLY(result, resident->device->driver->cuCtxSetCurrent(resident->device->context))
+        resident->answer = result;
+        resident->call = "cuCtxSetCurrent";
         if (result == CUDA_SUCCESS)
-            result = cuda_serial_launch(resident);
+            cuda_serial_launch(resident);
         pthread_mutex_lock(&launcher->lock);
-        launcher->result = result;
         launcher->running = false;
         pthread_cond_broadcast(&launcher->changed);
     }
@@ -102,10 +110,10 @@ static gyre_status make_launcher(gyre_resident *resident)
     return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from");
 }
 
-/* What a call that returned came to. */
+/* What a launch that returned came to. */
 static gyre_status judge(gyre_resident *resident)
 {
-    return cuda_check(resident->device, resident->launcher->result, "cuLaunchCooperativeKernel");
+    return cuda_check(resident->device, resident->answer, resident->call);
 }
 
 gyre_status cuda_launcher_start(gyre_resident *resident)

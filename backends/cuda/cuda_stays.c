@@ -24,7 +24,8 @@ gyre_status cuda_stays_prepare(gyre_resident *resident)
 static void record(const gyre_resident *resident, CUevent event)
 {
     if (event)
-        resident->device->driver->cuEventRecord(event, resident->stream);
+        cuda_note(resident->device, resident->device->driver->cuEventRecord(event, resident->stream),
+                  "cuEventRecord");
 }
 
 void cuda_stay_begins(gyre_resident *resident)
@@ -41,8 +42,12 @@ void cuda_stay_count(gyre_resident *resident)
 {
     gyre_control_absences *line = &resident->control->absences;
     float milliseconds = 0;
-    if (!resident->gone || resident->device->driver->cuEventElapsedTime(&milliseconds, resident->arrived,
-                                                                        resident->gone) != CUDA_SUCCESS)
+    if (!resident->gone)
+        return;
+    const CUresult result =
+        resident->device->driver->cuEventElapsedTime(&milliseconds, resident->arrived, resident->gone);
+    cuda_note(resident->device, result, "cuEventElapsedTime");
+    if (result != CUDA_SUCCESS)
         return;
     const uint64_t stay_ns = (uint64_t)((double)milliseconds * 1e6);
     /* relaxed, and no read-modify-write: one writer */
@@ -56,8 +61,8 @@ void cuda_stays_finish(gyre_resident *resident)
 {
     const struct cuda_driver *driver = resident->device->driver;
     if (resident->arrived)
-        driver->cuEventDestroy(resident->arrived);
+        cuda_check_gone(resident->device, driver->cuEventDestroy(resident->arrived), "cuEventDestroy");
     if (resident->gone)
-        driver->cuEventDestroy(resident->gone);
+        cuda_check_gone(resident->device, driver->cuEventDestroy(resident->gone), "cuEventDestroy");
     resident->arrived = resident->gone = NULL;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda_failure.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
 
@@ -58,31 +59,50 @@ static bool works(struct cuda_carrier *carrier, CUresult result, const char *cal
     return carrier->result == CUDA_SUCCESS;
 }
 
+/* In a quiet moment: giving pinned memory back waits for resident kernels. */
 static void destroy_carrier(struct cuda_carrier *carrier)
 {
-    const struct cuda_driver *driver = carrier->device->driver;
+    gyre_device *device = carrier->device;
+    const struct cuda_driver *driver = device->driver;
+    CUresult result;
     for (int i = 0; i < PIECES; i++) {
         if (carrier->pieces[i].event)
-            driver->cuEventDestroy(carrier->pieces[i].event);
-        if (carrier->pieces[i].memory)
-            driver->cuMemFreeHost(carrier->pieces[i].memory);
+            cuda_check_gone(device, driver->cuEventDestroy(carrier->pieces[i].event), "cuEventDestroy");
+        if (!carrier->pieces[i].memory)
+            continue;
+        CUDA_PATIENTLY(result, driver->cuMemFreeHost(carrier->pieces[i].memory))
+        cuda_check_gone(device, result, "cuMemFreeHost");
     }
     if (carrier->stream)
-        driver->cuStreamDestroy(carrier->stream);
+        cuda_check_gone(device, driver->cuStreamDestroy(carrier->stream), "cuStreamDestroy");
     memset(carrier, 0, sizeof *carrier);
 }
 
+static void make_piece(struct cuda_carrier *carrier, struct piece *piece)
+{
+    const struct cuda_driver *driver = carrier->device->driver;
+    if (!piece->memory &&
+        !works(carrier, driver->cuMemHostAlloc(&piece->memory, PIECE_SIZE, CU_MEMHOSTALLOC_PORTABLE),
+               "cuMemHostAlloc"))
+        piece->memory = NULL;
+    else if (!piece->event &&
+             !works(carrier, driver->cuEventCreate(&piece->event, CU_EVENT_DISABLE_TIMING), "cuEventCreate"))
+        piece->event = NULL;
+}
+
+/* What it lacks. What there is of it when that fails is kept for the next time. */
 static bool make_carrier(gyre_device *device, struct cuda_carrier *carrier)
 {
-    const struct cuda_driver *driver = device->driver;
-    *carrier = (struct cuda_carrier){.device = device};
-    works(carrier, driver->cuStreamCreate(&carrier->stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-    for (int i = 0; i < PIECES && carrier->result == CUDA_SUCCESS; i++) {
-        struct piece *piece = &carrier->pieces[i];
-        if (works(carrier, driver->cuMemHostAlloc(&piece->memory, PIECE_SIZE, CU_MEMHOSTALLOC_PORTABLE),
-                  "cuMemHostAlloc"))
-            works(carrier, driver->cuEventCreate(&piece->event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
-    }
+    carrier->device = device;
+    carrier->result = CUDA_SUCCESS;
+    if (!carrier->stream &&
+        !works(carrier, device->driver->cuStreamCreate(&carrier->stream, CU_STREAM_NON_BLOCKING),
+               "cuStreamCreate"))
+        carrier->stream = NULL;
+    for (int i = 0; i < PIECES && carrier->result == CUDA_SUCCESS; i++)
+        make_piece(carrier, &carrier->pieces[i]);
+    cuda_tell(device, carrier->result, carrier->call,
+              "a large transfer has to do without pinned memory, and is slower");
     return carrier->result == CUDA_SUCCESS;
 }
 
@@ -100,11 +120,8 @@ static uint32_t find_carriers(gyre_device *device, uint64_t byte_count)
         wanted = (uint64_t)processors / 2;
     wanted = wanted ? wanted : 1;
     while (device->carriers->count < wanted) {
-        struct cuda_carrier *carrier = &device->carriers->all[device->carriers->count];
-        if (!make_carrier(device, carrier)) {
-            destroy_carrier(carrier);
+        if (!make_carrier(device, &device->carriers->all[device->carriers->count]))
             break;
-        }
         device->carriers->count++;
     }
     return device->carriers->count < wanted ? device->carriers->count : (uint32_t)wanted;
@@ -114,8 +131,8 @@ void cuda_carriers_destroy(gyre_device *device)
 {
     if (!device->carriers)
         return;
-    if (cuda_quiet_begin(device) == GYRE_OK) { /* giving pinned memory back waits for resident kernels */
-        for (uint32_t i = 0; i < device->carriers->count; i++)
+    if (cuda_quiet_begin(device) == GYRE_OK) {
+        for (uint32_t i = 0; i < THREADS_MAX && device->carriers->all[i].device; i++)
             destroy_carrier(&device->carriers->all[i]);
         cuda_quiet_end(device);
     }
@@ -229,13 +246,16 @@ static gyre_status carry_together(gyre_device *device, const gyre_transfer_desc 
 /* ---- the operation ---- */
 
 /* Memory that the driver knows already needs no staging. */
-static bool is_pinned(const gyre_device *device, const gyre_transfer_desc *desc)
+static bool is_pinned(gyre_device *device, const gyre_transfer_desc *desc)
 {
     CUmemorytype type;
     const void *memory = desc->kind == GYRE_TRANSFER_UPLOAD ? desc->source : desc->target;
-    return device->driver->cuPointerGetAttribute &&
-           device->driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                 (CUdeviceptr)(uintptr_t)memory) == CUDA_SUCCESS;
+    if (!device->driver->cuPointerGetAttribute)
+        return false;
+    const CUresult result = device->driver->cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                                  (CUdeviceptr)(uintptr_t)memory);
+    cuda_note(device, result, "cuPointerGetAttribute");
+    return result == CUDA_SUCCESS;
 }
 
 /* The driver's own way, in the service stream. */

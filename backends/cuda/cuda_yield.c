@@ -10,6 +10,7 @@
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -27,8 +28,9 @@
 /* a launch returns after some 10 us, unless it waits for its kernel */
 #define PATIENCE_NS     UINT64_C(100000000)
 #define PATIENCE_ROUNDS 100
-#define SERIAL_STAY_NS  UINT64_C(50000000) /* of a kernel that keeps calls into the driver waiting */
-#define SERIAL_TURN_NS  UINT64_C(5000000)  /* ... and other kernels */
+#define SERIAL_STAY_NS  UINT64_C(50000000)   /* of a kernel that keeps calls into the driver waiting */
+#define REFUSED_NS      UINT64_C(2000000000) /* a kernel that the driver does not take back is lost then */
+#define SERIAL_TURN_NS  UINT64_C(5000000)    /* ... and other kernels */
 
 /* ---- orders ---- */
 
@@ -101,6 +103,12 @@ static void note_absence(gyre_resident *resident)
     __atomic_store_n(&absences->count, absences->count + 1, __ATOMIC_RELAXED);
 }
 
+static gyre_status launch_now(gyre_resident *resident)
+{
+    cuda_serial_launch(resident);
+    return cuda_check(resident->device, resident->answer, resident->call);
+}
+
 gyre_status cuda_resident_start(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -113,21 +121,66 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     else if (!device->residents->launches_known)
         status = start_first(resident);
     else
-        status = cuda_check(device, cuda_serial_launch(resident), "cuLaunchCooperativeKernel");
+        status = launch_now(resident);
     if (status == GYRE_AGAIN)
         status = GYRE_OK;
     resident->on_device = status == GYRE_OK;
     resident->started_ns = gyre_clock_ns();
-    if (resident->on_device)
-        resident->stay_range = cuda_range_open(device->host, resident->label);
+    if (!resident->on_device)
+        return status;
+    resident->stay_range = cuda_range_open(device->host, resident->label);
     note_absence(resident);
-    return status;
+    return GYRE_OK;
 }
 
-/* Those who wait for the dead device give up. */
-static void tell_lost(gyre_resident *resident)
+/* Those who wait for it give up. `why` in few words. */
+static void tell_lost(gyre_resident *resident, const char *why)
 {
-    __atomic_store_n(&resident->control->device.lost, 1, __ATOMIC_RELEASE);
+    gyre_control_device *line = &resident->control->device;
+    if (__atomic_load_n(&line->lost, __ATOMIC_RELAXED))
+        return;
+    snprintf((char *)line->lost_why, sizeof line->lost_why, "%s", why);
+    /* release: pairs with the acquire of those who wait, who read the text then */
+    __atomic_store_n(&line->lost, 1, __ATOMIC_RELEASE);
+}
+
+/* For one whose launch was refused: it is lost, the device is not. */
+static void give_up(gyre_resident *resident)
+{
+    char why[sizeof resident->control->device.lost_why];
+    cuda_tell(resident->device, resident->answer, resident->call,
+              "a kernel that left for a moment does not come back: it is lost, launch it again");
+    snprintf(why, sizeof why, "%.34s failed with %d", resident->call, (int)resident->answer);
+    tell_lost(resident, why);
+}
+
+/*
+ * Back onto the device for one that left it for a moment. What was launched before fits, so a refusal may pass: the
+ * monitor tries again for a while, and nobody else has to know. OK also then.
+ */
+static gyre_status come_back(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    gyre_status status = cuda_resident_start(resident);
+    if (status == GYRE_OK || status == GYRE_LOST) {
+        resident->refused_ns = 0;
+        return status;
+    }
+    const uint64_t now = gyre_clock_ns();
+    if (!resident->refused_ns) {
+        resident->refused_ns = now;
+        cuda_tell(device, resident->answer, resident->call,
+                  "a kernel that made room for others cannot come back: it is tried again for 2 s");
+    }
+    if (now - resident->refused_ns < REFUSED_NS) {
+        pthread_mutex_lock(&resident->order_lock);
+        resident->leaving = true;
+        pthread_mutex_unlock(&resident->order_lock);
+        return GYRE_OK;
+    }
+    resident->refused_ns = 0;
+    give_up(resident);
+    return status;
 }
 
 /* Whether it ended; a fault of the device ends it too, with LOST. */
@@ -147,8 +200,10 @@ static gyre_status look(gyre_resident *resident)
     }
     if (status == GYRE_AGAIN)
         return GYRE_AGAIN;
-    if (status != GYRE_OK)
-        tell_lost(resident);
+    if (status == GYRE_LOST)
+        tell_lost(resident, device->lost_why);
+    else if (status != GYRE_OK)
+        give_up(resident);
     else
         cuda_stay_count(resident);
     resident->on_device = false;
@@ -191,7 +246,7 @@ static gyre_status give_turn(struct cuda_residents *residents)
         if (is_away(resident) && (!next || resident->started_ns < next->started_ns))
             next = resident;
     }
-    return next ? cuda_resident_start(next) : GYRE_OK;
+    return next ? come_back(next) : GYRE_OK;
 }
 
 /*
@@ -205,7 +260,7 @@ static gyre_status bring_back(gyre_device *device)
     if (device->residents->serial)
         return give_turn(device->residents);
     for (gyre_resident *resident = device->residents->first; resident; resident = resident->next) {
-        gyre_status one = is_away(resident) ? cuda_resident_start(resident) : GYRE_OK;
+        gyre_status one = is_away(resident) ? come_back(resident) : GYRE_OK;
         status = status == GYRE_OK ? one : status;
     }
     return status;
@@ -215,7 +270,7 @@ gyre_status cuda_resident_return(gyre_resident *resident)
 {
     if (resident->device->residents->serial)
         return give_turn(resident->device->residents);
-    return cuda_resident_start(resident);
+    return come_back(resident);
 }
 
 gyre_status cuda_quiet_begin(gyre_device *device)
@@ -288,10 +343,16 @@ void cuda_log_drain(gyre_resident *resident)
         gyre_device_log_line lines[CUDA_LOG_LINES];
     } log;
     CUstream service = device->residents->service;
-    if (driver->cuMemcpyDtoHAsync(&log, resident->memory + resident->log_offset, sizeof log, service) !=
-            CUDA_SUCCESS ||
-        driver->cuStreamSynchronize(service) != CUDA_SUCCESS)
-        return; /* a dead device: its streams tell */
+    const char *call = "cuMemcpyDtoHAsync";
+    CUresult result =
+        driver->cuMemcpyDtoHAsync(&log, resident->memory + resident->log_offset, sizeof log, service);
+    if (result == CUDA_SUCCESS) {
+        call = "cuStreamSynchronize";
+        result = driver->cuStreamSynchronize(service);
+    }
+    cuda_tell(device, result, call, "what handlers logged is looked for later, unless their kernel ends");
+    if (result != CUDA_SUCCESS)
+        return;
     uint32_t newest = log.head.next;
     if (newest - resident->log_next > CUDA_LOG_LINES) {
         device->host->log(device->host->context, GYRE_LOG_WARNING,
@@ -345,7 +406,7 @@ static void bound_stay(gyre_resident *resident)
         cuda_resident_order(resident, true);
     if (cuda_resident_await(resident, gyre_clock_ns() + EAGER_NS) == GYRE_OK &&
         !resident->device->residents->serial)
-        cuda_resident_start(resident);
+        come_back(resident);
 }
 
 /* A kernel that handled nothing has logged nothing: an idle one costs no call into the driver but a query. */
@@ -381,7 +442,7 @@ static long sooner(long pause_ns, const gyre_resident *resident)
     return quarter < MONITOR_LEAST_NS ? MONITOR_LEAST_NS : (long)quarter;
 }
 
-static void *monitor(void *argument)
+void *cuda_residents_watch(void *argument)
 {
     struct cuda_residents *residents = argument;
     long pause_ns = MONITOR_PAUSE_NS;
@@ -391,8 +452,10 @@ static void *monitor(void *argument)
         if (pthread_mutex_trylock(&residents->lock) != 0)
             continue; /* quiet: whoever holds it looks at the streams himself */
         for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
-            if (cuda_enter(resident->device) == GYRE_OK)
+            if (cuda_enter(resident->device) == GYRE_OK && cuda_lost(resident->device) == GYRE_OK)
                 watch(resident);
+            if (cuda_lost(resident->device) != GYRE_OK)
+                tell_lost(resident, resident->device->lost_why);
             pause_ns = sooner(pause_ns, resident);
         }
         if (residents->serial)
@@ -400,103 +463,4 @@ static void *monitor(void *argument)
         pthread_mutex_unlock(&residents->lock);
     }
     return NULL;
-}
-
-/* ---- opening and closing ---- */
-
-static gyre_status keep_freed_memory(gyre_device *device)
-{
-    CUmemoryPool pool;
-    cuuint64_t all = UINT64_MAX;
-    gyre_status status = cuda_check(device, device->driver->cuDeviceGetDefaultMemPool(&pool, device->handle),
-                                    "cuDeviceGetDefaultMemPool");
-    if (status != GYRE_OK)
-        return status;
-    /* giving memory back to the system would wait for resident kernels */
-    return cuda_check(device,
-                      device->driver->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all),
-                      "cuMemPoolSetAttribute");
-}
-
-/* One for each GPU that this process uses, by its number in the driver; guarded by `table_lock`. */
-enum { GPUS_MAX = 256 };
-static struct cuda_residents *table[GPUS_MAX];
-static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void destroy_residents(gyre_device *device, struct cuda_residents *residents)
-{
-    __atomic_store_n(&residents->leave, 1, __ATOMIC_RELEASE);
-    if (residents->monitor_started)
-        pthread_join(residents->monitor, NULL);
-    if (cuda_enter(device) == GYRE_OK) {
-        if (residents->orders)
-            device->driver->cuMemFreeHost(residents->orders);
-        if (residents->service)
-            device->driver->cuStreamDestroy(residents->service);
-    }
-    pthread_mutex_destroy(&residents->lock);
-    free(residents);
-}
-
-static gyre_status create_residents(gyre_device *device, struct cuda_residents **out)
-{
-    const struct cuda_driver *driver = device->driver;
-    struct cuda_residents *residents = calloc(1, sizeof *residents);
-    if (!residents)
-        return device->host->error(GYRE_EXHAUSTED, "no memory for a device's kernels");
-    residents->serial = cuda_serial_expected(device->host);
-    pthread_mutex_init(&residents->lock, NULL);
-    void *orders = NULL;
-    gyre_status status = cuda_check(
-        device, driver->cuStreamCreate(&residents->service, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-    if (status == GYRE_OK)
-        status = cuda_check(device,
-                            driver->cuMemHostAlloc(&orders, CUDA_RESIDENTS_MAX * sizeof(gyre_cuda_orders),
-                                                   CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE),
-                            "cuMemHostAlloc");
-    residents->orders = orders;
-    if (status == GYRE_OK)
-        status = cuda_check(device, driver->cuMemHostGetDevicePointer(&residents->device_orders, orders, 0),
-                            "cuMemHostGetDevicePointer");
-    if (status == GYRE_OK)
-        status = keep_freed_memory(device);
-    if (status == GYRE_OK && pthread_create(&residents->monitor, NULL, monitor, residents) != 0)
-        status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device");
-    residents->monitor_started = status == GYRE_OK;
-    if (status == GYRE_OK)
-        *out = residents;
-    else
-        destroy_residents(device, residents);
-    return status;
-}
-
-gyre_status cuda_residents_open(gyre_device *device)
-{
-    gyre_status status = GYRE_OK;
-    if (device->handle < 0 || device->handle >= GPUS_MAX)
-        return device->host->error(GYRE_UNIMPLEMENTED, "GPU %d is beyond the %d that are supported",
-                                   device->handle, GPUS_MAX);
-    pthread_mutex_lock(&table_lock);
-    struct cuda_residents **entry = &table[device->handle];
-    if (!*entry)
-        status = create_residents(device, entry);
-    if (status == GYRE_OK) {
-        (*entry)->users++;
-        device->residents = *entry;
-    }
-    pthread_mutex_unlock(&table_lock);
-    return status;
-}
-
-void cuda_residents_close(gyre_device *device)
-{
-    if (!device->residents)
-        return;
-    pthread_mutex_lock(&table_lock);
-    if (--device->residents->users == 0) {
-        destroy_residents(device, device->residents);
-        table[device->handle] = NULL;
-    }
-    device->residents = NULL;
-    pthread_mutex_unlock(&table_lock);
 }

@@ -48,15 +48,26 @@ gyre_status gyre_queue_tell_refused(const gyre_queue *queue)
                           gyre_queue_label(queue, label, sizeof label));
 }
 
+const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size)
+{
+    const gyre_u8 *why = control->device.lost_why;
+    const int length = __atomic_load_n(&control->device.lost, __ATOMIC_ACQUIRE)
+                           ? (int)strnlen((const char *)why, sizeof control->device.lost_why)
+                           : 0;
+    snprintf(text, size, length ? " (%.*s)" : "%.*s", length, (const char *)why);
+    return text;
+}
+
 gyre_status gyre_queue_tell_lost(const gyre_queue *queue)
 {
-    char label[LABEL_SIZE];
+    char label[LABEL_SIZE], why[64];
     gyre_queue_label(queue, label, sizeof label);
     if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE))
         return gyre_error_set(GYRE_LOST, "the program that served %s ended; attach again when it is back",
                               label);
-    return gyre_error_set(
-        GYRE_LOST, "the device behind %s died, and its kernel with it; launch the kernel again", label);
+    return gyre_error_set(GYRE_LOST,
+                          "the device behind %s died%s, and its kernel with it; launch the kernel again",
+                          label, gyre_control_why_lost(queue->control, why, sizeof why));
 }
 
 static gyre_status check_options(const struct gyre_queue_options *options)

@@ -81,6 +81,9 @@ struct gyre_queue_options {
 /** What gyre_queue_create would take for these options. */
 void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_queue_cost *cost);
 
+/** What a device said that its kernel was lost of, as " (...)" in `text`; "" when it did not. */
+const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size);
+
 /** What a slot's request was sent by, while it is under way. */
 enum gyre_mark {
     GYRE_MARK_SEND = 0,

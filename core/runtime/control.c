@@ -97,6 +97,7 @@ static uint32_t blocks_behind(const gyre_kernel *kernel, uint64_t command)
 static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_control_yield yield,
                         uint64_t deadline_ns)
 {
+    char why[64];
     uint32_t behind = blocks_behind(kernel, command);
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
     if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turns_wanted, __ATOMIC_ACQUIRE))
@@ -106,7 +107,8 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
     if (behind == 0)
         return GYRE_OK;
     if (gyre_control_is_lost(kernel))
-        return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died", kernel->name);
+        return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
+                              gyre_control_why_lost(kernel->control, why, sizeof why));
     if (gyre_clock_ns() >= deadline_ns)
         return gyre_error_set(GYRE_TIMEOUT, "%u of %u blocks of kernel '%s' are still inside a handler",
                               behind, kernel->blocks, kernel->name);

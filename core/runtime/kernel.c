@@ -288,9 +288,11 @@ gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name)
 static gyre_status check_state_read(const gyre_kernel *kernel, size_t size)
 {
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
+    char why[64];
     if (now == GYRE_KERNEL_LOST)
-        return gyre_error_set(GYRE_LOST, "the state of kernel '%s' was lost with its device; relaunch it",
-                              kernel->name);
+        return gyre_error_set(GYRE_LOST,
+                              "the state of kernel '%s' was lost with its device%s; launch it again",
+                              kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
     if (now != GYRE_KERNEL_INACTIVE && now != GYRE_KERNEL_TERMINATED)
         return gyre_error_set(GYRE_INVALID,
                               "the state of kernel '%s' changes while it is %s; deactivate it first",

@@ -266,10 +266,13 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
                                   kernel->name, queue->name);
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
     bool launched = kernel->epoch != 0; /* the first queue is there before the kernel runs */
+    char why[64];
+    if (launched && state == GYRE_KERNEL_LOST)
+        return gyre_error_set(GYRE_LOST, "kernel '%s' is lost%s; launch it again before opening a queue",
+                              kernel->name, gyre_control_why_lost(kernel->control, why, sizeof why));
     if (launched && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
-        return gyre_error_set(state == GYRE_KERNEL_LOST ? GYRE_LOST : GYRE_CLOSED,
-                              "kernel '%s' is %s; relaunch it before opening a queue", kernel->name,
-                              gyre_kernel_state_word(state));
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it before opening a queue",
+                              kernel->name, gyre_kernel_state_word(state));
     if (entry == GYRE_QUEUES_MAX)
         return gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
                               GYRE_QUEUES_MAX);

@@ -53,9 +53,12 @@ static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_s
     if (kernel->checkpoints)
         gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
+    char why[64];
+    if (now == GYRE_KERNEL_LOST)
+        return gyre_error_set(GYRE_LOST, "kernel '%s' is lost%s; launch it again", kernel->name,
+                              gyre_control_why_lost(kernel->control, why, sizeof why));
     if (now != GYRE_KERNEL_ACTIVE && now != GYRE_KERNEL_INACTIVE)
-        return gyre_error_set(now == GYRE_KERNEL_LOST ? GYRE_LOST : GYRE_CLOSED,
-                              "kernel '%s' is %s; relaunch it first", kernel->name,
+        return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s; relaunch it first", kernel->name,
                               gyre_kernel_state_word(now));
     if (gyre_control_verb(kernel) != verb)
         gyre_control_order(kernel, verb);

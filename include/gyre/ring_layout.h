@@ -234,7 +234,7 @@ typedef struct gyre_control_device {
     gyre_u32 parked; /* workers about to park or parked on the doorbell; a sender rings while it is not 0 */
     gyre_u32 acknowledge_bell; /* futex word: incremented and woken when a block acknowledged a command */
     gyre_u32 lost;             /* not 0: the device died; its waiters give up */
-    gyre_u32 reserved[13];
+    gyre_u8 lost_why[52]; /* what of, a NUL-terminated text, written before `lost`; "": it is not known */
 } gyre_control_device;
 
 /** Where a queue's slots lie, in bytes from its region's start. */

@@ -3,6 +3,7 @@
  * The driver's functions. Lock: `driver_lock`, which every call takes, and a launch that blocks keeps. A call
  * that waits longer than WAIT_LIMIT_S for it ends the test: on a GPU it would hang.
  */
+#include "cuda_failure.h"
 #include "gpu.h"
 #include "gpu_faults.h"
 
@@ -244,6 +245,8 @@ static CUresult memory_free(CUdeviceptr address, CUstream stream)
 {
     (void)stream;
     const CUresult broken = gpu_next_fault(__func__);
+    if (cuda_class_of(broken) == CUDA_CLASS_TRANSIENT)
+        return broken;
     enter();
     pool_kept += malloc_usable_size((void *)(uintptr_t)address);
     free((void *)(uintptr_t)address);
@@ -300,6 +303,8 @@ static CUresult host_alloc(void **memory, size_t size, unsigned flags)
 static CUresult host_free(void *memory)
 {
     const CUresult broken = gpu_next_fault(__func__);
+    if (cuda_class_of(broken) == CUDA_CLASS_TRANSIENT)
+        return broken;
     enter();
     free(memory);
     leave();

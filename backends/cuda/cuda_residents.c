@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a GPU has for all kernels of this process (struct cuda_residents): made when the first runtime opens it, gone
+ * when the last one closes it.
+ *
+ * Lock: table_lock, of the table of GPUs, outermost: held while residents are made and destroyed.
+ */
+#include "cuda_failure.h"
+#include "cuda_resident.h"
+
+#include <stdlib.h>
+
+static gyre_status keep_freed_memory(gyre_device *device)
+{
+    CUmemoryPool pool;
+    cuuint64_t all = UINT64_MAX;
+    gyre_status status = cuda_check(device, device->driver->cuDeviceGetDefaultMemPool(&pool, device->handle),
+                                    "cuDeviceGetDefaultMemPool");
+    if (status != GYRE_OK)
+        return status;
+    /* giving memory back to the system would wait for resident kernels */
+    return cuda_check(device,
+                      device->driver->cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &all),
+                      "cuMemPoolSetAttribute");
+}
+
+/* One for each GPU that this process uses, by its number in the driver; guarded by `table_lock`. */
+enum { GPUS_MAX = 256 };
+static struct cuda_residents *table[GPUS_MAX];
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void destroy_residents(gyre_device *device, struct cuda_residents *residents)
+{
+    __atomic_store_n(&residents->leave, 1, __ATOMIC_RELEASE);
+    if (residents->monitor_started)
+        pthread_join(residents->monitor, NULL);
+    if (cuda_enter(device) == GYRE_OK) {
+        CUresult result = CUDA_SUCCESS;
+        if (residents->orders) {
+            CUDA_PATIENTLY(result, device->driver->cuMemFreeHost(residents->orders))
+        }
+        cuda_check_gone(device, result, "cuMemFreeHost");
+        if (residents->service)
+            cuda_check_gone(device, device->driver->cuStreamDestroy(residents->service), "cuStreamDestroy");
+    }
+    pthread_mutex_destroy(&residents->lock);
+    free(residents);
+}
+
+static gyre_status create_residents(gyre_device *device, struct cuda_residents **out)
+{
+    const struct cuda_driver *driver = device->driver;
+    struct cuda_residents *residents = calloc(1, sizeof *residents);
+    if (!residents)
+        return device->host->error(GYRE_EXHAUSTED, "no memory for a device's kernels");
+    residents->serial = cuda_serial_expected(device->host);
+    pthread_mutex_init(&residents->lock, NULL);
+    void *orders = NULL;
+    gyre_status status = cuda_check(
+        device, driver->cuStreamCreate(&residents->service, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    if (status == GYRE_OK)
+        status = cuda_check(device,
+                            driver->cuMemHostAlloc(&orders, CUDA_RESIDENTS_MAX * sizeof(gyre_cuda_orders),
+                                                   CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_PORTABLE),
+                            "cuMemHostAlloc");
+    residents->orders = orders;
+    if (status == GYRE_OK)
+        status = cuda_check(device, driver->cuMemHostGetDevicePointer(&residents->device_orders, orders, 0),
+                            "cuMemHostGetDevicePointer");
+    if (status == GYRE_OK)
+        status = keep_freed_memory(device);
+    if (status == GYRE_OK && pthread_create(&residents->monitor, NULL, cuda_residents_watch, residents) != 0)
+        status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device");
+    residents->monitor_started = status == GYRE_OK;
+    if (status == GYRE_OK)
+        *out = residents;
+    else
+        destroy_residents(device, residents);
+    return status;
+}
+
+gyre_status cuda_residents_open(gyre_device *device)
+{
+    gyre_status status = GYRE_OK;
+    if (device->handle < 0 || device->handle >= GPUS_MAX)
+        return device->host->error(GYRE_UNIMPLEMENTED, "GPU %d is beyond the %d that are supported",
+                                   device->handle, GPUS_MAX);
+    pthread_mutex_lock(&table_lock);
+    struct cuda_residents **entry = &table[device->handle];
+    if (!*entry)
+        status = create_residents(device, entry);
+    if (status == GYRE_OK) {
+        (*entry)->users++;
+        device->residents = *entry;
+    }
+    pthread_mutex_unlock(&table_lock);
+    return status;
+}
+
+void cuda_residents_close(gyre_device *device)
+{
+    if (!device->residents)
+        return;
+    pthread_mutex_lock(&table_lock);
+    if (--device->residents->users == 0) {
+        destroy_residents(device, device->residents);
+        table[device->handle] = NULL;
+    }
+    device->residents = NULL;
+    pthread_mutex_unlock(&table_lock);
+}
