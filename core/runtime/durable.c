@@ -198,7 +198,8 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
     if (status == GYRE_OK)
         status = read_earlier(durable, &mine);
     if (status != GYRE_OK) {
-        gyre_durable_close(durable);
+        gyre_durable_end(durable);
+        gyre_durable_free(durable);
         return status;
     }
     if (durable->data)

@@ -44,7 +44,9 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
 /** For so many requests the log of its queue needs room at least. */
 uint64_t gyre_durable_log_count(const struct gyre_durable *durable);
 /** Ends the thread, with a last look at the queue, and closes the file. Accepts NULL. */
-void gyre_durable_close(struct gyre_durable *durable);
+void gyre_durable_end(struct gyre_durable *durable);
+/** After its end, and once nobody is in its queue, who might ring its bell. Accepts NULL. */
+void gyre_durable_free(struct gyre_durable *durable);
 
 /** The device is about to start, or to be replaced by
  * its first state: all queues write their journal anew. */

@@ -207,7 +207,7 @@ static void finish(struct gyre_durable *durable)
         ;
 }
 
-void gyre_durable_close(struct gyre_durable *durable)
+void gyre_durable_end(struct gyre_durable *durable)
 {
     if (!durable)
         return;
@@ -222,6 +222,12 @@ void gyre_durable_close(struct gyre_durable *durable)
     gyre_journal_release(&durable->journal);
     gyre_journal_content_release(&durable->content);
     gyre_journal_file_close(&durable->file);
+}
+
+void gyre_durable_free(struct gyre_durable *durable)
+{
+    if (!durable)
+        return;
     pthread_mutex_destroy(&durable->lock);
     free(durable->data);
     free(durable);

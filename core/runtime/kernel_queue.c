@@ -249,10 +249,12 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
 
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
-    gyre_durable_close(queue->durable);
+    struct gyre_durable *const durable = queue->durable;
     gyre_buffer *const span_memory = queue->span_memory;
+    gyre_durable_end(durable); /* first: what is left of the requests is in the journal, and not completed */
     gyre_dispatch_queue_release(kernel->dispatch, queue->device_memory);
     gyre_queue_destroy(queue);
+    gyre_durable_free(durable);
     gyre_span_memory_destroy(span_memory);
 }
 
@@ -292,8 +294,10 @@ static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, c
     gyre_status status = lent ? GYRE_OK : gyre_durable_open(kernel, &given, section, durable);
     if (status == GYRE_OK)
         status = make_queue(kernel, &given, section, lent, out);
-    if (status != GYRE_OK)
-        gyre_durable_close(*durable);
+    if (status != GYRE_OK) {
+        gyre_durable_end(*durable);
+        gyre_durable_free(*durable);
+    }
     return status;
 }
 
@@ -404,7 +408,7 @@ void gyre_queue_close(gyre_queue *queue)
         return;
     gyre_kernel *kernel = queue->kernel;
     gyre_queue_close_sends(queue);
-    if (queue->log)
+    if (kernel->checkpoints)
         settle(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
     kernel->inside++;

@@ -230,6 +230,15 @@ static void nothing_durable_is_lost_when_the_program_dies_at_a_fault_point(void)
 
 /* ---- a handler that keeps nothing ---- */
 
+static void receive_plain(gyre_queue *queue, uint64_t index)
+{
+    crash_reply reply;
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.index == index && completion.outcome == GYRE_REPLIED);
+    require(reply.number == number_of(index) && reply.check == mixed(reply.number));
+}
+
 static void stateless_life(void)
 {
     gyre_runtime *runtime = open_durable(false, extra);
@@ -248,11 +257,7 @@ static void stateless_life(void)
             ledger->durable = next;
         }
         for (uint64_t count = rest ? 1000 : draw(50); count > 0 && ledger->received < next; count--) {
-            crash_reply reply;
-            gyre_completion completion;
-            must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
-            require(completion.index == ledger->received && completion.outcome == GYRE_REPLIED);
-            require(reply.number == number_of(ledger->received) && reply.check == mixed(reply.number));
+            receive_plain(queue, ledger->received);
             ledger->received++;
         }
     }
@@ -266,6 +271,31 @@ static void requests_of_stateless_handlers_outlive_the_program(void)
     for (int round = 0; round < 12; round++)
         live(stateless_life, 20000 + (unsigned)draw(40000));
     live(stateless_life, 0);
+}
+
+static void open_and_close(void)
+{
+    const gyre_queue_desc till = {.size = sizeof till, .name = "till"};
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
+    for (uint64_t sent = 0, received = 0; sent < 200;) {
+        gyre_queue *queue = NULL;
+        must(gyre_queue_open(kernel, &till, &queue));
+        gyre_recovered recovered = recovered_of(queue);
+        require(recovered.first == received && recovered.first + recovered.offered == sent);
+        for (; sent % 30 != 29; sent++)
+            send_right(queue, sent, CRASH_NOT);
+        send_right(queue, sent++, CRASH_NOT);
+        for (; received + 10 < sent; received++)
+            receive_plain(queue, received);
+        gyre_queue_close(queue);
+    }
+    gyre_close(runtime);
+}
+
+static void a_closed_queue_goes_on_when_it_is_opened_again(void)
+{
+    live(open_and_close, 0);
 }
 
 /* ---- damage ---- */
@@ -481,6 +511,7 @@ static const named_case cases[] = {
      nothing_durable_is_lost_when_the_program_dies_at_a_fault_point},
     {"requests_of_stateless_handlers_outlive_the_program",
      requests_of_stateless_handlers_outlive_the_program},
+    {"a_closed_queue_goes_on_when_it_is_opened_again", a_closed_queue_goes_on_when_it_is_opened_again},
     {"a_damaged_journal_is_used_up_to_its_last_whole_record",
      a_damaged_journal_is_used_up_to_its_last_whole_record},
     {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
