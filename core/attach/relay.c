@@ -321,28 +321,36 @@ static gyre_status enter(struct gyre_relay *relay, struct gyre_queue_options *op
     return status;
 }
 
+static gyre_status join(struct gyre_server *server, gyre_kernel *kernel, gyre_queue *target,
+                        const char *client, struct gyre_queue_options *options, struct gyre_relay_ring **out)
+{
+    struct gyre_relay *relay = NULL;
+    pthread_mutex_lock(&server->relay_lock);
+    gyre_status status = find_or_create(server, kernel, target, &relay);
+    if (status == GYRE_OK)
+        status = enter(relay, options, client, out);
+    pthread_mutex_unlock(&server->relay_lock);
+    if (status == GYRE_OK)
+        return status;
+    gyre_queue_growth_finish(&options->request_growth);
+    gyre_queue_growth_finish(&options->reply_growth);
+    return status;
+}
+
 gyre_status gyre_relay_join(struct gyre_server *server, gyre_kernel *kernel, const char *section,
                             const struct gyre_attach_request *request, struct gyre_queue_options *options,
                             struct gyre_relay_ring **out)
 {
     gyre_queue *target = NULL;
-    struct gyre_relay *relay = NULL;
     gyre_status status = gyre_kernel_relay_target(kernel, section, &target);
-    if (status == GYRE_OK)
-        status = gyre_kernel_plan_relayed(kernel, target, &request->desc, section, options);
     if (status != GYRE_OK)
         return status;
-    pthread_mutex_lock(&server->relay_lock);
-    status = find_or_create(server, kernel, target, &relay);
+    status = gyre_kernel_plan_relayed(kernel, target, &request->desc, section, options);
     if (status == GYRE_OK)
-        status = enter(relay, options, request->client, out);
-    pthread_mutex_unlock(&server->relay_lock);
-    if (status == GYRE_OK) {
+        status = join(server, kernel, target, request->client, options, out);
+    gyre_queue_leave(target, true); /* its relay stays in it */
+    if (status == GYRE_OK)
         gyre_relay_wake(*out);
-        return status;
-    }
-    gyre_queue_growth_finish(&options->request_growth);
-    gyre_queue_growth_finish(&options->reply_growth);
     return status;
 }
 

@@ -25,7 +25,7 @@ struct gyre_queue_origin {
     struct gyre_origin origin;
 };
 
-/** From now on requests of the queue may have origins. EXHAUSTED. A queue that has them is left as it is. */
+/** From now on requests of the queue may have origins. Any thread. EXHAUSTED. A queue that has them is left as it is. */
 gyre_status gyre_origins_create(gyre_queue *queue);
 /** By whoever sends request `index`, before it is there for others. */
 void gyre_origin_set(gyre_queue *queue, uint64_t index, struct gyre_origin origin);

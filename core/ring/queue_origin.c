@@ -22,7 +22,10 @@ gyre_status gyre_origins_create(gyre_queue *queue)
     struct gyre_queue_origin *origins = calloc((size_t)queue->capacity, sizeof *origins);
     if (!origins)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the origins of requests");
-    __atomic_store_n(&queue->origins, origins, __ATOMIC_RELEASE);
+    struct gyre_queue_origin *none = NULL;
+    if (!__atomic_compare_exchange_n(&queue->origins, &none, origins, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_ACQUIRE))
+        free(origins); /* two clients came at once */
     return GYRE_OK;
 }
 

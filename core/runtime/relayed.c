@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/origin.h"
+#include "core/ring/queue_inside.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
 
@@ -22,46 +23,74 @@ bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
 }
 
 /* What a kernel with checkpoints does is repeated in the order of one queue; else each section has its own. */
-static gyre_queue *find_target(gyre_kernel *kernel, const char *section)
+static bool is_target(const gyre_kernel *kernel, const gyre_queue *queue, const char *section)
 {
-    return kernel->checkpoints ? gyre_kernel_queue(kernel) : gyre_queue_find(kernel, section);
+    return kernel->checkpoints ? queue == kernel->main_queue : strcmp(queue->name, section) == 0;
+}
+
+/* Whoever closes it takes it off the list under the lock, and frees it when nobody is inside. */
+static gyre_queue *enter_target(gyre_kernel *kernel, const char *section)
+{
+    bool inside = false;
+    pthread_mutex_lock(&kernel->lock);
+    gyre_queue *queue = kernel->queues;
+    while (queue && !is_target(kernel, queue, section))
+        queue = queue->next;
+    if (queue)
+        gyre_queue_stay(queue, GYRE_FOREVER, &inside);
+    pthread_mutex_unlock(&kernel->lock);
+    return queue;
 }
 
 /* Two clients may come at once: the second one finds what the first one opened. */
 static gyre_status open_target(gyre_kernel *kernel, const char *section, gyre_queue **out)
 {
     const gyre_queue_desc desc = {.size = sizeof desc, .name = section};
-    gyre_status status = kernel->checkpoints
-                             ? gyre_error_set(GYRE_CLOSED,
-                                              "the queue of kernel '%s' was closed, and with checkpoints it "
-                                              "has no other one",
-                                              kernel->name)
-                             : gyre_kernel_add_queue(kernel, &desc, out);
-    if (status == GYRE_INVALID && (*out = gyre_queue_find(kernel, section)) != NULL)
+    gyre_queue *opened = NULL;
+    if (kernel->checkpoints)
+        return gyre_error_set(GYRE_CLOSED,
+                              "the queue of kernel '%s' was closed, and with checkpoints it has no other one",
+                              kernel->name);
+    gyre_status status = gyre_kernel_add_queue(kernel, &desc, &opened);
+    *out = status == GYRE_OK || status == GYRE_INVALID ? enter_target(kernel, section) : NULL;
+    if (*out)
         return GYRE_OK;
-    return status;
+    return status == GYRE_OK ? gyre_error_set(GYRE_CLOSED, "queue '%s' of kernel '%s' was closed meanwhile",
+                                              section, kernel->name)
+                             : status;
+}
+
+/* Whether requests of other programs can be put into it. */
+static gyre_status check_target(const gyre_kernel *kernel, const gyre_queue *target, const char *section)
+{
+    if (!target->log)
+        return gyre_error_set(GYRE_INVALID,
+                              "queue '%s' of kernel '%s' is configured with durability = journal and was "
+                              "opened without: close it first",
+                              section, kernel->name);
+    if (target->levels || !target->many_threads)
+        return gyre_error_set(GYRE_UNIMPLEMENTED,
+                              "queue '%s' of kernel '%s' keeps what is sent, and has %s: other programs can "
+                              "attach to it without that",
+                              target->name, kernel->name,
+                              target->levels ? "levels of priority" : "threads = one");
+    return GYRE_OK;
 }
 
 gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out)
 {
     gyre_status status = GYRE_OK;
-    *out = find_target(kernel, section);
+    *out = enter_target(kernel, section);
     if (!*out)
         status = open_target(kernel, section, out);
     if (status != GYRE_OK)
         return status;
-    if (!(*out)->log)
-        return gyre_error_set(GYRE_INVALID,
-                              "queue '%s' of kernel '%s' is configured with durability = journal and was "
-                              "opened without: close it first",
-                              section, kernel->name);
-    if ((*out)->levels || !(*out)->many_threads)
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "queue '%s' of kernel '%s' keeps what is sent, and has %s: other programs can "
-                              "attach to it without that",
-                              (*out)->name, kernel->name,
-                              (*out)->levels ? "levels of priority" : "threads = one");
-    return gyre_origins_create(*out);
+    status = check_target(kernel, *out, section);
+    if (status == GYRE_OK)
+        status = gyre_origins_create(*out);
+    if (status != GYRE_OK)
+        gyre_queue_leave(*out, true);
+    return status;
 }
 
 /* Bytes go from slot to slot as they are. */

@@ -339,8 +339,8 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
 /** Whether what is sent as [queue.SECTION] says is kept for another time, by checkpoints or a journal. */
 bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section);
 /**
- * The queue of the kernel that takes it, which is opened if it is not there yet. INVALID, UNIMPLEMENTED for
- * one that cannot, and what opening a queue returns.
+ * The queue of the kernel that takes it, which is opened if it is not there yet; the caller is in it then
+ * (gyre_queue_leave). INVALID, UNIMPLEMENTED for one that cannot, CLOSED, and what opening a queue returns.
  */
 gyre_status gyre_kernel_relay_target(gyre_kernel *kernel, const char *section, gyre_queue **out);
 /** How the ring of a client is made whose requests go into `target`. INVALID when they do not fit into it. */

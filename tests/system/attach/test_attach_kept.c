@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other programs' queues into kernels that keep what was sent. One case a run, named in the table at the end. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -197,6 +198,58 @@ static void a_name_is_one_clients_at_a_time(void)
     gyre_close(runtime);
 }
 
+struct comer {
+    pthread_t thread;
+    uint32_t stop; /* atomic */
+    uint64_t answered;
+};
+
+static void *come_and_go(void *argument)
+{
+    struct comer *comer = argument;
+    while (!__atomic_load_n(&comer->stop, __ATOMIC_ACQUIRE)) {
+        gyre_queue *queue = NULL;
+        teller_request request = {.client = 1, .number = 7};
+        teller_reply reply = {0};
+        gyre_status status = try_attach("clerk", NULL, &queue);
+        require(status == GYRE_OK || status == GYRE_CLOSED || status == GYRE_AGAIN); /* being closed */
+        if (status == GYRE_OK)
+            status = gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon());
+        require(status == GYRE_OK || status == GYRE_CLOSED || status == GYRE_AGAIN);
+        require(status != GYRE_OK || (reply.number == 7 && reply.hash == mixed(7)));
+        comer->answered += status == GYRE_OK;
+        gyre_queue_close(queue);
+    }
+    return NULL;
+}
+
+/* Each client that comes has the queue opened that the serving program closes. */
+static void the_program_closes_its_queue_while_clients_come(void)
+{
+    enum { COMERS = 2, CLOSES = 200 };
+    struct comer comers[COMERS] = {0};
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    gyre_kernel *kernel = launch_teller(runtime, "clerk");
+    gyre_server *server = serve_at_place(runtime);
+    for (int i = 0; i < COMERS; i++)
+        require(pthread_create(&comers[i].thread, NULL, come_and_go, &comers[i]) == 0);
+    for (uint64_t closed = 0, limit = soon(); closed < CLOSES && gyre_now_ns() < limit;) {
+        gyre_queue *queue = gyre_queue_find(kernel, "clerk");
+        closed += queue != NULL;
+        gyre_queue_close(queue);
+    }
+    for (int i = 0; i < COMERS; i++) {
+        __atomic_store_n(&comers[i].stop, 1, __ATOMIC_RELEASE);
+        require(pthread_join(comers[i].thread, NULL) == 0);
+    }
+    gyre_queue *queue = attach_as("clerk", NULL);
+    require(ask(queue, (teller_request){.client = 2, .number = 9}).hash == mixed(9));
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"clients_share_a_kernel_with_state", clients_share_a_kernel_with_state},
     {"clients_wait_for_each_acknowledgement", clients_wait_for_each_acknowledgement},
@@ -208,6 +261,7 @@ static const named_case cases[] = {
     {"accepted_requests_are_completed_when_a_kept_kernel_ends",
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
+    {"the_program_closes_its_queue_while_clients_come", the_program_closes_its_queue_while_clients_come},
 };
 
 int main(int argc, char **argv)
