@@ -84,8 +84,7 @@ static gyre_status gather(struct gyre_durable *durable, bool *more)
     return status == GYRE_OK ? publish(durable) : status;
 }
 
-/* ---- the thread ---- */
-
+/* Whether requests were announced that it has not written. */
 static bool announced_more(const struct gyre_durable *durable)
 {
     const struct gyre_queue_log *log = durable->queue->log;
@@ -110,6 +109,8 @@ static uint64_t pause_length(const struct gyre_durable *durable, gyre_status sta
     return IDLE_NS;
 }
 
+/* ---- the thread ---- */
+
 static bool stopped(const struct gyre_durable *durable)
 {
     return __atomic_load_n(&durable->stop, __ATOMIC_ACQUIRE) != 0;
@@ -122,8 +123,10 @@ static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
     uint32_t seen = __atomic_load_n(&durable->bell, __ATOMIC_ACQUIRE);
     __atomic_store_n(&log->journal_sleeps, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* pairs with the sender's in queue_log.c */
-    bool more = announced_more(durable) || holds_senders_up(durable);
-    if (!stopped(durable) && (durable->failing || !more || length_ns == SOON_NS))
+    pthread_mutex_lock(&durable->lock);      /* checkpoints are written by another thread */
+    bool more = !durable->failing && (announced_more(durable) || holds_senders_up(durable));
+    pthread_mutex_unlock(&durable->lock);
+    if (!stopped(durable) && (!more || length_ns == SOON_NS))
         gyre_futex_wait(&durable->bell, seen, gyre_clock_ns() + length_ns);
     __atomic_store_n(&log->journal_sleeps, 0, __ATOMIC_RELAXED);
 }
