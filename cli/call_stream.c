@@ -2,7 +2,7 @@
 /*
  * The loop of `gyre call`: fill a batch, send it, print what came back. It keeps the queue's credit itself,
  * so that no policy for full queues ever applies. One thread; waits only for the source or for a completion,
- * and for the source only when nothing is in flight.
+ * and for the source, or for room that others take, only when nothing is in flight.
  */
 #include "cli/call_stream.h"
 
@@ -135,7 +135,8 @@ static gyre_status receive_what_is_there(call_stream *stream)
 /* ---- what goes out ---- */
 
 /* Packets differ in size, so each is sent alone: as its bytes, which are what such a queue takes. */
-static gyre_status send_packets(call_stream *stream, size_t first, size_t count, size_t *sent)
+static gyre_status send_packets(call_stream *stream, size_t first, size_t count, size_t *sent,
+                                uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     for (*sent = 0; status == GYRE_OK && *sent < count; *sent += status == GYRE_OK) {
@@ -143,18 +144,35 @@ static gyre_status send_packets(call_stream *stream, size_t first, size_t count,
         uint32_t used;
         memcpy(&used, packet, sizeof used);
         status = gyre_send(stream->desc->queue, packet + GYRE_PACKET_FRONT, used - GYRE_PACKET_FRONT, NULL,
-                           GYRE_FOREVER);
+                           deadline_ns);
     }
-    return status;
+    return *sent ? GYRE_OK : status; /* one that fails is met again, with nothing before it */
 }
 
-static gyre_status send_batch(call_stream *stream, size_t first, size_t count, size_t *sent)
+static gyre_status send_batch(call_stream *stream, size_t first, size_t count, size_t *sent,
+                              uint64_t deadline_ns)
 {
     const uint64_t size = stream->desc->request->size;
     if (stream->desc->request->shape == GYRE_SHAPE_PACKET)
-        return send_packets(stream, first, count, sent);
+        return send_packets(stream, first, count, sent, deadline_ns);
     return gyre_send_batch(stream->desc->queue, stream->requests + first * size, size, count, sent,
-                           GYRE_FOREVER);
+                           deadline_ns);
+}
+
+/*
+ * A queue may be full before the credit is used up: of bytes, where messages lie back to back, or of what its
+ * journal has not written. Its room is what this very thread receives, so it waits for room only when nothing
+ * is in flight, and for a completion else.
+ */
+static gyre_status send_some(call_stream *stream, size_t first, size_t count, size_t *sent)
+{
+    const uint64_t timeout_ms = stream->desc->timeout_ms;
+    gyre_status status = send_batch(stream, first, count, sent, GYRE_NO_WAIT);
+    if (status == GYRE_AGAIN && stream->in_flight)
+        return receive_or_time_out(stream);
+    if (status == GYRE_AGAIN)
+        status = send_batch(stream, first, count, sent, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
+    return status;
 }
 
 static gyre_status send_all(call_stream *stream)
@@ -167,7 +185,7 @@ static gyre_status send_all(call_stream *stream)
             status = receive_or_time_out(stream);
             continue;
         }
-        status = send_batch(stream, done, room < left ? room : left, &sent);
+        status = send_some(stream, done, room < left ? room : left, &sent);
         done += sent;
         stream->in_flight += sent;
         stream->counts->sent += sent;

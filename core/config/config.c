@@ -43,11 +43,17 @@ static gyre_status judge_warnings(const struct gyre_config *config)
                           config->warnings[0], config->warning_count - 1, strict->origin);
 }
 
+/* clearenv() leaves a program without even an empty list. */
+static const char *const *environment_of(const struct gyre_config_desc *desc)
+{
+    static const char *const none[] = {NULL};
+    const char *const *given = desc->environment ? desc->environment : (const char *const *)environ;
+    return given ? given : none;
+}
+
 static gyre_status load(const struct gyre_config_desc *desc, struct gyre_config *config)
 {
-    struct gyre_settings settings = {.pool = &config->pool,
-                                     .environment = desc->environment ? desc->environment
-                                                                      : (const char *const *)environ};
+    struct gyre_settings settings = {.pool = &config->pool, .environment = environment_of(desc)};
     gyre_status status = read_layers(desc, &settings);
     if (status != GYRE_OK)
         return status;

@@ -36,6 +36,25 @@ call "$kinds:outcomes" --lanes 4 --blocks 1 --set kernel.outcomes.idle=park <"$f
 exits 0
 cmp -s "$folder/many" "$folder/out" || fail "20000 replies of a kernel with 4 lanes are not in order"
 
+# messages that fill a queue's bytes long before its capacity: what came back makes room for what is sent
+cat >"$folder/long.gyre.c" <<'END'
+#include <gyre/kernel.h>
+#define LONG(FIELD) FIELD(span_u8, bytes)
+GYRE_MESSAGE_TAIL(long_text, LONG, 4000)
+GYRE_KERNEL(longs, long_text, long_text)
+{
+    reply->bytes = gyre_copy(gyre, u8, reply, request, request->bytes);
+    return GYRE_REPLY;
+}
+END
+ones="$(printf '1,%.0s' {1..1500})"
+seq 0 255 | sed "s/.*/{\"bytes\":[$ones&]}/" >"$folder/longs"
+for bytes in 0 1; do # the default, and the least
+    call "$folder/long.gyre.c" --set "queue.longs.bytes=$bytes" --timeout 20000 <"$folder/longs"
+    exits 0
+    cmp -s "$folder/longs" "$folder/out" || fail "256 long replies are not the requests in their order"
+done
+
 # an interactive user sees each reply before the next request
 mkfifo "$folder/in"
 "$GYRE" call --backend "$backend" "$kinds:outcomes" <"$folder/in" >"$folder/out" 2>"$folder/err" &

@@ -75,6 +75,19 @@ START_TEST(without_files_everything_is_a_default)
 }
 END_TEST
 
+/* Daemons call clearenv(), which leaves no list at all. */
+START_TEST(a_program_without_an_environment_gets_defaults)
+{
+    const struct gyre_config_desc desc = {.system_folder = sandbox_text("$/etc"),
+                                          .home = sandbox_text("$/lib")};
+    struct gyre_config *config = NULL;
+    ck_assert_int_eq(clearenv(), 0);
+    ck_assert_int_eq(gyre_config_load(&desc, &config), GYRE_OK);
+    ck_assert_str_eq(backend(config), "auto");
+    gyre_config_destroy(config);
+}
+END_TEST
+
 START_TEST(each_layer_beats_the_ones_below_it)
 {
     const struct gyre_config *config;
@@ -543,6 +556,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         without_files_everything_is_a_default,
+        a_program_without_an_environment_gets_defaults,
         each_layer_beats_the_ones_below_it,
         gyre_config_names_a_file_that_the_option_beats,
         a_named_file_must_exist,
