@@ -9,6 +9,9 @@
  * since everything before it is answered. Where requests are shared out in another way, ten budgets without
  * an answer tell the same. Which block it is, the words tell that blocks leave in their lines.
  *
+ * A request whose reply may lack room, which its receiver would have to make, tells nothing: of its queue only
+ * a block does that says that it works.
+ *
  * Without a budget a kernel is watched all the same, with more patience, and what is seen is only told.
  *
  * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while anything is done
@@ -24,6 +27,8 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/ring/bridge.h"
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 
 enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
@@ -54,8 +59,27 @@ static struct patience patience_with(const gyre_kernel *kernel)
 
 /* ---- looking ---- */
 
+/* Replies are stored back to back, and some were not received: as far as is known of another program's. */
+static bool may_lack_room(const gyre_queue *queue, uint64_t first_unanswered)
+{
+    return queue->bridge && queue->bridge->replies &&
+           (queue->lent || gyre_received(queue) < first_unanswered);
+}
+
+/* A block says that it has worked on the same message for a while. */
+static bool works_for_long(const gyre_kernel *kernel, uint64_t now, uint64_t budget)
+{
+    const gyre_control_block *lines = gyre_control_blocks(kernel);
+    for (uint32_t i = 0; kernel->watched && i < kernel->blocks; i++)
+        if (kernel->watched[i].working && __atomic_load_n(&lines[i].tells, __ATOMIC_RELAXED) &&
+            now - kernel->watched[i].since_ns >= budget / LOOKS_PER_BUDGET)
+            return true;
+    return false;
+}
+
 /* Whether the device has to work on the queue's first unanswered request; since when it is the same. */
-static bool look_at_queue(gyre_queue *queue, uint64_t now, bool *moved)
+static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t now, uint64_t budget,
+                          bool *moved)
 {
     uint64_t first = gyre_queue_first_unanswered(queue);
     if (first != queue->watched || queue->watched_ns == 0) { /* 0: not looked at before */
@@ -63,7 +87,8 @@ static bool look_at_queue(gyre_queue *queue, uint64_t now, bool *moved)
         queue->watched_ns = now;
         *moved = true;
     }
-    bool waits = first < gyre_queue_next_index(queue) && first < queue->gate;
+    bool waits = first < gyre_queue_next_index(queue) && first < queue->gate &&
+                 (!may_lack_room(queue, first) || works_for_long(kernel, now, budget));
     if (!waits)
         queue->watched_ns = now;
     return waits;
@@ -84,7 +109,7 @@ static bool kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
 {
     bool moved = false, waits = false, stalls = false;
     for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
-        bool this_waits = look_at_queue(queue, now, &moved);
+        bool this_waits = look_at_queue(kernel, queue, now, budget, &moved);
         waits = waits || this_waits;
         stalls = stalls || (this_waits && queue_stalls(kernel, queue, now, budget));
     }

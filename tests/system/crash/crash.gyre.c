@@ -150,3 +150,16 @@ GYRE_KERNEL(fragile_spans, crash_span, crash_reply)
         reply->check += gyre_get(gyre, u64, request, request->words, i);
     return GYRE_REPLY;
 }
+
+/* Replies at length. */
+GYRE_KERNEL(fragile_chat, crash_request, crash_chat)
+{
+    if (request->fault && (request->always || is_first(request->number)))
+        crash(request->fault);
+    reply->number = request->number;
+    reply->words = gyre_new(gyre, u64, reply, 400);
+    u64 *words = gyre_writable(u64, reply, reply->words);
+    for (u32 i = 0; i < reply->words.count; i++)
+        words[i] = mixed(request->number + i);
+    return GYRE_REPLY;
+}

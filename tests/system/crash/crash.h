@@ -35,6 +35,10 @@ GYRE_MESSAGE(crash_state, CRASH_STATE)
 #define CRASH_SPAN(FIELD) FIELD(u32, fault) FIELD(u32, always) FIELD(u64, number) FIELD(span_u64, words)
 GYRE_MESSAGE_TAIL(crash_span, CRASH_SPAN, 64)
 
+/* Of many bytes, stored back to back. */
+#define CRASH_CHAT(FIELD) FIELD(u64, number) FIELD(span_u64, words)
+GYRE_MESSAGE_TAIL(crash_chat, CRASH_CHAT, 4096)
+
 #define CRASH_BUFFERS(IN, INOUT) INOUT(u64, sums)
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of handlers that take long, of a kernel and of each of its blocks. One case a run. */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "workers.h"
@@ -78,6 +79,70 @@ static void a_queue_that_is_new_is_not_stalled(void)
     gyre_close(runtime);
 }
 
+enum { BUDGET_MS = 500 };
+
+static gyre_kernel *launch_chat(gyre_runtime **runtime, uint32_t blocks)
+{
+    *runtime =
+        open_isolated((const char *[]){"kernel.default.handler_budget_ms=500", "queue.default.bytes=16384",
+                                       "backend.cpu.restart_limit=50", NULL});
+    return launch_fragile(*runtime, "fragile_chat", blocks);
+}
+
+/* Nobody receives, so replies lack room, and nothing is handled for several budgets. */
+static void send_more_than_replies_have_room(gyre_kernel *kernel, uint64_t count)
+{
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    for (uint64_t number = 0; number < count; number++) {
+        const crash_request request = {.number = number};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    usleep(3 * BUDGET_MS * 1000);
+    require(info_of(kernel).handled < count && info_of(kernel).stalls == 0);
+}
+
+static void receive_chat(gyre_queue *queue, uint64_t number)
+{
+    crash_chat *reply = malloc(sizeof *reply);
+    gyre_completion completion;
+    must(gyre_receive(queue, reply, sizeof *reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && reply->number == number && reply->words.count == 400);
+    const uint64_t *words = gyre_items(u64, reply, reply->words);
+    for (uint64_t i = 0; i < 400; i++)
+        require(words[i] == mixed(number + i));
+    free(reply);
+}
+
+static void who_receives_late_costs_no_worker(void)
+{
+    for (uint32_t blocks = 1; blocks <= 2; blocks++) {
+        gyre_runtime *runtime = NULL;
+        gyre_kernel *kernel = launch_chat(&runtime, blocks);
+        send_more_than_replies_have_room(kernel, 40);
+        for (uint64_t number = 0; number < 40; number++)
+            receive_chat(gyre_kernel_queue(kernel), number);
+        require(info_of(kernel).stalls == 0 && info_of(kernel).restarts == 0);
+        gyre_close(runtime);
+    }
+}
+
+/* A loop behind replies that nobody received is found all the same. */
+static void a_loop_is_found_while_nobody_receives(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = launch_chat(&runtime, 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const crash_request fine = {.number = 1}, loop = {.fault = CRASH_LOOP, .number = 2};
+    must(gyre_send(queue, &fine, sizeof fine, NULL, soon()));
+    must(gyre_send(queue, &loop, sizeof loop, NULL, soon()));
+    for (const uint64_t limit = soon(); info_of(kernel).restarts == 0;)
+        require(gyre_now_ns() < limit);
+    require(info_of(kernel).stalls == 1);
+    receive_chat(queue, 1);
+    receive_chat(queue, 2);
+    gyre_close(runtime);
+}
+
 static size_t blocks_that_are(gyre_kernel *kernel, gyre_kernel_health health)
 {
     size_t count = 0;
@@ -137,6 +202,8 @@ static const named_case cases[] = {
     {"a_stall_without_a_budget_is_told", a_stall_without_a_budget_is_told},
     {"a_stall_is_not_told_when_so_told", a_stall_is_not_told_when_so_told},
     {"a_queue_that_is_new_is_not_stalled", a_queue_that_is_new_is_not_stalled},
+    {"who_receives_late_costs_no_worker", who_receives_late_costs_no_worker},
+    {"a_loop_is_found_while_nobody_receives", a_loop_is_found_while_nobody_receives},
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},
     {"checkpoints_that_nobody_puts_back_are_told", checkpoints_that_nobody_puts_back_are_told},
 };
