@@ -61,9 +61,19 @@ typedef gyre_f64 f64;
 #define GYRE_TEXT_1_(text)                    #text
 #define GYRE_TEXT_(text)                      GYRE_TEXT_1_(text)
 #define GYRE_FIELD_TEXT_(type, declarator)    GYRE_TEXT_(type declarator;)
-#define GYRE_FIELD_DECLARE_(type, declarator) type declarator;
+#define GYRE_FIELD_DECLARE_(type, declarator) GYRE_FIELD_NAME_(type) declarator;
 #define GYRE_FIELD_TYPE_(type, declarator)    &gyre_type_##type,
 #define GYRE_FIELD_PARTS_(type, declarator)   | (int)gyre_parts_##type
+
+/* A field may be named as its type is, which C++ forbids ("changes meaning"): there
+ * fields are declared by another name of the type. */
+#if defined(GYRE_DIALECT_C) && defined(__cplusplus)
+#define GYRE_FIELD_NAME_(type)        gyre_alias_##type
+#define GYRE_ALIAS_(type, named_type) typedef named_type gyre_alias_##type;
+#else
+#define GYRE_FIELD_NAME_(type) type
+#define GYRE_ALIAS_(type, named_type)
+#endif
 
 /* What is known of each type at compile time, in every dialect: its size, the size of a message of that type
  * with nothing in its tail, and whether it has parts. Kernels add functions (dialect/parts.h). */
@@ -184,6 +194,7 @@ typedef struct gyre_type {
 } gyre_type;
 
 #define GYRE_SCALAR_(type)                                                                                   \
+    GYRE_ALIAS_(type, gyre_##type)                                                                           \
     static const gyre_type gyre_type_##type GYRE_UNUSED_ = {#type, "", sizeof(gyre_##type),                  \
                                                             GYRE_ALIGNOF_(gyre_##type), 0};
 GYRE_SCALAR_(i8)
@@ -202,10 +213,12 @@ static const gyre_type gyre_type_gyre_used GYRE_UNUSED_ = {"gyre_used", "", 4, 4
 static const gyre_type gyre_type_gyre_tail GYRE_UNUSED_ = {"gyre_tail", "", 8, 8, 0};
 
 #define GYRE_DESCRIBE_TYPE_(name_, text_, ...)                                                               \
+    GYRE_ALIAS_(name_, name_)                                                                                \
     static const gyre_type *const gyre_fields_##name_[] GYRE_UNUSED_ = {__VA_ARGS__ 0};                      \
     static const gyre_type gyre_type_##name_ GYRE_UNUSED_ = {#name_, text_, sizeof(name_),                   \
                                                              GYRE_ALIGNOF_(name_), gyre_fields_##name_};
 
+GYRE_ALIAS_(gyre_handle, gyre_handle)
 static const gyre_type *const gyre_fields_gyre_handle[] GYRE_UNUSED_ = {&gyre_type_u64, &gyre_type_u64,
                                                                         &gyre_type_u64, 0};
 static const gyre_type gyre_type_gyre_handle GYRE_UNUSED_ = {"gyre_handle", GYRE_HANDLE_TEXT_,
