@@ -141,6 +141,34 @@ static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
     return given ? given : configured ? (uint32_t)configured : preset;
 }
 
+static gyre_status refuse_configured_shape(const gyre_kernel *kernel, const char *key)
+{
+    const struct gyre_config *config = kernel->runtime->config;
+    const struct gyre_config_value *own = gyre_config_find(config, GYRE_SECTION_KERNEL, kernel->name, key);
+    const struct gyre_config_value *all = gyre_config_find(config, GYRE_SECTION_KERNEL, NULL, key);
+    bool inherited = strcmp(own->origin, all->origin) == 0;
+    return gyre_error_set(GYRE_INVALID,
+                          "%s: %s = %s of [kernel.%s] does not fit kernel '%s', an actor, which has 1 lane "
+                          "and 1 block; set %s = 1 in [kernel.%s], or declare it as GYRE_KERNEL",
+                          own->origin, key, own->text, inherited ? "default" : kernel->name, kernel->name,
+                          key, kernel->name);
+}
+
+/* Says who set what an actor cannot have: the program, or the configuration. */
+static gyre_status refuse_shape_of_actor(const gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    if (kernel->lanes != 1 && !desc->lanes)
+        return refuse_configured_shape(kernel, "lanes");
+    if (kernel->blocks != 1 && !desc->blocks)
+        return refuse_configured_shape(kernel, "blocks");
+    return gyre_error_set(
+        GYRE_INVALID,
+        "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lane%s and %u block%s; "
+        "leave both out, or declare it as GYRE_KERNEL",
+        kernel->name, kernel->lanes, gyre_text_plural(kernel->lanes), kernel->blocks,
+        gyre_text_plural(kernel->blocks));
+}
+
 static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     const gyre_device_info *device = gyre_dispatch_device_info(kernel->dispatch);
@@ -150,12 +178,7 @@ static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *des
     kernel->blocks =
         first_of(desc->blocks, gyre_kernel_setting(kernel, "blocks"), actor ? 1 : device->blocks_default);
     if (actor && (kernel->lanes != 1 || kernel->blocks != 1))
-        return gyre_error_set(
-            GYRE_INVALID,
-            "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lane%s and %u block%s; "
-            "leave both out, or declare it as GYRE_KERNEL",
-            kernel->name, kernel->lanes, gyre_text_plural(kernel->lanes), kernel->blocks,
-            gyre_text_plural(kernel->blocks));
+        return refuse_shape_of_actor(kernel, desc);
     if (kernel->lanes > device->lanes_max)
         return gyre_error_set(GYRE_INVALID, "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
                               kernel->name, kernel->lanes, device->name, device->lanes_max);
