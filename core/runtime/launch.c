@@ -270,8 +270,11 @@ static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_d
 
 static gyre_status check_given(const gyre_launch_desc *given)
 {
+    if (given->name && strlen(given->name) >= GYRE_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "a kernel's name has 1 to %d characters, found %zu: '%.20s...'",
+                              GYRE_NAME_MAX - 1, strlen(given->name), given->name);
     if ((!given->source && !given->name) || (given->source && !given->source[0]) ||
-        (given->name && (!given->name[0] || strlen(given->name) >= GYRE_NAME_MAX)))
+        (given->name && !given->name[0]))
         return gyre_error_set(
             GYRE_INVALID,
             "no kernel was named; expected a source (FILE.gyre.c, FILE.gyre.c:KERNEL), or the "

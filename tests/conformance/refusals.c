@@ -20,6 +20,10 @@ static void a_missing_file_is_named(struct conformance *test)
     desc.source = "";
     require(try_launch(test, &desc) == GYRE_INVALID);
     require_sentence("no kernel was named; expected a source");
+    desc.source = NULL;
+    desc.name = "a_name_that_is_longer_than_what_a_name_may_be_and_has_64_letters";
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("a kernel's name has 1 to 63 characters, found 64: 'a_name_that_is_longe...'");
 }
 
 static void a_mistyped_kernel_gets_the_nearest_name(struct conformance *test)
