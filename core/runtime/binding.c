@@ -104,10 +104,20 @@ gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc)
     return status;
 }
 
+static bool is_bound_before(const gyre_kernel *kernel, uint32_t slot)
+{
+    for (uint32_t i = 0; i < slot; i++)
+        if (kernel->buffers[i] == kernel->buffers[slot])
+            return true;
+    return false;
+}
+
+/* A buffer counts its kernels, not the names that it is bound to. */
 void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold)
 {
     pthread_mutex_lock(&kernel->runtime->lock);
     for (uint32_t i = 0; i < kernel->buffer_count; i++)
-        kernel->buffers[i]->bound += hold ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
+        if (!is_bound_before(kernel, i))
+            kernel->buffers[i]->bound += hold ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
     pthread_mutex_unlock(&kernel->runtime->lock);
 }

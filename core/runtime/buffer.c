@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 #include "core/runtime/checkpoint.h"
 
 gyre_status gyre_memory_fill_zero(struct gyre_dispatch *dispatch, gyre_memory *memory, uint64_t size)
@@ -83,8 +84,8 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
     uint32_t bound = buffer->bound;
     pthread_mutex_unlock(&runtime->lock);
     if (bound)
-        return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernels; terminate them first",
-                              bound);
+        return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
+                              bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");
     gyre_status status = gyre_handles_withdraw(buffer);
     if (status != GYRE_OK)
         return status;

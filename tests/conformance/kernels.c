@@ -172,6 +172,22 @@ static gyre_buffer *make_buffer(struct conformance *test, uint64_t size)
     return buffer;
 }
 
+static void a_buffer_under_two_names_has_one_kernel(struct conformance *test)
+{
+    gyre_buffer *buffer = make_buffer(test, 400);
+    gyre_binding_name bindings[] = {{"hits", buffer}, {"weights", buffer}};
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    gyre_kernel *kernel = NULL;
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    require(gyre_buffer_free(buffer) == GYRE_INVALID);
+    require_sentence("bound to 1 running kernel; terminate it first");
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    gyre_kernel_release(kernel);
+    must(gyre_buffer_free(buffer));
+}
+
 static void handlers_use_bound_buffers(struct conformance *test)
 {
     enum { COUNT = 100 };
@@ -196,7 +212,7 @@ static void handlers_use_bound_buffers(struct conformance *test)
                    soon()));
     require(completion.outcome == GYRE_HANDLER_FAILED); /* its own bounds check */
     require(gyre_buffer_free(in) == GYRE_INVALID);
-    require_sentence("bound to 1 running");
+    require_sentence("bound to 1 running kernel; terminate it first");
     must(gyre_kernel_terminate(kernel, soon(), NULL));
     must(gyre_buffer_download(out, 0, hits, sizeof hits));
     for (int i = 0; i < COUNT; i++)
@@ -295,6 +311,7 @@ const struct conformance_case kernel_cases[] = {
     {"lanes_meet_at_barriers", lanes_meet_at_barriers},
     {"a_block_fails_when_one_lane_fails", a_block_fails_when_one_lane_fails},
     {"handlers_use_bound_buffers", handlers_use_bound_buffers},
+    {"a_buffer_under_two_names_has_one_kernel", a_buffer_under_two_names_has_one_kernel},
     {"uploads_are_seen_by_what_is_sent_behind_them", uploads_are_seen_by_what_is_sent_behind_them},
     {"copies_are_seen_by_what_is_sent_behind_them", copies_are_seen_by_what_is_sent_behind_them},
     {"buffers_transfer_every_byte", buffers_transfer_every_byte},
