@@ -160,8 +160,9 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     char label[96];
     snprintf(queue->name, sizeof queue->name, "%s", options->name);
     snprintf(queue->full_text, sizeof queue->full_text,
-             "%s is full: %llu messages are under way; receive replies, or use a larger capacity",
-             gyre_queue_label(queue, label, sizeof label), (unsigned long long)options->capacity);
+             "%s is full: %llu message%s under way; receive replies, or use a larger capacity",
+             gyre_queue_label(queue, label, sizeof label), (unsigned long long)options->capacity,
+             options->capacity == 1 ? " is" : "s are");
     queue->control = options->control;
     queue->capacity = options->capacity;
     queue->mask = options->capacity - 1;
