@@ -33,9 +33,10 @@ static gyre_status no_such_kernel(const struct gyre_session *session, const char
     count = count < NAMES_MAX ? count : NAMES_MAX;
     for (size_t i = 0; i < count; i++)
         names[i] = kernels[i]->name;
-    const char *nearest = count == 1 ? names[0] : gyre_text_nearest(name, names, count);
+    char list[256], hint[GYRE_TEXT_HINT_SIZE];
+    gyre_text_list(names, count, list, sizeof list);
     gyre_error_set(GYRE_NOT_FOUND, "the server has no kernel '%s'%s%s%s", name,
-                   nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+                   count ? "; it has: " : ", and no other", list, gyre_text_hint(name, names, count, hint));
     for (size_t i = 0; i < count; i++)
         gyre_kernel_leave(kernels[i]);
     return GYRE_NOT_FOUND;

@@ -48,7 +48,9 @@ exits 0
 prints '"sum":10'
 run call --attach skale '{"value":1,"factor":2}'
 exits 1
-says "the server has no kernel 'skale'; did you mean 'scale'?"
+says "the server has no kernel 'skale'; it has: "
+says "total"
+says "; did you mean 'scale'?"
 run call --attach scale --lanes 2 '{"value":1,"factor":2}'
 exits 2
 says "--lanes is for a kernel that is launched"
