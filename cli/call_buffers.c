@@ -7,9 +7,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -148,6 +150,21 @@ gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t
                           gyre_text_hint(name, (const char *const *)buffers->names, buffers->count, hint));
 }
 
+/* Whether a file could be written there, found out without making or changing one: the run may fail yet. */
+static int check_output(const char *path)
+{
+    struct stat info;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int reason = 0;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    if (stat(path, &info) == 0)
+        reason = S_ISDIR(info.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
+    else if (errno != ENOENT || access(folder, W_OK | X_OK) != 0)
+        reason = errno;
+    return reason ? cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(reason)) : CLI_OK;
+}
+
 int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *cli, const cli_list *specs)
 {
     for (size_t i = 0; i < specs->count; i++) {
@@ -157,6 +174,9 @@ int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *c
         if (!find(buffers, spec, (size_t)(equals - spec)))
             return cli_usage_error(cli, "--output-buffer: there is no buffer '%.*s'", (int)(equals - spec),
                                    spec);
+        int code = check_output(equals + 1);
+        if (code != CLI_OK)
+            return code;
     }
     return CLI_OK;
 }

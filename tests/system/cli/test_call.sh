@@ -179,6 +179,12 @@ call "$kinds:count" --buffer counts=zeros:4 --buffer counts=zeros:4 <"$nothing"
 refuses 2 "--buffer: 'counts' is given twice ('gyre help call' shows how)"
 call "$kinds:count" --buffer counts=zeros:4 --output-buffer other=x <"$nothing"
 refuses 2 "--output-buffer: there is no buffer 'other' ('gyre help call' shows how)"
+call "$kinds:count" --buffer weights="$folder/weights" --buffer counts=zeros:12 \
+    --output-buffer counts="$folder/nowhere/counts" '{"value":0}' <"$nothing"
+refuses 1 "buffer file '$folder/nowhere/counts': No such file or directory"
+call "$kinds:count" --buffer weights="$folder/weights" --buffer counts=zeros:12 \
+    --output-buffer counts="$folder" '{"value":0}' <"$nothing"
+refuses 1 "buffer file '$folder': Is a directory"
 
 # state
 call examples/command/total.gyre.c --state '{"sum":100,"count":7}' '{"add":5}' <"$nothing"
