@@ -282,6 +282,7 @@ void gyre_bridge_resume(gyre_queue *queue)
     struct gyre_queue_bridge *bridge = queue->bridge;
     if (!bridge || !bridge->replies)
         return;
+    __atomic_store_n(&bridge->words->starved, 0, __ATOMIC_RELAXED); /* who died so waits no more */
     gyre_consumer_take(queue);
     for (uint32_t i = 0; i < bridge->layout.tracks; i++) {
         struct gyre_bridge_return *track = &bridge->returns[i];

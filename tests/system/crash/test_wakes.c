@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/ring/bridge.h"
 #include "core/ring/queue_inside.h"
 
 struct caller {
@@ -74,8 +75,32 @@ static void a_reply_is_told_whose_worker_died_before_the_bell(void)
     gyre_close(runtime);
 }
 
+/* A worker that sleeps for want of room counts itself; who receives rings as long as one is counted. */
+static void a_worker_that_died_for_want_of_room_waits_no_more(void)
+{
+    enum { COUNT = 40 };
+    gyre_runtime *runtime = open_isolated((const char *[]){"queue.default.bytes=16384", NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_chat", 1));
+    for (uint64_t number = 0; number < COUNT; number++) {
+        const crash_request request = {.number = number};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    }
+    await_word(&queue->bridge->words->starved);
+    require(kill(worker_of(getpid()), SIGKILL) == 0);
+    for (uint64_t number = 0; number < COUNT; number++) {
+        crash_chat reply;
+        gyre_completion completion;
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        require(completion.index == number && completion.outcome == GYRE_REPLIED && reply.number == number);
+    }
+    for (const uint64_t limit = soon(); __atomic_load_n(&queue->bridge->words->starved, __ATOMIC_ACQUIRE);)
+        require(gyre_now_ns() < limit); /* the new worker may have slept, too, and wakes */
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"a_reply_is_told_whose_worker_died_before_the_bell", a_reply_is_told_whose_worker_died_before_the_bell},
+    {"a_worker_that_died_for_want_of_room_waits_no_more", a_worker_that_died_for_want_of_room_waits_no_more},
 };
 
 int main(int argc, char **argv)
