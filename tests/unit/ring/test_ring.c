@@ -247,6 +247,20 @@ START_TEST(full_queue_rejects_at_once)
 }
 END_TEST
 
+START_TEST(full_queue_of_one_slot_counts_one_message)
+{
+    struct gyre_queue_options options = ring_options();
+    options.capacity = 1;
+    options.policy = GYRE_FULL_REJECT;
+    ring_device_start(&device, options, 1);
+    ring_device_hold(&device, true);
+    send_number(1);
+    ck_assert_int_eq(gyre_send(device.queue, &options.capacity, 8, NULL, GYRE_FOREVER), GYRE_AGAIN);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "queue 'test' is full: 1 message is under way;"));
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(full_queue_drops_the_newest_and_counts_it)
 {
     uint64_t number = 99;
@@ -515,6 +529,7 @@ int main(void)
     tcase_add_test(tcase, full_queue_blocks_until_the_deadline);
     tcase_add_test(tcase, who_waits_for_room_learns_that_the_device_died);
     tcase_add_test(tcase, full_queue_rejects_at_once);
+    tcase_add_test(tcase, full_queue_of_one_slot_counts_one_message);
     tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
     tcase_add_test(tcase, full_queue_drops_the_oldest_reply_and_counts_it);
     tcase_add_test(tcase, full_queue_drops_the_oldest_request_before_it_is_handled);
