@@ -112,7 +112,8 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(gyre_serve(runtime, &again, &second) == GYRE_INVALID &&
             strstr(gyre_error_text(), "a server is there"));
     require(gyre_attach("fragil", &desc, &queue) == GYRE_NOT_FOUND);
-    require(strstr(gyre_error_text(), "no kernel 'fragil'; did you mean 'fragile'?") != NULL);
+    require(strstr(gyre_error_text(), "no kernel 'fragil'; it has: ") != NULL);
+    require(strstr(gyre_error_text(), "; did you mean 'fragile'?") != NULL);
     desc.capacity = 3;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID &&
             strstr(gyre_error_text(), "power of two"));
