@@ -35,6 +35,28 @@ static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
             "the same qualifier, as in `(const GYRE_GLOBAL u32 *)x`");
 }
 
+/* What the text of a cursor begins with. */
+static void first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size)
+{
+    CXToken *token = clang_getToken(checker->unit, clang_getRangeStart(clang_getCursorExtent(cursor)));
+    text[0] = '\0';
+    if (!token)
+        return;
+    take_string(clang_getTokenSpelling(checker->unit, *token), text, size);
+    clang_disposeTokens(checker->unit, token, 1);
+}
+
+/* libclang has no kind of its own for `.field = value` and `[index] = value`: no expression begins so. */
+static void check_initializer(struct checker *checker, CXCursor initializer)
+{
+    char text[32];
+    first_token(checker, initializer, text, sizeof text);
+    if (strcmp(text, ".") == 0 || strcmp(text, "[") == 0)
+        refuse_at(checker, initializer,
+                  "designated initializer: CUDA's kernels are compiled as C++, which has none here: list the "
+                  "values in order, or assign them one by one");
+}
+
 /*
  * The name of a function used as a value; calls have been looked at by check_call, but one with a wrong
  * argument is no call in the tree.
@@ -77,6 +99,12 @@ static void check_statement(struct checker *checker, CXCursor cursor)
     case CXCursor_StmtExpr:
         refuse_at(checker, cursor, "statements as an expression, `({ ... })`: write a GYRE_HELPER function");
         break;
+    case CXCursor_CompoundLiteralExpr:
+        refuse_at(
+            checker, cursor,
+            "compound literal, `(type){...}`: CUDA's kernels are compiled as C++, which has none: declare "
+            "a variable");
+        break;
     case CXCursor_TypedefDecl:
         check_type(checker, cursor, clang_getTypedefDeclUnderlyingType(cursor), "type");
         break;
@@ -113,6 +141,8 @@ static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXCl
     enum CXCursorKind kind = clang_getCursorKind(cursor);
     if (clang_getCursorKind(parent) == CXCursor_CStyleCastExpr && clang_isExpression(kind))
         check_cast(body->checker, parent, cursor);
+    if (clang_getCursorKind(parent) == CXCursor_InitListExpr)
+        check_initializer(body->checker, cursor);
     if (kind == CXCursor_CallExpr) {
         struct skip_first state = {body, false};
         check_call(body->checker, cursor, body->function);
@@ -142,12 +172,8 @@ static void visit_function(struct checker *checker, CXCursor cursor)
 /* libclang has no kind of its own for assembler at file scope. */
 static void check_unexposed(struct checker *checker, CXCursor cursor)
 {
-    char text[32] = "";
-    CXToken *token = clang_getToken(checker->unit, clang_getCursorLocation(cursor));
-    if (token) {
-        take_string(clang_getTokenSpelling(checker->unit, *token), text, sizeof text);
-        clang_disposeTokens(checker->unit, token, 1);
-    }
+    char text[32];
+    first_token(checker, cursor, text, sizeof text);
     if (strcmp(text, "asm") == 0 || strcmp(text, "__asm__") == 0 || strcmp(text, "__asm") == 0)
         refuse_at(checker, cursor, "assembler: a kernel runs on more than one kind of device");
 }
@@ -172,6 +198,7 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
     case CXCursor_VarDecl:
         check_name(checker, cursor);
         check_variable(checker, cursor, false);
+        clang_visitChildren(cursor, visit_body, &nowhere);
         break;
     case CXCursor_UnexposedDecl:
         check_unexposed(checker, cursor);
