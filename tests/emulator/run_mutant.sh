@@ -3,7 +3,7 @@
 #
 # run_mutant.sh ROOT BIN NAME   runs one row of mutants.txt: kernels with that mistake in Gyre's headers
 #
-# Exit status: 0 the case failed, as it has to; 1 it passed, or the row fits nothing any more, or the case fails under the
+# Exit status: 0 the case failed, as it has to; 1 it passed again and again, or the row fits nothing any more, or the case fails under the
 # row's settings without any mistake; 77 it was not run.
 set -euo pipefail
 
@@ -28,10 +28,15 @@ fi
     cat "$folder/compiled"
     exit 1
 }
-status=0
-GYRE_TEST_KERNELS=$folder "$bin/gyre_conformance" cuda "$case" 2>&1 || status=$?
-case $status in
-0) echo "$case passed with $name" && exit 1 ;;
-77) exit 77 ;;
-*) echo "$case found $name" ;;
-esac
+# What depends on moments that pass is not met in every run, least of all on a busy machine.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    status=0
+    GYRE_TEST_KERNELS=$folder "$bin/gyre_conformance" cuda "$case" 2>&1 || status=$?
+    case $status in
+    0) ;;
+    77) exit 77 ;;
+    *) echo "$case found $name" && exit 0 ;;
+    esac
+done
+echo "$case passed with $name"
+exit 1
