@@ -95,8 +95,6 @@ bool gyre_relay_carry_back(struct gyre_relay *relay, bool whole)
     const uint64_t end = gyre_queue_next_index(target);
     const bool given = give_completions(relay, end, whole) != 0;
     const bool returned = give_back_places(relay, end) != 0;
-    if (returned)
-        gyre_queue_log_tell_taken(target);
     if (returned && relay->oldest == end &&
         target->log->journal_bell) /* the last one is written down at once */
         gyre_bell_ring(target->log->journal_bell, INT_MAX);

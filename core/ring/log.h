@@ -60,8 +60,11 @@ uint64_t gyre_queue_log_room(const gyre_queue *queue, uint64_t index, uint64_t w
 
 /** Whether it is the journal that holds up the next request. Any thread. */
 bool gyre_queue_log_awaits_journal(const gyre_queue *queue);
-/** Replies were taken: wakes the journal, if it has to note that before senders go on. Any thread. */
-void gyre_queue_log_tell_taken(gyre_queue *queue);
+/**
+ * Replies were taken, or a sender is about to wait: wakes the journal if it is what holds senders up, and has to note
+ * that replies were taken. Any thread.
+ */
+void gyre_queue_log_tell_journal(gyre_queue *queue);
 
 /* ---- checkpoints: between two messages ---- */
 

@@ -194,13 +194,15 @@ bool gyre_queue_log_awaits_journal(const gyre_queue *queue)
     return gyre_queue_next_index(queue) >= load(&queue->log->journal_limit);
 }
 
-void gyre_queue_log_tell_taken(gyre_queue *queue)
+void gyre_queue_log_tell_journal(gyre_queue *queue)
 {
-    if (!queue->log->journal_bell)
+    const struct gyre_queue_log *log = queue->log;
+    if (!log->journal_bell)
         return;
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* as in wake_journal: between "taken" and who waits for it */
-    if (gyre_queue_log_awaits_journal(queue))
-        wake_journal(queue->log);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* of a receiver and a sender one sees what the other stored */
+    if (gyre_queue_log_awaits_journal(queue) &&
+        gyre_received(queue) + queue->capacity > load(&log->journal_limit))
+        wake_journal(log);
 }
 
 /* Whoever waits for room, for a checkpoint or for the journal. */

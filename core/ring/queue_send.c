@@ -141,12 +141,13 @@ void gyre_queue_ring_doorbell(gyre_queue *queue, uint64_t count)
 void gyre_queue_ring_credit(gyre_queue *queue)
 {
     gyre_barrier_light(queue->light_waits); /* pairs with the heavy barrier in queue_wait.c */
+    if (__builtin_expect(queue->log != NULL, 0))
+        gyre_queue_log_tell_journal(
+            queue); /* a sender that is held up may not have announced that it waits */
     if (__builtin_expect(__atomic_load_n(&queue->state.credit_waiters, __ATOMIC_RELAXED) == 0, 1))
         return;
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
     gyre_origins_tell(queue); /* a relay waits for room where it waits for all else */
-    if (queue->log)
-        gyre_queue_log_tell_taken(queue);
 }
 
 gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, size_t size, size_t number)

@@ -255,6 +255,8 @@ static gyre_status block(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns
     if (deadline_ns == GYRE_NO_WAIT)
         return full(queue, bytes, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
+    if (queue->log)
+        gyre_queue_log_tell_journal(queue);
     const uint64_t cursor = gyre_received(queue);
     const struct wanted_room wanted = {cursor, bytes};
     if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)

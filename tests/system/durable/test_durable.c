@@ -440,7 +440,7 @@ static void nothing_is_lost_when_the_disk_is_full(void)
 
 /* ---- waiting for the journal ---- */
 
-enum { STREAMED = 2000 };
+enum { STREAMED = 10000 };
 
 static void *send_stream(void *queue)
 {
@@ -450,23 +450,45 @@ static void *send_stream(void *queue)
 }
 
 /* The sender is held up by the journal all the time: replies that were taken have to be noted there. */
-static void stream_through_a_small_queue(void)
+static void stream_through_a_small_queue(const char *idle)
 {
     gyre_runtime *runtime =
         open_durable(false, (const char *const[]){"queue.default.capacity=16", "queue.default.fsync=interval",
-                                                  "queue.default.fsync_ms=3600000", NULL});
-    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+                                                  "queue.default.fsync_ms=3600000", idle, NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 1));
     pthread_t sender;
     require(pthread_create(&sender, NULL, send_stream, queue) == 0);
     for (uint64_t i = 0; i < STREAMED; i++)
-        receive_right(queue, i);
+        receive_plain(queue, i);
     pthread_join(sender, NULL);
     gyre_close(runtime);
 }
 
+static void wait_asleep(void)
+{
+    stream_through_a_small_queue("queue.default.idle=park");
+}
+
+/* Who is awake all the time has told nobody that it waits. */
+static void wait_awake(void)
+{
+    stream_through_a_small_queue("queue.default.idle=yield");
+}
+
+static void wait_as_always(void)
+{
+    stream_through_a_small_queue("queue.default.idle=adaptive");
+}
+
 static void who_waits_for_the_journal_waits_for_no_timer(void)
 {
-    live(stream_through_a_small_queue, 0);
+    static void (*const ways[])(void) = {wait_asleep, wait_awake, wait_as_always};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        char path[512];
+        live(ways[i], 0);
+        journal_path("fragile", path, sizeof path);
+        require(unlink(path) == 0); /* the next one begins anew */
+    }
 }
 
 /* ---- what is refused ---- */
