@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The candidates, their verdicts, and the choice among them. One lock, held while a verdict is made. Must not
- * load a plugin: that is the child's and the dispatch's business.
+ * The candidates, their verdicts, and the choice among them. One lock for each candidate, held while its verdict
+ * is made, and never two of them. Must not load a plugin: that is the child's and the dispatch's business.
  */
 #include "core/registry/registry.h"
 #include "core/base/error.h"
@@ -22,6 +22,7 @@
 struct entry {
     struct gyre_candidate candidate; /* points into the other two */
     struct gyre_manifest *manifest;
+    pthread_mutex_t lock; /* while the verdict is made */
     struct gyre_verdict verdict;
     bool run_again; /* no remembered verdict counts */
 };
@@ -31,7 +32,6 @@ struct gyre_registry {
     struct gyre_manifest *manifests;
     struct entry *entries;
     size_t count;
-    pthread_mutex_t lock;
 };
 
 /* ---- verdicts ---- */
@@ -94,14 +94,14 @@ static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
 /* Makes the verdict when there is none yet. */
 static const struct gyre_candidate *judge(struct gyre_registry *registry, struct entry *entry)
 {
-    pthread_mutex_lock(&registry->lock);
+    pthread_mutex_lock(&entry->lock);
     if (!entry->candidate.judged) {
         if (judge_outside(entry))
             publish(entry, false);
         else
             judge_plugin(registry, entry);
     }
-    pthread_mutex_unlock(&registry->lock);
+    pthread_mutex_unlock(&entry->lock);
     return &entry->candidate;
 }
 
@@ -115,10 +115,11 @@ gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index)
 
 void gyre_registry_forget(struct gyre_registry *registry, size_t index)
 {
-    pthread_mutex_lock(&registry->lock);
-    registry->entries[index].run_again = true;
-    registry->entries[index].candidate.judged = false;
-    pthread_mutex_unlock(&registry->lock);
+    struct entry *entry = &registry->entries[index];
+    pthread_mutex_lock(&entry->lock);
+    entry->run_again = true;
+    entry->candidate.judged = false;
+    pthread_mutex_unlock(&entry->lock);
 }
 
 /* ---- choosing ---- */
@@ -259,6 +260,7 @@ void gyre_registry_hold(struct gyre_registry *registry, const struct gyre_candid
 static void present(struct entry *entry, struct gyre_manifest *manifest)
 {
     entry->manifest = manifest;
+    pthread_mutex_init(&entry->lock, NULL);
     entry->candidate = (struct gyre_candidate){
         .name = manifest->name,
         .library = manifest->library,
@@ -287,7 +289,6 @@ gyre_status gyre_registry_create(const struct gyre_config *config, struct gyre_r
     if (!registry)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to list the backends");
     registry->config = config;
-    pthread_mutex_init(&registry->lock, NULL);
     gyre_status status = gyre_manifests_list(config, &registry->manifests, &registry->count);
     if (status == GYRE_OK) {
         registry->entries = calloc(registry->count + 1, sizeof *registry->entries);
@@ -309,8 +310,9 @@ void gyre_registry_destroy(struct gyre_registry *registry)
     if (!registry)
         return;
     gyre_manifests_release(registry->manifests, registry->count);
+    for (size_t i = 0; registry->entries && i < registry->count; i++)
+        pthread_mutex_destroy(&registry->entries[i].lock);
     free(registry->entries);
-    pthread_mutex_destroy(&registry->lock);
     free(registry);
 }
 

@@ -6,7 +6,7 @@
  * Nothing is loaded or probed before somebody asks for its verdict. A probe runs in a child process (the
  * helper gyre-probe), so a plugin that crashes or hangs costs one sentence; its verdict is remembered on disk
  * until the plugin, its parameters or the driver change. This process loads a plugin only to open a device
- * (core/dispatch). Threads: any; a verdict in the making blocks others who ask for one.
+ * (core/dispatch). Threads: any; a verdict in the making blocks others who ask for the same one.
  */
 #ifndef GYRE_CORE_REGISTRY_REGISTRY_H
 #define GYRE_CORE_REGISTRY_REGISTRY_H

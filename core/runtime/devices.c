@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Devices: chosen by the registry, opened on first use, shared by all kernels and buffers on them. */
+/*
+ * Devices: chosen by the registry, opened on first use, shared by all kernels and buffers on them.
+ * Lock: runtime->lock for the list, not while a backend is probed or a device opened, which may take seconds: a
+ * device that is being opened is listed as such, and only who wants the same one waits, on `settled`.
+ */
 #include "core/runtime/runtime.h"
 
 #include <stdio.h>
@@ -15,30 +19,6 @@ static void log_of_plugin(void *context, int level, const char *text)
     gyre_runtime_log(context, (gyre_log_level)level, "%s", text);
 }
 
-static gyre_status open_device(gyre_runtime *runtime, const struct gyre_candidate *candidate,
-                               uint32_t ordinal, struct gyre_dispatch **out)
-{
-    struct gyre_open_device *device = calloc(1, sizeof *device);
-    if (!device)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a device");
-    gyre_status status = gyre_dispatch_open(candidate, ordinal, log_of_plugin, runtime, &device->dispatch);
-    if (status != GYRE_OK) {
-        free(device);
-        return status;
-    }
-    device->runtime = runtime;
-    device->candidate = candidate;
-    device->ordinal = ordinal;
-    device->next = runtime->devices;
-    runtime->devices = device;
-    *out = device->dispatch;
-    if (gyre_dispatch_isolated(device->dispatch))
-        gyre_recovery_watch(device);
-    else
-        gyre_registry_hold(runtime->registry, candidate);
-    return GYRE_OK;
-}
-
 /* The CPU backend starts everywhere. Where `auto` had to pass it over, its plugin is missing or broken. */
 static void warn_of_cpu(const gyre_runtime *runtime, const struct gyre_candidate *chosen)
 {
@@ -51,26 +31,110 @@ static void warn_of_cpu(const gyre_runtime *runtime, const struct gyre_candidate
     }
 }
 
-gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
-                                struct gyre_dispatch **out)
+/* ---- opening ---- */
+
+/* Under the lock. */
+static struct gyre_open_device *find_device(const gyre_runtime *runtime,
+                                            const struct gyre_candidate *candidate, uint32_t ordinal)
+{
+    struct gyre_open_device *device = runtime->devices;
+    while (device && (device->candidate != candidate || device->ordinal != ordinal))
+        device = device->next;
+    return device;
+}
+
+/* Lists a device that this thread is to open: others who want it wait. NULL without memory. Under the lock. */
+static struct gyre_open_device *claim_device(gyre_runtime *runtime, const struct gyre_candidate *candidate,
+                                             uint32_t ordinal)
+{
+    struct gyre_open_device *device = calloc(1, sizeof *device);
+    if (!device)
+        return NULL;
+    device->runtime = runtime;
+    device->candidate = candidate;
+    device->ordinal = ordinal;
+    device->opening = true;
+    device->next = runtime->devices;
+    runtime->devices = device;
+    return device;
+}
+
+/* Under the lock. */
+static void unlist_device(gyre_runtime *runtime, const struct gyre_open_device *device)
+{
+    struct gyre_open_device **link = &runtime->devices;
+    while (*link != device)
+        link = &(*link)->next;
+    *link = device->next;
+}
+
+/* Opens a claimed device, which is freed when that fails: whoever waited for it tries by himself. */
+static gyre_status open_device(struct gyre_open_device *device)
+{
+    gyre_runtime *runtime = device->runtime;
+    gyre_status status =
+        gyre_dispatch_open(device->candidate, device->ordinal, log_of_plugin, runtime, &device->dispatch);
+    if (status == GYRE_OK && gyre_dispatch_isolated(device->dispatch))
+        gyre_recovery_watch(device);
+    else if (status == GYRE_OK)
+        gyre_registry_hold(runtime->registry, device->candidate);
+    pthread_mutex_lock(&runtime->lock);
+    device->opening = false;
+    if (status != GYRE_OK)
+        unlist_device(runtime, device);
+    pthread_cond_broadcast(&runtime->settled);
+    pthread_mutex_unlock(&runtime->lock);
+    if (status != GYRE_OK)
+        free(device);
+    return status;
+}
+
+/* The device if it is open, after a thread that opens it was waited for; else it is the caller's to open. */
+static struct gyre_open_device *find_or_claim(gyre_runtime *runtime, const struct gyre_candidate *candidate,
+                                              uint32_t ordinal, bool *claimed)
+{
+    struct gyre_open_device *device;
+    pthread_mutex_lock(&runtime->lock);
+    while ((device = find_device(runtime, candidate, ordinal)) && device->opening)
+        pthread_cond_wait(&runtime->settled, &runtime->lock);
+    *claimed = !device;
+    if (!device)
+        device = claim_device(runtime, candidate, ordinal);
+    pthread_mutex_unlock(&runtime->lock);
+    return device;
+}
+
+static gyre_status device_of(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
+                             struct gyre_dispatch **out)
 {
     const struct gyre_candidate *candidate = NULL;
     char why[1024];
-    *out = NULL;
-    if (!backend || !backend[0])
-        backend = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "backend");
-    pthread_mutex_lock(&runtime->lock);
+    bool claimed;
     gyre_status status = gyre_registry_choose(runtime->registry, backend, &candidate, why, sizeof why);
-    for (struct gyre_open_device *device = runtime->devices; status == GYRE_OK && device;
-         device = device->next)
-        if (device->candidate == candidate && device->ordinal == ordinal)
-            *out = device->dispatch;
-    if (status == GYRE_OK && !*out) {
+    if (status != GYRE_OK)
+        return status;
+    struct gyre_open_device *device = find_or_claim(runtime, candidate, ordinal, &claimed);
+    if (!device)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a device");
+    if (claimed) {
         gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", why);
         if (strcmp(backend, "auto") == 0)
             warn_of_cpu(runtime, candidate);
-        status = open_device(runtime, candidate, ordinal, out);
+        status = open_device(device);
     }
+    if (status == GYRE_OK)
+        *out = device->dispatch;
+    return status;
+}
+
+gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
+                                struct gyre_dispatch **out)
+{
+    *out = NULL;
+    if (!backend || !backend[0])
+        backend = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "backend");
+    gyre_status status = device_of(runtime, backend, ordinal, out);
+    pthread_mutex_lock(&runtime->lock);
     runtime->device_failed = status != GYRE_OK;
     pthread_mutex_unlock(&runtime->lock);
     return status;

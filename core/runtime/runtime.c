@@ -77,6 +77,7 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
     if (!runtime)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a runtime");
     pthread_mutex_init(&runtime->lock, NULL);
+    pthread_cond_init(&runtime->settled, NULL);
     gyre_watchdog_init(runtime);
     gyre_supervisor_init(runtime);
     runtime->log = given.log;
@@ -158,6 +159,7 @@ void gyre_close(gyre_runtime *runtime)
     gyre_runtime_close_devices(runtime);
     gyre_registry_destroy(runtime->registry);
     gyre_config_destroy(runtime->config);
+    pthread_cond_destroy(&runtime->settled);
     pthread_mutex_destroy(&runtime->lock);
     free(runtime);
 }

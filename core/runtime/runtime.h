@@ -24,12 +24,13 @@
 
 enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
 
-/** An opened device, kept until the runtime is closed. */
+/** A device that is opened, or being opened; kept until the runtime is closed. */
 struct gyre_open_device {
     struct gyre_open_device *next;
-    struct gyre_dispatch *dispatch;
+    struct gyre_dispatch *dispatch; /* of the thread that opens it, while one does */
     const struct gyre_candidate *candidate;
     uint32_t ordinal;
+    bool opening; /* under runtime->lock, which is given up meanwhile */
 
     /* of a device in a worker process; its keeper's thread alone uses them (recovery.c) */
     gyre_runtime *runtime;
@@ -79,6 +80,7 @@ struct gyre_runtime {
     void *log_context;
 
     pthread_mutex_t lock;
+    pthread_cond_t settled; /* a device was opened, or could not be */
     struct gyre_open_device *devices;
     struct gyre_kernel *kernels;          /* in order of launch */
     struct gyre_known_type *types;        /* type_registry.c */
