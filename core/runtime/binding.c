@@ -21,14 +21,14 @@ gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_des
     if (size == 0)
         return GYRE_OK;
     if (desc->state) {
-        kernel->initial_state = malloc(size);
-        if (!kernel->initial_state)
+        kernel->memory.initial_state = malloc(size);
+        if (!kernel->memory.initial_state)
             return gyre_error_set(GYRE_EXHAUSTED, "no memory for a state of %llu bytes",
                                   (unsigned long long)size);
-        memcpy(kernel->initial_state, desc->state, size);
+        memcpy(kernel->memory.initial_state, desc->state, size);
     }
     /* whole lines: where memory is the host's, a handler that writes it must not slow down its neighbours */
-    return gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &kernel->state);
+    return gyre_dispatch_memory_alloc(kernel->dispatch, gyre_lines_size(size), &kernel->memory.state);
 }
 
 static const gyre_binding_name *find_binding(const gyre_launch_desc *desc, const char *name)
@@ -55,7 +55,7 @@ static gyre_status bind_one(gyre_kernel *kernel, const gyre_launch_desc *desc, c
                               "buffer '%s' of kernel '%s' has %llu bytes, which is no multiple of %s (%llu)",
                               slot->name, kernel->name, (unsigned long long)binding->buffer->size,
                               slot->type->name, (unsigned long long)slot->type->size);
-    kernel->buffers[kernel->buffer_count++] = binding->buffer;
+    kernel->memory.buffers[kernel->memory.buffer_count++] = binding->buffer;
     return GYRE_OK;
 }
 
@@ -95,8 +95,8 @@ gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc)
     gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
     if (status == GYRE_OK)
         status = check_binding_names(kernel, desc, &list);
-    kernel->buffers = calloc((size_t)list.count + 1, sizeof(gyre_buffer *));
-    if (status == GYRE_OK && !kernel->buffers)
+    kernel->memory.buffers = calloc((size_t)list.count + 1, sizeof(gyre_buffer *));
+    if (status == GYRE_OK && !kernel->memory.buffers)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", list.count);
     for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
         status = bind_one(kernel, desc, &list.slots[i]);
@@ -107,7 +107,7 @@ gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc)
 static bool is_bound_before(const gyre_kernel *kernel, uint32_t slot)
 {
     for (uint32_t i = 0; i < slot; i++)
-        if (kernel->buffers[i] == kernel->buffers[slot])
+        if (kernel->memory.buffers[i] == kernel->memory.buffers[slot])
             return true;
     return false;
 }
@@ -116,8 +116,8 @@ static bool is_bound_before(const gyre_kernel *kernel, uint32_t slot)
 void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold)
 {
     pthread_mutex_lock(&kernel->runtime->lock);
-    for (uint32_t i = 0; i < kernel->buffer_count; i++)
+    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
         if (!is_bound_before(kernel, i))
-            kernel->buffers[i]->bound += hold ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
+            kernel->memory.buffers[i]->bound += hold ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
     pthread_mutex_unlock(&kernel->runtime->lock);
 }

@@ -28,7 +28,7 @@ struct step {
 static gyre_queue *most_suspected(gyre_kernel *kernel)
 {
     gyre_queue *found = NULL;
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         if (queue->gate == 0 && (!found || queue->suspect_crashes > found->suspect_crashes))
             found = queue;
     return found;
@@ -39,7 +39,7 @@ static void close_gates(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues; kernel->reviving && queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue; queue = queue->next)
             gyre_kernel_set_gate(queue, 0);
         pthread_mutex_unlock(&kernel->lock);
     }
@@ -65,7 +65,7 @@ static bool choose(const struct gyre_recovery *recovery, struct step *step)
 /* Under the lock: whether the queue is still the kernel's, and the kernel is at work. */
 static bool goes_on(const struct step *step)
 {
-    const gyre_queue *queue = step->kernel->queues;
+    const gyre_queue *queue = step->kernel->queues.first;
     while (queue && queue != step->queue)
         queue = queue->next;
     return queue && step->kernel->resident && gyre_control_verb(step->kernel) == GYRE_VERB_RUN;
@@ -82,7 +82,7 @@ static void open_portion(const struct step *step)
 static bool hold(const struct step *step, bool *inside)
 {
     pthread_mutex_lock(&step->kernel->lock);
-    bool there = step->kernel->reviving || goes_on(step);
+    bool there = step->kernel->revival.runs || goes_on(step);
     if (there)
         gyre_queue_stay(step->queue, UINT64_MAX, inside);
     pthread_mutex_unlock(&step->kernel->lock);
@@ -92,7 +92,7 @@ static bool hold(const struct step *step, bool *inside)
 /* Puts the queue before the device: in a kernel that is launched with it, or that has others already. */
 static gyre_status begin(struct step *step)
 {
-    bool launch = step->kernel->reviving;
+    bool launch = step->kernel->revival.runs;
     pthread_mutex_lock(&step->kernel->lock);
     step->end = gyre_queue_next_index(step->queue);
     open_portion(step);
@@ -133,8 +133,8 @@ static gyre_status open_rest(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count && status != GYRE_LOST; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        bool launch = kernel->reviving;
-        for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+        bool launch = kernel->revival.runs;
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
             bool closed = queue->gate == 0;
             gyre_kernel_set_gate(queue, UINT64_MAX);
             if (closed && !launch && kernel->resident)

@@ -33,12 +33,12 @@ static gyre_status find_parts(gyre_kernel *kernel, struct gyre_checkpoints *chec
     checkpoints->parts = calloc((size_t)list.count + 1, sizeof *checkpoints->parts);
     if (status == GYRE_OK && !checkpoints->parts)
         status = gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
-    if (status == GYRE_OK && kernel->state)
-        add_part(checkpoints, kernel->state, kernel->record->state->size);
+    if (status == GYRE_OK && kernel->memory.state)
+        add_part(checkpoints, kernel->memory.state, kernel->record->state->size);
     for (uint32_t i = 0; status == GYRE_OK && i < list.count; i++)
         if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers")) {
-            add_part(checkpoints, kernel->buffers[i]->memory, kernel->buffers[i]->size);
-            __atomic_store_n(&kernel->buffers[i]->in_checkpoints, true, __ATOMIC_RELAXED);
+            add_part(checkpoints, kernel->memory.buffers[i]->memory, kernel->memory.buffers[i]->size);
+            __atomic_store_n(&kernel->memory.buffers[i]->in_checkpoints, true, __ATOMIC_RELAXED);
         }
     gyre_buffer_list_finish(&list);
     return status;
@@ -90,7 +90,7 @@ static void read_settings(const gyre_kernel *kernel, struct gyre_checkpoints *ch
 
 void gyre_checkpoints_judge(const gyre_kernel *kernel)
 {
-    const gyre_queue *queue = kernel->main_queue;
+    const gyre_queue *queue = kernel->queues.main;
     bool isolated = gyre_dispatch_isolated(kernel->dispatch);
     if (!gyre_kernel_setting(kernel, "checkpoints"))
         return;
@@ -156,8 +156,9 @@ void gyre_checkpoints_destroy(gyre_kernel *kernel)
 static gyre_status check_company(const gyre_kernel *kernel, const gyre_queue *queue)
 {
     const gyre_queue *replay = kernel->checkpoints->replay;
-    bool alone = kernel->record->form == GYRE_FORM_ACTOR || (kernel->queues && kernel->queues->durable);
-    if (alone && kernel->queues)
+    bool alone =
+        kernel->record->form == GYRE_FORM_ACTOR || (kernel->queues.first && kernel->queues.first->durable);
+    if (alone && kernel->queues.first)
         return gyre_error_set(GYRE_INVALID,
                               "kernel '%s' is an actor with checkpoints, "
                               "or has a queue with a journal, and has one queue: "
@@ -223,7 +224,7 @@ uint64_t gyre_checkpoints_generation(const gyre_buffer *buffer)
         gyre_kernel *kernel = kernels[i];
         pthread_mutex_lock(&kernel->lock);
         if (kernel->checkpoints && has_part(kernel->checkpoints, buffer->memory)) {
-            while (kernel->starting)
+            while (kernel->turn.starting)
                 pthread_cond_wait(&kernel->changed, &kernel->lock);
             generation += kernel->generation;
         }

@@ -21,7 +21,7 @@ static gyre_status check_takeable(const gyre_kernel *kernel)
     if (!kernel->resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s: there is nothing to take a checkpoint of",
                               kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         if (queue->gate != UINT64_MAX)
             return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being brought back", kernel->name);
     return GYRE_OK;
@@ -59,11 +59,11 @@ static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
 static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
-    kernel->saving = true;
+    kernel->turn.saving = true;
     gyre_status status = pause_kernel(kernel, deadline_ns);
     if (status == GYRE_OK && kernel->generation != generation)
         status = gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
-    for (gyre_queue *queue = kernel->queues; status == GYRE_OK && queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue; queue = queue->next)
         gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
         pthread_mutex_unlock(&kernel->lock);
@@ -76,7 +76,7 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
     go_on(kernel, generation);
     if (status == GYRE_OK)
         note_pause(kernel->checkpoints, begun);
-    kernel->saving = false;
+    kernel->turn.saving = false;
     pthread_cond_broadcast(&kernel->changed);
     return status;
 }
@@ -102,7 +102,7 @@ static gyre_status commit(gyre_kernel *kernel, uint64_t generation)
     (void)GYRE_FAULT_POINT(CHECKPOINT_COMMIT);
     if (checkpoints->part_count)
         gyre_store_commit(&checkpoints->store);
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         gyre_queue_log_commit(queue, checkpoints->every_messages);
     checkpoints->taken++;
     return GYRE_OK;
@@ -141,11 +141,11 @@ static gyre_status take(gyre_kernel *kernel, uint64_t deadline_ns)
     gyre_status status = check_takeable(kernel);
     if (status == GYRE_OK) {
         checkpoints->writing = true;
-        kernel->inside++;
+        kernel->turn.inside++;
         status = copy_at_boundary(kernel, deadline_ns);
         if (status == GYRE_OK)
             status = store(kernel, generation);
-        kernel->inside--;
+        kernel->turn.inside--;
         checkpoints->writing = false;
         pthread_cond_broadcast(&kernel->changed);
     }
@@ -221,8 +221,8 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
 static uint64_t look_behind(const gyre_kernel *kernel, bool *soon, bool *now)
 {
     uint64_t behind = 0, every = kernel->checkpoints->every_messages;
-    *soon = kernel->starting; /* also again: who asks meanwhile does not ask once more */
-    for (gyre_queue *queue = kernel->queues; kernel->resident && queue; queue = queue->next) {
+    *soon = kernel->turn.starting; /* also again: who asks meanwhile does not ask once more */
+    for (gyre_queue *queue = kernel->queues.first; kernel->resident && queue; queue = queue->next) {
         uint64_t here = gyre_queue_log_behind(queue);
         uint64_t half = (queue->capacity + queue->log->count) / 2;
         *soon = gyre_queue_log_asks(queue) || *soon;

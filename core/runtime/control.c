@@ -61,14 +61,14 @@ const gyre_control_block *gyre_control_blocks(const gyre_kernel *kernel)
 uint64_t gyre_control_verb(const gyre_kernel *kernel)
 {
     /* relaxed: written under the lock. Not read from the region, which a worker that dies may have written */
-    return __atomic_load_n(&kernel->verb, __ATOMIC_RELAXED);
+    return __atomic_load_n(&kernel->order.verb, __ATOMIC_RELAXED);
 }
 
 void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
 {
     gyre_control_region *control = kernel->control;
-    uint64_t command = ++kernel->epoch << 8 | verb;
-    __atomic_store_n(&kernel->verb, verb, __ATOMIC_RELAXED);
+    uint64_t command = ++kernel->order.epoch << 8 | verb;
+    __atomic_store_n(&kernel->order.verb, verb, __ATOMIC_RELAXED);
     __atomic_store_n(&control->command.command, command,
                      __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     gyre_bell_ring(&control->doorbell.bell, INT_MAX);
@@ -100,7 +100,7 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
     char why[64];
     uint32_t behind = blocks_behind(kernel, command);
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
-    if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turns_wanted, __ATOMIC_ACQUIRE))
+    if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turn.wanted, __ATOMIC_ACQUIRE))
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is wanted by another thread", kernel->name);
     if (yield != GYRE_YIELD_TO_NOTHING && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
@@ -131,7 +131,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
     const uint32_t *bell = &kernel->control->device.acknowledge_bell;
     uint64_t command = kernel->control->command.command;
     gyre_status status;
-    kernel->inside++;
+    kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
     for (;;) {
         uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
@@ -141,7 +141,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
         sleep_until_bell(kernel, seen, deadline_ns);
     }
     pthread_mutex_lock(&kernel->lock);
-    kernel->inside--;
+    kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
     return status;
 }

@@ -87,7 +87,7 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
                               "queue '%s' has durability = journal, and the handler of kernel '%s' keeps "
                               "something between messages: set checkpoints = true for the kernel",
                               queue, kernel->name);
-    if (kernel->checkpoints && kernel->queues)
+    if (kernel->checkpoints && kernel->queues.first)
         return gyre_error_set(GYRE_INVALID,
                               "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
                               "then, and '%s' has another one",
@@ -237,7 +237,7 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
 
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 {
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         if (queue->durable && queue->durable->content.state)
             return queue->durable->content.state;
     return NULL;
@@ -245,7 +245,7 @@ const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
 
 void gyre_durable_forget(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         if (!queue->durable)
             continue;
         gyre_journal_content_release(&queue->durable->content);

@@ -178,7 +178,7 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
 gyre_status gyre_durable_begin(gyre_kernel *kernel)
 {
     gyre_status status = GYRE_OK;
-    for (gyre_queue *queue = kernel->queues; status == GYRE_OK && queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue; queue = queue->next)
         status = gyre_durable_begin_queue(queue);
     return status;
 }
@@ -186,7 +186,7 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel)
 void gyre_durable_checkpoint(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = kernel->queues;
+    gyre_queue *queue = kernel->queues.first;
     struct gyre_durable *durable = queue ? queue->durable : NULL; /* such a kernel has one queue */
     pthread_mutex_unlock(&kernel->lock);
     if (!durable || !durable->runs)

@@ -30,7 +30,7 @@ static void in_child(void)
     for (gyre_runtime *runtime = runtimes; runtime; runtime = runtime->next) {
         runtime->foreign = true;
         for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
-            for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+            for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
                 gyre_queue_disown(queue);
     }
     runtimes = NULL;

@@ -2,7 +2,7 @@
 /*
  * What is known of a kernel, and its end.
  *
- * Locks: kernel->lock for the list of queues; runtime->lock for the list of kernels; log_lock so that no line
+ * Locks: kernel->lock for the list of queues; runtime->lock for the list of kernels; log.lock so that no line
  * of a handler that never returns reaches the application after its kernel was released.
  */
 #include <stdio.h>
@@ -61,7 +61,7 @@ gyre_kernel *gyre_kernel_create(gyre_runtime *runtime)
     kernel->launched_ns = gyre_clock_ns();
     kernel->kernel_state = GYRE_KERNEL_TERMINATED; /* until it is started */
     pthread_mutex_init(&kernel->lock, NULL);
-    pthread_mutex_init(&kernel->log_lock, NULL);
+    pthread_mutex_init(&kernel->log.lock, NULL);
     gyre_clock_condition(&kernel->changed);
     return kernel;
 }
@@ -144,9 +144,9 @@ static void leave_behind(gyre_kernel *kernel)
                      "a handler does not return; its memory stays behind",
                      kernel->name);
     gyre_handles_keep(kernel);
-    pthread_mutex_lock(&kernel->log_lock);
-    kernel->log_ended = true;
-    pthread_mutex_unlock(&kernel->log_lock);
+    pthread_mutex_lock(&kernel->log.lock);
+    kernel->log.ended = true;
+    pthread_mutex_unlock(&kernel->log.lock);
 }
 
 /*
@@ -158,11 +158,11 @@ static void free_kernel(gyre_kernel *kernel)
     gyre_error_hold();
     gyre_checkpoints_stop(kernel);
     pthread_mutex_lock(&kernel->lock);
-    kernel->leaving = true;
+    kernel->end.leaving = true;
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
     if (status == GYRE_TIMEOUT)
         gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
-    while (kernel->inside || kernel->starting || kernel->ending || kernel->saving ||
+    while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
            __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     pthread_mutex_unlock(&kernel->lock);
@@ -173,16 +173,16 @@ static void free_kernel(gyre_kernel *kernel)
     }
     gyre_kernel_free_queues(kernel);
     gyre_checkpoints_destroy(kernel);
-    gyre_dispatch_memory_release(kernel->dispatch, kernel->state);
+    gyre_dispatch_memory_release(kernel->dispatch, kernel->memory.state);
     gyre_kernel_types_destroy(kernel->types);
     gyre_build_release(kernel->build);
     gyre_region_destroy(&kernel->region);
     pthread_cond_destroy(&kernel->changed);
-    pthread_mutex_destroy(&kernel->log_lock);
+    pthread_mutex_destroy(&kernel->log.lock);
     pthread_mutex_destroy(&kernel->lock);
     gyre_watchdog_release(kernel);
-    free(kernel->buffers);
-    free(kernel->initial_state);
+    free(kernel->memory.buffers);
+    free(kernel->memory.initial_state);
     free(kernel);
 }
 
@@ -208,13 +208,13 @@ static void tell_absences(const gyre_kernel *kernel, gyre_kernel_info *info)
 static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
 {
     const gyre_control_block *blocks = gyre_control_blocks(kernel);
-    info->handled = kernel->earlier_handled;
-    info->failed = kernel->earlier_failed;
-    info->restarts = kernel->restarts;
-    info->condemned = kernel->condemned;
-    info->stalls = kernel->stalls;
+    info->handled = kernel->revival.handled_before;
+    info->failed = kernel->revival.failed_before;
+    info->restarts = kernel->revival.restarts;
+    info->condemned = kernel->revival.condemned;
+    info->stalls = kernel->watch.stalls;
     info->health = gyre_kernel_health_of(kernel);
-    info->relaunches = __atomic_load_n(&kernel->relaunches, __ATOMIC_RELAXED);
+    info->relaunches = __atomic_load_n(&kernel->losses.relaunches, __ATOMIC_RELAXED);
     if (kernel->checkpoints) {
         info->checkpoints = kernel->checkpoints->taken;
         info->replayed = kernel->checkpoints->replayed;
@@ -225,7 +225,7 @@ static void count_messages(const gyre_kernel *kernel, gyre_kernel_info *info)
         info->handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
         info->failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
     }
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         info->queues++;
         info->queued += gyre_queue_outstanding(queue);
     }
@@ -297,7 +297,7 @@ static gyre_status check_state_read(const gyre_kernel *kernel, size_t size)
         return gyre_error_set(GYRE_INVALID,
                               "the state of kernel '%s' changes while it is %s; deactivate it first",
                               kernel->name, gyre_kernel_state_word(now));
-    if (size != kernel->record->state->size || !kernel->state)
+    if (size != kernel->record->state->size || !kernel->memory.state)
         return gyre_error_set(GYRE_INVALID, "kernel '%s' has a state of %llu bytes, found room for %zu",
                               kernel->name, (unsigned long long)kernel->record->state->size, size);
     return GYRE_OK;
@@ -308,14 +308,14 @@ static gyre_status download_state(gyre_kernel *kernel, void *state, size_t size)
 {
     gyre_transfer_desc download = {.size = sizeof download,
                                    .kind = GYRE_TRANSFER_DOWNLOAD,
-                                   .memory = kernel->state,
+                                   .memory = kernel->memory.state,
                                    .byte_count = size,
                                    .target = state};
-    kernel->inside++;
+    kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = gyre_dispatch_transfer(kernel->dispatch, &download);
     pthread_mutex_lock(&kernel->lock);
-    kernel->inside--;
+    kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
     return status;
 }

@@ -65,7 +65,7 @@ static uint32_t free_entry(const gyre_kernel *kernel)
 {
     bool taken[GYRE_QUEUES_MAX] = {false};
     uint32_t entry = 0;
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         taken[queue->table_entry] = true;
     while (entry < GYRE_QUEUES_MAX && taken[entry])
         entry++;
@@ -92,7 +92,7 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
         slot->slots = queue->slots;
     if (memcmp(&slot->bridge, gyre_bridge_layout(queue), sizeof slot->bridge) != 0)
         slot->bridge = *gyre_bridge_layout(queue);
-    __atomic_store_n(&slot->serial, ++kernel->queue_serial, __ATOMIC_RELAXED);
+    __atomic_store_n(&slot->serial, ++kernel->queues.serial, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     if (control->command.queue_count <= queue->table_entry)
         __atomic_store_n(&control->command.queue_count, queue->table_entry + 1, __ATOMIC_RELEASE);
@@ -112,7 +112,7 @@ static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
 
 void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
 {
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         uint64_t first = kernel->control->queues[queue->table_entry].first;
         if (resume) {
             gyre_bridge_resume(queue);
@@ -262,12 +262,12 @@ void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue)
 static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
 {
     uint32_t entry = free_entry(kernel);
-    for (const gyre_queue *other = kernel->queues; queue->name[0] && other; other = other->next)
+    for (const gyre_queue *other = kernel->queues.first; queue->name[0] && other; other = other->next)
         if (!strcmp(other->name, queue->name))
             return gyre_error_set(GYRE_INVALID, "kernel '%s' has a queue '%s' already; choose another name",
                                   kernel->name, queue->name);
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
-    bool launched = kernel->epoch != 0; /* the first queue is there before the kernel runs */
+    bool launched = kernel->order.epoch != 0; /* the first queue is there before the kernel runs */
     char why[64];
     if (launched && state == GYRE_KERNEL_LOST)
         return gyre_error_set(GYRE_LOST, "kernel '%s' is lost%s; launch it again before opening a queue",
@@ -278,8 +278,8 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
     if (entry == GYRE_QUEUES_MAX)
         return gyre_error_set(GYRE_EXHAUSTED, "kernel '%s' has %d queues, which is the most", kernel->name,
                               GYRE_QUEUES_MAX);
-    queue->next = kernel->queues;
-    kernel->queues = queue;
+    queue->next = kernel->queues.first;
+    kernel->queues.first = queue;
     queue->table_entry = entry;
     /* where it is in a new worker, perhaps, since it was made; a journal may have left requests in it */
     write_entry(kernel, queue, gyre_queue_first_unanswered(queue), address_of(kernel, queue));
@@ -349,13 +349,13 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
 
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
-    gyre_queue **link = &kernel->queues;
+    gyre_queue **link = &kernel->queues.first;
     while (*link != queue)
         link = &(*link)->next;
     *link = queue->next;
     __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
-    if (queue == kernel->main_queue)
-        __atomic_store_n(&kernel->main_queue, NULL, __ATOMIC_RELAXED);
+    if (queue == kernel->queues.main)
+        __atomic_store_n(&kernel->queues.main, NULL, __ATOMIC_RELAXED);
 }
 
 /* Under the lock: waits until no block has the queue any more. False: a handler is stuck and may still have
@@ -376,8 +376,8 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
                      "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
                      queue->name);
     gyre_queue_abandon(queue);
-    queue->next = kernel->left;
-    kernel->left = queue;
+    queue->next = kernel->queues.left;
+    kernel->queues.left = queue;
 }
 
 /*
@@ -387,12 +387,12 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
 static void settle(gyre_kernel *kernel, gyre_queue *queue)
 {
     pthread_mutex_lock(&kernel->lock);
-    kernel->inside++;
+    kernel->turn.inside++;
     gyre_kernel_await_turn(kernel);
     queue->withdrawn = true;
     __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
     await_let_go(kernel);
-    kernel->inside--;
+    kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
     gyre_checkpoints_settle(kernel, queue);
@@ -411,8 +411,8 @@ void gyre_queue_close(gyre_queue *queue)
     if (kernel->checkpoints)
         settle(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
-    kernel->inside++;
-    while (kernel->starting) /* a device that reads the table, and cannot be told yet */
+    kernel->turn.inside++;
+    while (kernel->turn.starting) /* a device that reads the table, and cannot be told yet */
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     unlink_queue(kernel, queue);
     bool free_now = await_let_go(kernel);
@@ -422,7 +422,7 @@ void gyre_queue_close(gyre_queue *queue)
     if (free_now)
         gyre_kernel_free_queue(kernel, queue);
     pthread_mutex_lock(&kernel->lock);
-    kernel->inside--;
+    kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
 }
@@ -439,25 +439,25 @@ static void free_list(gyre_kernel *kernel, gyre_queue **list)
 void gyre_kernel_free_queues(gyre_kernel *kernel)
 {
     gyre_kernel_free_shards(kernel);
-    free_list(kernel, &kernel->queues);
-    free_list(kernel, &kernel->left);
+    free_list(kernel, &kernel->queues.first);
+    free_list(kernel, &kernel->queues.left);
 }
 
 void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         gyre_queue_abandon(queue);
 }
 
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         uint64_t next = gyre_queue_next_index(queue);
         gyre_bridge_resume(queue);
         queue->gate = UINT64_MAX;
         queue->suspect_crashes = queue->alone_crashes = 0;
         kernel->control->queues[queue->table_entry].first = next;
-        kernel->control->queues[queue->table_entry].serial = ++kernel->queue_serial;
+        kernel->control->queues[queue->table_entry].serial = ++kernel->queues.serial;
         queue->shared->claim.next = next; /* the device's line, but no device is there */
         gyre_checkpoints_rewind(kernel, queue);
         gyre_queue_reopen(queue);
@@ -481,7 +481,7 @@ gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gy
 
 gyre_queue *gyre_kernel_queue(gyre_kernel *kernel)
 {
-    return kernel ? __atomic_load_n(&kernel->main_queue, __ATOMIC_RELAXED) : NULL;
+    return kernel ? __atomic_load_n(&kernel->queues.main, __ATOMIC_RELAXED) : NULL;
 }
 
 gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)
@@ -490,7 +490,7 @@ gyre_queue *gyre_queue_find(gyre_kernel *kernel, const char *name)
     if (!kernel || !name)
         return NULL;
     pthread_mutex_lock(&kernel->lock);
-    for (queue = kernel->queues; queue && strcmp(queue->name, name) != 0;)
+    for (queue = kernel->queues.first; queue && strcmp(queue->name, name) != 0;)
         queue = queue->next;
     pthread_mutex_unlock(&kernel->lock);
     return queue;

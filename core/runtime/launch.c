@@ -194,7 +194,7 @@ static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *
 {
     gyre_queue_desc queue = {
         .size = sizeof queue, .name = kernel->name, .request = desc->request, .reply = desc->reply};
-    return gyre_kernel_add_queue(kernel, &queue, &kernel->main_queue); /* nobody else has the kernel yet */
+    return gyre_kernel_add_queue(kernel, &queue, &kernel->queues.main); /* nobody else has the kernel yet */
 }
 
 /* Another thread may have launched one of the same name since that was checked. */

@@ -23,12 +23,12 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *call)
 
 void gyre_kernel_await_turn(gyre_kernel *kernel)
 {
-    kernel->inside++;
-    __atomic_fetch_add(&kernel->turns_wanted, 1, __ATOMIC_ACQ_REL); /* a checkpoint gives way */
-    while (kernel->starting || kernel->ending || kernel->saving)
+    kernel->turn.inside++;
+    __atomic_fetch_add(&kernel->turn.wanted, 1, __ATOMIC_ACQ_REL); /* a checkpoint gives way */
+    while (gyre_kernel_is_taken(kernel))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
-    __atomic_fetch_sub(&kernel->turns_wanted, 1, __ATOMIC_ACQ_REL);
-    kernel->inside--;
+    __atomic_fetch_sub(&kernel->turn.wanted, 1, __ATOMIC_ACQ_REL);
+    kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed); /* for whoever frees the kernel */
 }
 
@@ -39,7 +39,7 @@ gyre_status gyre_kernel_await_obeyed(gyre_kernel *kernel, uint64_t deadline_ns)
     for (;;) {
         uint64_t generation = kernel->generation;
         gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_STOP, deadline_ns);
-        bool anew = kernel->checkpoints && (kernel->starting || kernel->generation != generation);
+        bool anew = kernel->checkpoints && (kernel->turn.starting || kernel->generation != generation);
         if (status != GYRE_OK || !anew)
             return status;
         gyre_kernel_await_turn(kernel); /* what was obeyed may be an order to handle requests again */
@@ -64,7 +64,7 @@ static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_s
         gyre_control_order(kernel, verb);
     gyre_kernel_set_state(kernel, state);
     gyre_status status = gyre_kernel_await_obeyed(kernel, deadline_ns);
-    if (status == GYRE_LOST && !kernel->ending)
+    if (status == GYRE_LOST && !kernel->turn.ending)
         gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);
     return status;
 }
@@ -118,7 +118,7 @@ static bool work_is_left(const gyre_kernel *kernel)
 {
     if (gyre_control_verb(kernel) != GYRE_VERB_RUN || gyre_control_is_lost(kernel))
         return false;
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         if (gyre_queue_outstanding(queue))
             return true;
     return false;
@@ -129,7 +129,7 @@ static void drain(gyre_kernel *kernel)
 {
     while (work_is_left(kernel)) {
         uint64_t now = gyre_clock_ns(), next = now + DRAIN_POLL_NS;
-        if (now >= kernel->drain_deadline_ns)
+        if (now >= kernel->end.drain_deadline_ns)
             break;
         struct timespec until = gyre_clock_timespec(next);
         pthread_cond_timedwait(&kernel->changed, &kernel->lock, &until);
@@ -167,54 +167,54 @@ static gyre_status lost_in_drain(const gyre_kernel *kernel)
 static void end_device(gyre_kernel *kernel)
 {
     uint64_t left = 0;
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         gyre_queue_close_sends(queue);
     gyre_kernel_set_state(kernel, GYRE_KERNEL_STOPPING);
     drain(kernel);
-    while (kernel->starting) /* its worker died during the drain, and it is being brought back */
+    while (kernel->turn.starting) /* its worker died during the drain, and it is being brought back */
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     if (gyre_control_verb(kernel) != GYRE_VERB_STOP)
         gyre_control_order(kernel, GYRE_VERB_STOP);
     gyre_status status = kernel->resident ? leave_device(kernel) : lost_in_drain(kernel);
     if (status != GYRE_TIMEOUT) {
-        for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
             left += gyre_queue_complete_unhandled(queue);
         gyre_kernel_set_state(kernel, status == GYRE_LOST ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
     }
-    kernel->end_status = status;
-    kernel->end_unhandled = left;
+    kernel->end.status = status;
+    kernel->end.unhandled = left;
 }
 
 /* Another thread is at it: it gives up draining when this one's deadline comes first. */
 static void join_end(gyre_kernel *kernel, uint64_t drain_deadline_ns)
 {
-    kernel->inside++;
-    while (kernel->ending) {
-        if (drain_deadline_ns < kernel->drain_deadline_ns) {
-            kernel->drain_deadline_ns = drain_deadline_ns;
+    kernel->turn.inside++;
+    while (kernel->turn.ending) {
+        if (drain_deadline_ns < kernel->end.drain_deadline_ns) {
+            kernel->end.drain_deadline_ns = drain_deadline_ns;
             pthread_cond_broadcast(&kernel->changed);
         }
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     }
-    kernel->inside--;
+    kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
 }
 
 /* What another thread's end came to, as a sentence of this one. */
 static gyre_status tell_end(const gyre_kernel *kernel)
 {
-    if (kernel->end_status == GYRE_OK)
+    if (kernel->end.status == GYRE_OK)
         return GYRE_OK;
-    return gyre_error_set(kernel->end_status, "kernel '%s' is %s: its end by another thread failed (%s)",
+    return gyre_error_set(kernel->end.status, "kernel '%s' is %s: its end by another thread failed (%s)",
                           kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)),
-                          gyre_status_word(kernel->end_status));
+                          gyre_status_word(kernel->end.status));
 }
 
 gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
 {
     bool joined = false;
-    while (kernel->starting || kernel->ending || kernel->saving) {
-        joined = kernel->ending;
+    while (gyre_kernel_is_taken(kernel)) {
+        joined = kernel->turn.ending;
         if (joined)
             join_end(kernel, drain_deadline_ns);
         else
@@ -223,15 +223,15 @@ gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uin
     if (!joined && !kernel->resident)
         return GYRE_OK;
     if (!joined) {
-        kernel->ending = true;
-        kernel->drain_deadline_ns = drain_deadline_ns;
+        kernel->turn.ending = true;
+        kernel->end.drain_deadline_ns = drain_deadline_ns;
         end_device(kernel);
-        kernel->ending = false;
+        kernel->turn.ending = false;
         pthread_cond_broadcast(&kernel->changed);
     }
     if (unhandled)
-        *unhandled = kernel->end_unhandled;
-    return joined ? tell_end(kernel) : kernel->end_status;
+        *unhandled = kernel->end.unhandled;
+    return joined ? tell_end(kernel) : kernel->end.status;
 }
 
 gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns, uint64_t *unhandled)
@@ -253,7 +253,7 @@ gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_n
  * again. */
 static void refuse_sends(const gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         gyre_queue_close_sends(queue);
         gyre_queue_complete_unhandled(queue);
     }
@@ -268,7 +268,7 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
     gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
     bool lost = now == GYRE_KERNEL_LOST && !kernel->resident; /* given up, while its device may live again */
-    if (kernel->leaving) {
+    if (kernel->end.leaving) {
         status = gyre_error_set(GYRE_CLOSED, "kernel '%s' is being released", kernel->name);
     } else if (now != GYRE_KERNEL_TERMINATED && !(lost && gyre_dispatch_isolated(kernel->dispatch))) {
         status = gyre_error_set(GYRE_INVALID, "kernel '%s' is %s; only a terminated kernel can be relaunched",
@@ -277,7 +277,7 @@ gyre_status gyre_kernel_relaunch(gyre_kernel *kernel)
         gyre_kernel_rewind_queues(kernel);
         kernel->launched_ns = gyre_clock_ns();
         status = gyre_kernel_start(kernel, true);
-        if (status != GYRE_OK && !kernel->resident && !kernel->starting)
+        if (status != GYRE_OK && !kernel->resident && !kernel->turn.starting)
             refuse_sends(kernel);
     }
     pthread_mutex_unlock(&kernel->lock);

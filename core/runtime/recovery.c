@@ -42,8 +42,8 @@ static void add_counts(gyre_kernel *kernel)
 {
     gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
     for (uint32_t i = 0; i < kernel->blocks; i++) {
-        kernel->earlier_handled += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
-        kernel->earlier_failed += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
+        kernel->revival.handled_before += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
+        kernel->revival.failed_before += __atomic_load_n(&blocks[i].failed, __ATOMIC_RELAXED);
         __atomic_store_n(&blocks[i].handled, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&blocks[i].failed, 0, __ATOMIC_RELAXED);
     }
@@ -52,7 +52,7 @@ static void add_counts(gyre_kernel *kernel)
 /* Who waits may wait for a reply that is there: the worker died before it rang. */
 static void wake_waiting(const gyre_kernel *kernel)
 {
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
 }
 
@@ -64,18 +64,18 @@ static void suspend(gyre_kernel *kernel)
 {
     gyre_resident *dead = NULL;
     pthread_mutex_lock(&kernel->lock);
-    bool stopping = kernel->ending && gyre_control_verb(kernel) == GYRE_VERB_STOP;
-    if (kernel->resident && !kernel->starting && !stopping) {
+    bool stopping = kernel->turn.ending && gyre_control_verb(kernel) == GYRE_VERB_STOP;
+    if (kernel->resident && !kernel->turn.starting && !stopping) {
         dead = kernel->resident;
         kernel->resident = NULL;
-        kernel->starting = kernel->reviving = kernel->seen = true;
-        kernel->restarts++;
+        kernel->turn.starting = kernel->revival.runs = kernel->revival.seen = true;
+        kernel->revival.restarts++;
         kernel->generation++;
-        kernel->resume_verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
+        kernel->revival.verb = kernel->paused_to_save ? GYRE_VERB_RUN : gyre_control_verb(kernel);
         kernel->paused_to_save = false;
         add_counts(kernel);
-    } else if (kernel->reviving) {
-        kernel->restarts++; /* the next one died before it was said to run */
+    } else if (kernel->revival.runs) {
+        kernel->revival.restarts++; /* the next one died before it was said to run */
     }
     wake_waiting(kernel);
     pthread_mutex_unlock(&kernel->lock);
@@ -88,14 +88,14 @@ static uint64_t end_revival(gyre_kernel *kernel)
     uint64_t left = 0;
     pthread_mutex_lock(&kernel->lock);
     __atomic_store_n(&kernel->control->device.lost, 1, __ATOMIC_RELEASE);
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         gyre_kernel_set_gate(queue, UINT64_MAX);
         gyre_queue_close_sends(queue);
         left += gyre_queue_complete_unhandled(queue);
     }
     gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);
     gyre_kernel_hold_buffers(kernel, false);
-    kernel->starting = kernel->reviving = false;
+    kernel->turn.starting = kernel->revival.runs = false;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
     return left;
@@ -112,7 +112,7 @@ static void give_up(gyre_kernel *kernel, const char *why)
 static void give_up_all(const struct gyre_recovery *recovery, const char *why)
 {
     for (size_t i = 0; i < recovery->count; i++)
-        if (recovery->kernels[i]->reviving)
+        if (recovery->kernels[i]->revival.runs)
             give_up(recovery->kernels[i], why);
 }
 
@@ -132,7 +132,7 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
     uint64_t first = gyre_queue_first_unanswered(queue);
     uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
     sight->answered += first;
-    if (!visible || !kernel->seen || (kernel->checkpoints && kernel->checkpoints->replaying))
+    if (!visible || !kernel->revival.seen || (kernel->checkpoints && kernel->checkpoints->replaying))
         return; /* it did not see them */
     if (queue->suspect != first)
         queue->suspect_crashes = queue->alone_crashes = 0;
@@ -156,7 +156,7 @@ static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, cons
                      "process down %u times: %s",
                      kernel->name, queue->name, (unsigned long long)queue->suspect, times, reason);
     queue->suspect_crashes = queue->alone_crashes = 0;
-    kernel->condemned++;
+    kernel->revival.condemned++;
 }
 
 /* The only request that the worker saw was there once more. */
@@ -174,7 +174,7 @@ static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
 {
     uint32_t limit = (uint32_t)gyre_kernel_setting(kernel, "poison_limit");
     pthread_mutex_lock(&kernel->lock);
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         if (queue->suspect_crashes >= DOUBTS_MAX * limit)
             condemn(kernel, queue, queue->suspect_crashes, reason);
     pthread_mutex_unlock(&kernel->lock);
@@ -188,9 +188,9 @@ static void investigate(const struct gyre_recovery *recovery, const char *reason
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues; kernel->reviving && queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue; queue = queue->next)
             look_at_queue(kernel, queue, &sight);
-        kernel->seen = false;
+        kernel->revival.seen = false;
         pthread_mutex_unlock(&kernel->lock);
     }
     device->futile = sight.answered == device->answered ? device->futile + 1 : 1;
@@ -226,7 +226,7 @@ static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb
     if (status != GYRE_OK)
         return status;
     (void)GYRE_FAULT_POINT(RECOVERY_LAUNCH);
-    kernel->seen = true;
+    kernel->revival.seen = true;
     status = gyre_kernel_launch_device(kernel, false, out);
     if (status != GYRE_OK || !replays)
         return status;
@@ -254,14 +254,14 @@ static uint64_t restart_limit(const gyre_kernel *kernel)
 static bool may_pass(gyre_kernel *kernel, gyre_status status)
 {
     bool about_kernel = status == GYRE_INVALID || status == GYRE_INCOMPATIBLE || status == GYRE_UNIMPLEMENTED;
-    return !about_kernel && ++kernel->refusals <= restart_limit(kernel);
+    return !about_kernel && ++kernel->revival.refusals <= restart_limit(kernel);
 }
 
 gyre_status gyre_recovery_resume(gyre_kernel *kernel)
 {
     gyre_resident *resident = NULL;
     pthread_mutex_lock(&kernel->lock);
-    uint64_t verb = kernel->checkpoints ? kernel->resume_verb : gyre_control_verb(kernel);
+    uint64_t verb = kernel->checkpoints ? kernel->revival.verb : gyre_control_verb(kernel);
     gyre_control_reset(kernel);
     bool replays = gyre_replay_prepare(kernel);
     if (!replays)
@@ -271,7 +271,7 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     gyre_spans_relocate(kernel);
     gyre_status status = launch_again(kernel, replays, verb, &resident);
     if (status != GYRE_OK && status != GYRE_LOST && !resident)
-        kernel->seen = false; /* no request is to be accused of what the device refused */
+        kernel->revival.seen = false; /* no request is to be accused of what the device refused */
     if (status != GYRE_OK)
         gyre_dispatch_release(kernel->dispatch, resident);
     if (status == GYRE_LOST)
@@ -287,8 +287,8 @@ gyre_status gyre_recovery_resume(gyre_kernel *kernel)
     }
     pthread_mutex_lock(&kernel->lock);
     kernel->resident = resident;
-    kernel->refusals = 0;
-    kernel->starting = kernel->reviving = false;
+    kernel->revival.refusals = 0;
+    kernel->turn.starting = kernel->revival.runs = false;
     gyre_watchdog_forget(kernel); /* which may not have looked while the kernel was away */
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
@@ -300,10 +300,10 @@ static gyre_status resume_all(const struct gyre_recovery *recovery)
 {
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
-        if (!kernel->reviving)
+        if (!kernel->revival.runs)
             continue;
         pthread_mutex_lock(&kernel->lock);
-        for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+        for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
             gyre_kernel_set_gate(queue, UINT64_MAX);
         pthread_mutex_unlock(&kernel->lock);
         if (gyre_recovery_resume(kernel) == GYRE_LOST)
@@ -317,9 +317,9 @@ static void suspend_all(const struct gyre_recovery *recovery)
     for (size_t i = 0; i < recovery->count; i++) {
         gyre_kernel *kernel = recovery->kernels[i];
         suspend(kernel);
-        if (kernel->reviving && kernel->doomed)
+        if (kernel->revival.runs && kernel->watch.doomed)
             give_up(kernel, "a handler ran for longer than handler_budget_ms (on_stall = stop)");
-        else if (kernel->reviving && cannot_repeat(kernel))
+        else if (kernel->revival.runs && cannot_repeat(kernel))
             give_up(kernel, "its worker process died, and what its handler keeps between messages with it");
     }
 }
@@ -391,7 +391,7 @@ static bool visit_again(struct gyre_recovery *recovery)
     recovery->kernels =
         gyre_kernels_visit(recovery->device->runtime, recovery->device->dispatch, &recovery->count);
     for (size_t i = 0; i < last.count; i++)
-        if (last.kernels[i]->reviving && !is_among(last.kernels[i], recovery))
+        if (last.kernels[i]->revival.runs && !is_among(last.kernels[i], recovery))
             (void)end_revival(last.kernels[i]);
     leave_all(&last);
     return recovery->kernels != NULL;

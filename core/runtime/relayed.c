@@ -25,7 +25,7 @@ bool gyre_kernel_relays(const gyre_kernel *kernel, const char *section)
 /* What a kernel with checkpoints does is repeated in the order of one queue; else each section has its own. */
 static bool is_target(const gyre_kernel *kernel, const gyre_queue *queue, const char *section)
 {
-    return kernel->checkpoints ? queue == kernel->main_queue : strcmp(queue->name, section) == 0;
+    return kernel->checkpoints ? queue == kernel->queues.main : strcmp(queue->name, section) == 0;
 }
 
 /* Whoever closes it takes it off the list under the lock, and frees it when nobody is inside. */
@@ -33,7 +33,7 @@ static gyre_queue *enter_target(gyre_kernel *kernel, const char *section)
 {
     bool inside = false;
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = kernel->queues;
+    gyre_queue *queue = kernel->queues.first;
     while (queue && !is_target(kernel, queue, section))
         queue = queue->next;
     if (queue)

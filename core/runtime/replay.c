@@ -74,7 +74,7 @@ bool gyre_replay_prepare(gyre_kernel *kernel)
 {
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     bool any = false;
-    for (const gyre_queue *queue = kernel->queues; checkpoints && queue && !any; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; checkpoints && queue && !any; queue = queue->next)
         any = has_something(kernel, queue);
     if (!any)
         return false;
@@ -178,7 +178,7 @@ static gyre_status replay_queue(struct replay *replay)
 static gyre_queue *first_queue(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    gyre_queue *queue = kernel->queues;
+    gyre_queue *queue = kernel->queues.first;
     pthread_mutex_unlock(&kernel->lock);
     return queue;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the runtime share: the objects behind gyre_runtime, gyre_kernel and gyre_buffer.
+ * What the files of the runtime share: the objects behind gyre_runtime and gyre_buffer (kernel_inside.h has that of
+ * gyre_kernel), and their functions.
  *
  * Locks, outermost first: kernel->lock (the state of a kernel, its command and its queue table),
  * runtime->lock (the lists and the devices). Neither is taken on the path of a message, and kernel->lock is
@@ -18,11 +19,10 @@
 #include "core/registry/registry.h"
 #include "core/ring/queue.h"
 #include "core/ring/region.h"
+#include "core/runtime/kernel_inside.h"
 #include "core/runtime/tools.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
-
-enum { GYRE_NAME_MAX = GYRE_KERNEL_NAME_MAX };
 
 /** A device that is opened, or being opened; kept until the runtime is closed. */
 struct gyre_open_device {
@@ -87,68 +87,6 @@ struct gyre_runtime {
     const char *told[GYRE_SECTIONS_TOLD]; /* sections.c: names of the configuration, which were told */
     bool device_failed;                   /* the last device that was asked for could not be opened */
     struct gyre_buffer *buffers;
-};
-
-struct gyre_kernel {
-    gyre_runtime *runtime;
-    struct gyre_kernel *next;
-    char name[GYRE_NAME_MAX];
-    struct gyre_dispatch *dispatch;
-    struct gyre_build *build;
-    const gyre_kernel_record *record;
-    struct gyre_kernel_types *types; /* choices.c */
-    uint32_t lanes, blocks;
-    uint32_t wire; /* the form of messages that it was compiled for: the number of the setting's word */
-    uint64_t launched_ns;
-
-    gyre_memory *state;           /* NULL when the kernel has none */
-    void *initial_state;          /* what state is at launch; NULL: zero bytes */
-    struct gyre_buffer **buffers; /* bound, in binding order */
-    uint32_t buffer_count;
-
-    struct gyre_region region; /* the control region */
-    gyre_control_region *control;
-
-    pthread_mutex_t lock;
-    pthread_cond_t changed;         /* one of the members below changed; on the clock of deadlines */
-    gyre_resident *resident;        /* NULL while terminated */
-    gyre_kernel_state kernel_state; /* atomic: written under the lock, read without */
-    bool starting, ending;          /* a thread is taking the device side up, or down */
-    bool seen;                      /* the keeper's: the worker that died had it */
-    bool reviving;                  /* its worker died: `starting` is the keeper's, who brings it back */
-    bool announced;                 /* the launch succeeded: it is shown in the list; under runtime->lock */
-    bool stalled, doomed;           /* a handler is over its budget; its worker's death is to be its end */
-    uint64_t moved_ns;              /* the watchdog's: since when nothing was answered */
-    struct gyre_watched_block *watched; /* the same of each block; NULL: nobody watches */
-    uint32_t stalls;                    /* times that it became so */
-    uint32_t relaunches;                /* atomic: by the supervisor, whose thread alone has the next two */
-    uint32_t losses;                    /* since `losses_ns` */
-    uint64_t losses_ns;
-    bool leaving;                 /* it is being freed, and not to be launched again */
-    bool given_up;                /* lost too often: nobody launches it again but the application */
-    uint32_t restarts, condemned; /* workers that died under it; requests that were failed for that */
-    uint32_t refusals;            /* the keeper's: in a row, of new workers to launch it */
-    uint64_t earlier_handled, earlier_failed; /* by those workers */
-    struct gyre_checkpoints *checkpoints;     /* NULL: none are taken (checkpoint.h) */
-    bool saving, paused_to_save;              /* one is being taken; the device is paused for that alone */
-    uint32_t turns_wanted;                    /* atomic: threads that wait for their turn */
-    uint64_t generation;                      /* grows when the device side is made anew */
-    uint64_t resume_verb;                     /* what it was told last when its worker died */
-    uint32_t inside;                          /* threads that wait for the kernel with the lock given up */
-    uint32_t visitors;          /* atomic: threads that hold it without a lock; grows while it is listed */
-    uint64_t drain_deadline_ns; /* while ending: the earliest that anybody asked for */
-    gyre_status end_status;     /* of the last end, and how many requests it left unanswered */
-    uint64_t end_unhandled;
-    uint64_t epoch;
-    uint64_t verb;          /* atomic: what it was told last */
-    gyre_queue *queues;     /* by `next` */
-    gyre_queue *left;       /* closed while a handler might still write into them; freed at the end */
-    gyre_queue *main_queue; /* the default queue; atomic, written under the lock, read without */
-    uint64_t queue_serial;
-    struct gyre_shards *shards; /* by `next` */
-
-    pthread_mutex_t log_lock; /* held while a line of the kernel goes to the application's log */
-    bool log_ended;
 };
 
 struct gyre_buffer {

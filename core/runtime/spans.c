@@ -141,7 +141,7 @@ static void settle_request(const gyre_queue *queue, void *request, uint64_t leng
 void gyre_spans_relocate(gyre_kernel *kernel)
 {
     pthread_mutex_lock(&kernel->lock);
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         if (!queue->request_least || queue->lent)
             continue;
         /* also those to come: a program may hold messages that it built before */

@@ -14,48 +14,48 @@ enum { STARTS_MAX = 3 };
 
 static gyre_status write_state(gyre_kernel *kernel)
 {
-    if (!kernel->state)
+    if (!kernel->memory.state)
         return GYRE_OK;
-    if (!kernel->initial_state)
-        return gyre_memory_fill_zero(kernel->dispatch, kernel->state, kernel->record->state->size);
+    if (!kernel->memory.initial_state)
+        return gyre_memory_fill_zero(kernel->dispatch, kernel->memory.state, kernel->record->state->size);
     gyre_transfer_desc upload = {.size = sizeof upload,
                                  .kind = GYRE_TRANSFER_UPLOAD,
-                                 .memory = kernel->state,
+                                 .memory = kernel->memory.state,
                                  .byte_count = kernel->record->state->size,
-                                 .source = kernel->initial_state};
+                                 .source = kernel->memory.initial_state};
     return gyre_dispatch_transfer(kernel->dispatch, &upload);
 }
 
 static void log_line(void *context, const char *text, int64_t value)
 {
     gyre_kernel *kernel = context;
-    pthread_mutex_lock(&kernel->log_lock);
-    if (!kernel->log_ended) /* else the runtime may be gone */
+    pthread_mutex_lock(&kernel->log.lock);
+    if (!kernel->log.ended) /* else the runtime may be gone */
         gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "kernel '%s': %s %lld", kernel->name, text,
                          (long long)value);
-    pthread_mutex_unlock(&kernel->log_lock);
+    pthread_mutex_unlock(&kernel->log.lock);
 }
 
 static void describe_bindings(const gyre_kernel *kernel, const gyre_buffer_list *list,
                               gyre_binding_desc *bindings)
 {
-    for (uint32_t i = 0; i < kernel->buffer_count; i++)
+    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
         bindings[i] =
-            (gyre_binding_desc){.memory = kernel->buffers[i]->memory,
-                                .element_count = kernel->buffers[i]->size / list->slots[i].type->size};
+            (gyre_binding_desc){.memory = kernel->memory.buffers[i]->memory,
+                                .element_count = kernel->memory.buffers[i]->size / list->slots[i].type->size};
 }
 
 gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resident **out)
 {
     gyre_buffer_list list = {0};
-    gyre_binding_desc *bindings = calloc((size_t)kernel->buffer_count + 1, sizeof *bindings);
+    gyre_binding_desc *bindings = calloc((size_t)kernel->memory.buffer_count + 1, sizeof *bindings);
     gyre_status status = anew ? write_state(kernel) : GYRE_OK;
     if (status == GYRE_OK && anew)
         status = gyre_checkpoints_begin(kernel);
     if (status == GYRE_OK && anew)
         status = gyre_durable_begin(kernel);
     if (status == GYRE_OK && !bindings)
-        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->buffer_count);
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory for %u bindings", kernel->memory.buffer_count);
     if (status == GYRE_OK)
         status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
     if (status == GYRE_OK) {
@@ -67,9 +67,9 @@ gyre_status gyre_kernel_launch_device(gyre_kernel *kernel, bool anew, gyre_resid
                                    .kernel_name = kernel->record->name,
                                    .lanes = kernel->lanes,
                                    .blocks = kernel->blocks,
-                                   .state = kernel->state,
+                                   .state = kernel->memory.state,
                                    .bindings = bindings,
-                                   .binding_count = kernel->buffer_count,
+                                   .binding_count = kernel->memory.buffer_count,
                                    .idle = (gyre_idle)gyre_kernel_setting(kernel, "idle"),
                                    .spin_turns = (uint32_t)gyre_kernel_setting(kernel, "spin_turns"),
                                    .kernel_log = log_line,
@@ -125,17 +125,17 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
     bool held = isolated || kernel->checkpoints; /* what it is to handle is told when it is there */
     gyre_control_order(kernel, held ? GYRE_VERB_PAUSE : verb);
-    kernel->starting = true;
+    kernel->turn.starting = true;
     kernel->generation++;
     kernel->paused_to_save = false;
-    kernel->earlier_handled = kernel->earlier_failed = 0;
-    kernel->restarts = kernel->condemned = kernel->stalls = 0;
-    kernel->doomed = false;
+    kernel->revival.handled_before = kernel->revival.failed_before = 0;
+    kernel->revival.restarts = kernel->revival.condemned = kernel->watch.stalls = 0;
+    kernel->watch.doomed = false;
     gyre_kernel_hold_buffers(kernel, true);
     gyre_status status = GYRE_LOST;
     for (int tries = 0; tries < STARTS_MAX && status == GYRE_LOST; tries++)
         status = try_start(kernel, &resident);
-    kernel->starting = false;
+    kernel->turn.starting = false;
     kernel->resident = resident;
     if (status == GYRE_OK)
         gyre_durable_forget(kernel);

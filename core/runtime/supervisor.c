@@ -40,18 +40,18 @@ static bool count_loss(gyre_kernel *kernel)
     uint64_t now = gyre_clock_ns();
     uint64_t period =
         gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "loss_period_ms");
-    if (now - kernel->losses_ns > period) {
-        kernel->losses_ns = now;
-        kernel->losses = 0;
+    if (now - kernel->losses.since_ns > period) {
+        kernel->losses.since_ns = now;
+        kernel->losses.count = 0;
     }
-    kernel->losses++;
-    kernel->given_up = kernel->losses > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
-    if (kernel->given_up)
+    kernel->losses.count++;
+    kernel->losses.given_up = kernel->losses.count > (uint64_t)gyre_kernel_setting(kernel, "loss_limit");
+    if (kernel->losses.given_up)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_ERROR,
             "kernel '%s' was lost %u times within loss_period_ms and is left as it is (loss_limit)",
-            kernel->name, kernel->losses);
-    return !kernel->given_up;
+            kernel->name, kernel->losses.count);
+    return !kernel->losses.given_up;
 }
 
 /* Whether `other` is to be launched again because `lost`, number `place` of the family, was lost. */
@@ -83,7 +83,7 @@ static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
     if (status == GYRE_OK && state == GYRE_KERNEL_INACTIVE)
         status = gyre_kernel_deactivate(kernel, GYRE_FOREVER);
     if (status == GYRE_OK) {
-        __atomic_fetch_add(&kernel->relaunches, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&kernel->losses.relaunches, 1, __ATOMIC_RELAXED);
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "kernel '%s' was launched again (on_loss)",
                          kernel->name);
     } else if (status != GYRE_INVALID && status != GYRE_CLOSED) { /* else the application was quicker */
@@ -113,8 +113,8 @@ static void look_at_all(gyre_runtime *runtime)
     for (size_t i = 0; family.kernels && i < family.count; i++) {
         gyre_kernel *kernel = family.kernels[i];
         bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
-        kernel->given_up = kernel->given_up && lost;
-        if (lost && !kernel->given_up && policy_of(kernel) != ON_LOSS_LEAVE && count_loss(kernel))
+        kernel->losses.given_up = kernel->losses.given_up && lost;
+        if (lost && !kernel->losses.given_up && policy_of(kernel) != ON_LOSS_LEAVE && count_loss(kernel))
             care_for(&family, i);
     }
     for (size_t i = 0; family.kernels && i < family.count; i++)

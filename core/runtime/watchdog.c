@@ -70,9 +70,9 @@ static bool may_lack_room(const gyre_queue *queue, uint64_t first_unanswered)
 static bool works_for_long(const gyre_kernel *kernel, uint64_t now, uint64_t budget)
 {
     const gyre_control_block *lines = gyre_control_blocks(kernel);
-    for (uint32_t i = 0; kernel->watched && i < kernel->blocks; i++)
-        if (kernel->watched[i].working && __atomic_load_n(&lines[i].tells, __ATOMIC_RELAXED) &&
-            now - kernel->watched[i].since_ns >= budget / LOOKS_PER_BUDGET)
+    for (uint32_t i = 0; kernel->watch.blocks && i < kernel->blocks; i++)
+        if (kernel->watch.blocks[i].working && __atomic_load_n(&lines[i].tells, __ATOMIC_RELAXED) &&
+            now - kernel->watch.blocks[i].since_ns >= budget / LOOKS_PER_BUDGET)
             return true;
     return false;
 }
@@ -108,24 +108,24 @@ static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uin
 static bool kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
 {
     bool moved = false, waits = false, stalls = false;
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next) {
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         bool this_waits = look_at_queue(kernel, queue, now, budget, &moved);
         waits = waits || this_waits;
         stalls = stalls || (this_waits && queue_stalls(kernel, queue, now, budget));
     }
     if (moved || !waits)
-        kernel->moved_ns = now;
-    return stalls || (waits && now - kernel->moved_ns >= budget);
+        kernel->watch.moved_ns = now;
+    return stalls || (waits && now - kernel->watch.moved_ns >= budget);
 }
 
 /* Under the lock. */
 static void look_at_blocks(gyre_kernel *kernel, uint64_t now)
 {
     const gyre_control_block *lines = gyre_control_blocks(kernel);
-    for (uint32_t i = 0; kernel->watched && i < kernel->blocks; i++) {
+    for (uint32_t i = 0; kernel->watch.blocks && i < kernel->blocks; i++) {
         const uint64_t working = __atomic_load_n(&lines[i].working, __ATOMIC_RELAXED);
         const uint64_t handled = __atomic_load_n(&lines[i].handled, __ATOMIC_RELAXED);
-        struct gyre_watched_block *watched = &kernel->watched[i];
+        struct gyre_watched_block *watched = &kernel->watch.blocks[i];
         if (working != watched->working || handled != watched->handled)
             *watched = (struct gyre_watched_block){working, handled, now};
     }
@@ -134,11 +134,11 @@ static void look_at_blocks(gyre_kernel *kernel, uint64_t now)
 void gyre_watchdog_forget(gyre_kernel *kernel)
 {
     uint64_t now = gyre_clock_ns();
-    kernel->stalled = false;
-    kernel->moved_ns = now;
-    for (uint32_t i = 0; kernel->watched && i < kernel->blocks; i++)
-        kernel->watched[i].since_ns = now;
-    for (gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    kernel->watch.stalled = false;
+    kernel->watch.moved_ns = now;
+    for (uint32_t i = 0; kernel->watch.blocks && i < kernel->blocks; i++)
+        kernel->watch.blocks[i].since_ns = now;
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         queue->watched_ns = now;
 }
 
@@ -176,7 +176,7 @@ static void act(gyre_kernel *kernel, struct patience patience)
     if (!patience.is_budget || what == ON_STALL_REPORT || !isolated)
         return;
     pthread_mutex_lock(&kernel->lock);
-    kernel->doomed = what == ON_STALL_STOP;
+    kernel->watch.doomed = what == ON_STALL_STOP;
     pthread_mutex_unlock(&kernel->lock);
     snprintf(reason, sizeof reason, "over handler_budget_ms = %llu",
              (unsigned long long)(patience.limit_ns / 1000000));
@@ -193,10 +193,10 @@ static void watch_kernel(gyre_kernel *kernel, struct patience patience)
         gyre_watchdog_forget(kernel);
     } else {
         bool stalls = kernel_stalls(kernel, now, patience.limit_ns);
-        newly = stalls && !kernel->stalled;
-        over = !stalls && kernel->stalled;
-        kernel->stalled = stalls;
-        kernel->stalls += newly;
+        newly = stalls && !kernel->watch.stalled;
+        over = !stalls && kernel->watch.stalled;
+        kernel->watch.stalled = stalls;
+        kernel->watch.stalls += newly;
     }
     pthread_mutex_unlock(&kernel->lock);
     if (newly)
@@ -296,7 +296,7 @@ gyre_status gyre_watchdog_need(gyre_kernel *kernel)
     if (!watched)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to watch kernel '%s'", kernel->name);
     pthread_mutex_lock(&kernel->lock);
-    kernel->watched = watched;
+    kernel->watch.blocks = watched;
     gyre_watchdog_forget(kernel);
     pthread_mutex_unlock(&kernel->lock);
     return start_thread(kernel->runtime);
@@ -304,8 +304,8 @@ gyre_status gyre_watchdog_need(gyre_kernel *kernel)
 
 void gyre_watchdog_release(gyre_kernel *kernel)
 {
-    free(kernel->watched);
-    kernel->watched = NULL;
+    free(kernel->watch.blocks);
+    kernel->watch.blocks = NULL;
 }
 
 void gyre_watchdog_finish(gyre_runtime *runtime)
@@ -327,9 +327,9 @@ gyre_kernel_health gyre_kernel_health_of(const gyre_kernel *kernel)
 {
     if (!kernel->resident)
         return GYRE_HEALTH_DEAD;
-    for (const gyre_queue *queue = kernel->queues; queue; queue = queue->next)
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
         if (gyre_queue_first_unanswered(queue) < gyre_queue_next_index(queue))
-            return kernel->stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
+            return kernel->watch.stalled ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
     return GYRE_HEALTH_IDLE;
 }
 
@@ -345,7 +345,7 @@ static gyre_kernel_health health_of_block(const gyre_kernel *kernel, const gyre_
     if (!__atomic_load_n(&line->working, __ATOMIC_RELAXED))
         return GYRE_HEALTH_IDLE;
     const uint64_t limit = patience_with(kernel).limit_ns;
-    return kernel->stalled && info->still_ns >= limit ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
+    return kernel->watch.stalled && info->still_ns >= limit ? GYRE_HEALTH_STALLED : GYRE_HEALTH_BUSY;
 }
 
 static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *info)
@@ -358,7 +358,7 @@ static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *inf
     info->failed = __atomic_load_n(&line->failed, __ATOMIC_RELAXED);
     info->heartbeat = __atomic_load_n(&line->heartbeat, __ATOMIC_RELAXED);
     info->tells = (uint32_t)__atomic_load_n(&line->tells, __ATOMIC_RELAXED);
-    info->still_ns = kernel->watched ? now - kernel->watched[block].since_ns : 0;
+    info->still_ns = kernel->watch.blocks ? now - kernel->watch.blocks[block].since_ns : 0;
     info->health = health_of_block(kernel, line, info);
     pthread_mutex_unlock(&kernel->lock);
 }
