@@ -106,6 +106,8 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
     if (behind == 0)
         return GYRE_OK;
+    if (state == GYRE_KERNEL_TERMINATED) /* they obeyed a stop, and were gone when this order repeated it */
+        return GYRE_OK;
     if (gyre_control_is_lost(kernel))
         return gyre_error_set(GYRE_LOST, "the device of kernel '%s' died%s", kernel->name,
                               gyre_control_why_lost(kernel->control, why, sizeof why));

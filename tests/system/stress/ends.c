@@ -129,8 +129,41 @@ static void drops_in_traffic(struct stress *stress)
     require(dropped > 0);
 }
 
+static void *terminate(void *kernel)
+{
+    must(gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL));
+    return NULL;
+}
+
+/* A queue that is closed when its kernel has just left: nobody is there who could still let go of it. */
+static void closes_while_ending(struct stress *stress)
+{
+    enum { STOP_TIMEOUT_MS = 10000 }; /* what a close waits for a handler that does not return */
+    const char *const settings[] = {"kernel.default.stop_timeout_ms=10000", NULL};
+    gyre_runtime *runtime = open_runtime(stress, settings);
+    gyre_kernel *kernel = launch(runtime, "stamper", 1);
+    uint64_t longest = 0;
+    for (uint64_t round = scaled(stress, 800, 10000); round > 0; round--) {
+        pthread_t thread;
+        gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 4});
+        start_thread(&thread, terminate, kernel);
+        for (uint64_t begun = gyre_now_ns(), wait = round * 797 % 150000; gyre_now_ns() < begun + wait;)
+            ; /* a sleep is too coarse */
+        uint64_t start = gyre_now_ns();
+        gyre_queue_close(queue);
+        uint64_t took = gyre_now_ns() - start;
+        longest = took > longest ? took : longest;
+        pthread_join(thread, NULL);
+        must(gyre_kernel_relaunch(kernel));
+    }
+    gyre_close(runtime);
+    note(stress, "longest_close_ms", (double)longest / 1e6);
+    require(longest < (uint64_t)STOP_TIMEOUT_MS * 500000);
+}
+
 const struct stress_mode end_modes[] = {
     {"ends", "terminate and relaunch in the middle of traffic", terminates_in_traffic},
+    {"closes", "queues are closed while their kernel ends", closes_while_ending},
     {"drops", "several senders that drop the oldest, several receivers", drops_in_traffic},
     {NULL, NULL, NULL},
 };
