@@ -50,10 +50,9 @@ GYRE_HELPER void gyre_relay_row_(const gyre_resident_arguments &arguments, gyre_
 }
 
 /* The latest order, and what belongs to it, from the host into the relay, once all have read what stood there
- * before. Block 0's threads. */
-GYRE_HELPER void gyre_speak_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+ * of the order `before`, 0: of none. Block 0's threads. */
+GYRE_HELPER void gyre_speak_(const gyre_resident_arguments &arguments, gyre_block_view *view, gyre_u64 before)
 {
-    const gyre_u64 before = view->order;
     gyre_u32 rows = 0;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -181,6 +180,7 @@ GYRE_HELPER void gyre_save_cursors_(const gyre_resident_arguments &arguments, co
 GYRE_HELPER gyre_u32 gyre_obey_(const gyre_resident_arguments &arguments, gyre_block_view *view)
 {
     __syncthreads();
+    const gyre_u64 before = blockIdx.x == 0 ? view->order : 0;
     if (threadIdx.x == 0) {
         gyre_save_cursors_(arguments, view);
         gyre_count_served_(arguments, view);
@@ -189,7 +189,7 @@ GYRE_HELPER gyre_u32 gyre_obey_(const gyre_resident_arguments &arguments, gyre_b
     }
     __syncthreads();
     if (blockIdx.x == 0)
-        gyre_speak_(arguments, view);
+        gyre_speak_(arguments, view, before);
     __syncthreads();
     return view->order & GYRE_ORDER_LEAVE ? 0 : (gyre_u32)GYRE_COMMAND_VERB(view->command);
 }
