@@ -88,7 +88,10 @@ gyre_status gyre_place_connect(const char *path, int *out)
     close(*out);
     *out = -1;
     if (error == EACCES || error == EPERM)
-        return gyre_error_set(GYRE_UNAVAILABLE, "this user may not attach at %s: %s", path, strerror(error));
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "this user may not attach at %s: %s; gyre.socket_access of its server says who may", path,
+            strerror(error));
     return gyre_error_set(GYRE_UNAVAILABLE,
                           "nobody serves at %s: %s; start `gyre serve`, or name another socket", path,
                           strerror(error));
@@ -125,7 +128,8 @@ static gyre_status name_socket(int listener, const char *path, uint32_t mode)
     if (named && chmod(path, (mode_t)mode) == 0 &&
         listen(listener, BACKLOG) == 0) /* chmod: what umask took away */
         return GYRE_OK;
-    gyre_status status = gyre_error_set(GYRE_UNAVAILABLE, "cannot serve at %s: %s", path, strerror(errno));
+    gyre_status status = gyre_error_set(
+        GYRE_UNAVAILABLE, "cannot serve at %s: %s; name another place in gyre.socket", path, strerror(errno));
     if (named)
         unlink(path);
     return status;

@@ -129,6 +129,15 @@ const struct gyre_config_value *gyre_config_find(const struct gyre_config *confi
     return NULL;
 }
 
+gyre_status gyre_config_blame(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
+                              const char *key, gyre_status status)
+{
+    const struct gyre_config_value *value = gyre_config_find(config, kind, name, key);
+    if (status == GYRE_OK || !value || strcmp(value->origin, "default") == 0)
+        return status;
+    return gyre_error_add(status, "%s", value->origin);
+}
+
 int64_t gyre_config_int(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                         const char *key)
 {

@@ -95,6 +95,10 @@ uint64_t gyre_config_ns(const struct gyre_config *config, enum gyre_section_kind
 const char *gyre_config_text(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
                              const char *key);
 
+/** Puts in front of an error where the value came from that it is about. OK, and a default, stay as they are. */
+gyre_status gyre_config_blame(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
+                              const char *key, gyre_status status);
+
 /** All effective values, ordered by kind, section (`default` first, then by name) and row of the table. */
 const struct gyre_config_value *gyre_config_values(const struct gyre_config *config, size_t *count);
 /** Those of one section, with the defaults it inherits; the section `default` when none has that name. */

@@ -93,8 +93,10 @@ static gyre_status open_folder(const char *folder, struct gyre_journal_file *out
     mkdir(folder, 0700);
     out->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->folder < 0)
-        return gyre_error_set(GYRE_UNAVAILABLE, "the folder for journals '%s' (journal_dir): %s", folder,
-                              strerror(errno));
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "the folder for journals '%s' can be neither made nor opened: %s; name another one in journal_dir",
+            folder, strerror(errno));
     return out->synced ? sync_parent(folder, out) : GYRE_OK;
 }
 

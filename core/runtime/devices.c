@@ -130,10 +130,13 @@ static gyre_status device_of(gyre_runtime *runtime, const char *backend, uint32_
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out)
 {
+    bool configured = !backend || !backend[0];
     *out = NULL;
-    if (!backend || !backend[0])
+    if (configured)
         backend = gyre_config_text(runtime->config, GYRE_SECTION_GYRE, NULL, "backend");
     gyre_status status = device_of(runtime, backend, ordinal, out);
+    if (configured && status == GYRE_NOT_FOUND)
+        gyre_config_blame(runtime->config, GYRE_SECTION_GYRE, NULL, "backend", status);
     pthread_mutex_lock(&runtime->lock);
     runtime->device_failed = status != GYRE_OK;
     pthread_mutex_unlock(&runtime->lock);

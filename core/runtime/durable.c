@@ -75,8 +75,10 @@ static gyre_status check_header(const struct gyre_durable *durable, const gyre_q
 
 /* ---- opening ---- */
 
+/* What a queue with a journal needs of its surroundings. */
 static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
 {
+    const struct gyre_config *config = kernel->runtime->config;
     if (!queue || !queue[0])
         return gyre_error_set(GYRE_INVALID,
                               "a queue of kernel '%s' has durability = journal and no name: give it one, so "
@@ -92,18 +94,18 @@ static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
                               "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
                               "then, and '%s' has another one",
                               queue, kernel->name);
+    if (!gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "journal_dir")[0])
+        return gyre_error_set(GYRE_CONFIG,
+                              "queue '%s' has durability = journal: "
+                              "say in journal_dir of [gyre] in which folder journals are",
+                              queue);
     return GYRE_OK;
 }
 
 static gyre_status open_file(const gyre_kernel *kernel, const char *queue, struct gyre_durable *durable)
 {
     char name[2 * GYRE_NAME_MAX + 2];
-    const char *folder = gyre_config_text(kernel->runtime->config, GYRE_SECTION_GYRE, "", "journal_dir");
-    if (!folder[0])
-        return gyre_error_set(GYRE_CONFIG,
-                              "queue '%s' has durability = journal: "
-                              "say in journal_dir of [gyre] in which folder journals are",
-                              queue);
+    const char *folder = gyre_config_text(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "journal_dir");
     snprintf(name, sizeof name, "%s.%s", kernel->name, queue);
     return gyre_journal_file_open(folder, name, durable->sync != GYRE_SYNC_NEVER, &durable->file);
 }
@@ -188,7 +190,7 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
         return GYRE_OK;
     gyre_status status = check_kernel(kernel, desc->name);
     if (status != GYRE_OK)
-        return status;
+        return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "durability", status);
     struct gyre_durable *durable = create(kernel, section);
     if (!durable)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");

@@ -73,6 +73,9 @@ static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_de
 {
     const char *backend = desc->backend ? desc->backend : kernel_text(kernel, "backend");
     gyre_status status = gyre_runtime_device(kernel->runtime, backend, desc->device, &kernel->dispatch);
+    if (status == GYRE_NOT_FOUND && !desc->backend && backend[0])
+        return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "backend",
+                                 status);
     return status == GYRE_OK ? build_kernel(kernel, desc) : status;
 }
 
@@ -169,6 +172,14 @@ static gyre_status refuse_shape_of_actor(const gyre_kernel *kernel, const gyre_l
         gyre_text_plural(kernel->blocks));
 }
 
+/* `key`: what the configuration said it in; NULL: the program did. */
+static gyre_status blame_shape(const gyre_kernel *kernel, const char *key, gyre_status status)
+{
+    if (!key)
+        return status;
+    return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key, status);
+}
+
 static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     const gyre_device_info *device = gyre_dispatch_device_info(kernel->dispatch);
@@ -180,11 +191,14 @@ static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *des
     if (actor && (kernel->lanes != 1 || kernel->blocks != 1))
         return refuse_shape_of_actor(kernel, desc);
     if (kernel->lanes > device->lanes_max)
-        return gyre_error_set(GYRE_INVALID, "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
-                              kernel->name, kernel->lanes, device->name, device->lanes_max);
+        return blame_shape(kernel, desc->lanes ? NULL : "lanes",
+                           gyre_error_set(GYRE_INVALID,
+                                          "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
+                                          kernel->name, kernel->lanes, device->name, device->lanes_max));
     if (kernel->blocks > device->blocks_max)
-        return gyre_error_set(GYRE_INVALID, "kernel '%s': %u blocks, and '%s' allows at most %u",
-                              kernel->name, kernel->blocks, device->name, device->blocks_max);
+        return blame_shape(kernel, desc->blocks ? NULL : "blocks",
+                           gyre_error_set(GYRE_INVALID, "kernel '%s': %u blocks, and '%s' allows at most %u",
+                                          kernel->name, kernel->blocks, device->name, device->blocks_max));
     return GYRE_OK;
 }
 

@@ -36,9 +36,10 @@ static gyre_status plan_header(const struct gyre_config *config, const char *nam
     plan->sealed = number(config, name, "seal") != 0;
     if (plan->sealed)
         need(plan, "id");
-    return status == GYRE_OK
-               ? status
-               : gyre_error_add(status, "in the section [queue.%s]", name && name[0] ? name : "default");
+    if (status == GYRE_OK)
+        return status;
+    gyre_error_add(status, "in the section [queue.%s]", name && name[0] ? name : "default");
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "header", status);
 }
 
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
@@ -84,7 +85,9 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     options->age_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "age_ms");
     options->window = number(config, section, "window");
     options->any_order = number(config, section, "order") != 0;
-    return status == GYRE_OK ? check(options) : status;
+    if (status != GYRE_OK)
+        return status;
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "levels", check(options));
 }
 
 /* ---- where messages lie ---- */
@@ -94,6 +97,16 @@ enum { LARGE_SLOT = 1024 }; /* bytes; messages beyond are stored back to back */
 static bool tail_is_large(uint32_t least, uint32_t size)
 {
     return least != 0 && size > LARGE_SLOT;
+}
+
+static gyre_status refuse_bridged(const struct gyre_config *config, const struct gyre_queue_site *site,
+                                  const char *section, bool logged)
+{
+    gyre_status status = gyre_error_set(
+        logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
+        "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
+        site->kernel, logged ? "for kernels with checkpoints and queues with a journal" : "on this backend");
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
 
 /* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
@@ -107,11 +120,7 @@ gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struc
     if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */
         return GYRE_OK;
     if (layout == GYRE_LAYOUT_BRIDGED && (logged || none))
-        return gyre_error_set(
-            logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
-            "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
-            site->kernel,
-            logged ? "for kernels with checkpoints and queues with a journal" : "on this backend");
+        return refuse_bridged(config, site, section, logged);
     if (layout == GYRE_LAYOUT_AUTO && (logged || none ||
                                        (!tail_is_large(options->request_least, options->request_size) &&
                                         !tail_is_large(options->reply_least, options->reply_size))))

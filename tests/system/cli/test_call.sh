@@ -270,6 +270,23 @@ says "there is no backend 'no_such_backend'"
 run call --backend no_such_backend --buffer counts=zeros:4 "$kinds:count" <"$nothing"
 exits 3
 says "there is no backend 'no_such_backend'"
+# what only a launch finds wrong is told with its place in the file: misplaced EXIT LINE TEXT SENTENCE
+misplaced()
+{
+    printf '%b' "$3" >"$folder/launch.ini"
+    run call --config "$folder/launch.ini" "$kinds:outcomes" '{"value":1}' <"$nothing"
+    exits "$1"
+    says "gyre: $folder/launch.ini:$2: $4"
+}
+misplaced 3 2 '[gyre]\nbackend = no_such\n' "there is no backend 'no_such'"
+misplaced 3 4 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nbackend = no_such\n' "there is no backend 'no_such'"
+misplaced 1 4 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nblocks = 65536\n' "kernel 'outcomes': 65536 blocks, and "
+misplaced 1 4 '[gyre]\nbackend = cpu\n[kernel.default]\nlanes = 1048576\n' "kernel 'outcomes': 1048576 lanes, and "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\nheader = 17\n' "in the section [queue.outcomes]: header: '17'"
+misplaced 4 5 '[gyre]\nbackend = cpu\n[queue.outcomes]\npolicy = drop_oldest\nlevels = 3\n' "queue 'outcomes' has 3 levels"
+misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\ndurability = journal\n' "queue 'outcomes' has durability = journal: say in"
+misplaced 3 2 '[gyre]\nbackend = no_such\n[queue.default]\nheader = 17\n' "there is no backend"
+
 call --device 999 "$kinds:outcomes" '{"value":1}' <"$nothing"
 exits 3
 says "999"
