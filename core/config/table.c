@@ -559,10 +559,11 @@ static const struct gyre_config_row rows[] = {
      .min = 0,
      .max = 1 << 20,
      .preset = "0",
-     .doc = "How many ids of messages are remembered: a message whose header names one of them is "
-            "not sent again (`GYRE_DROPPED`, counted). Messages that name no id are not looked at. Each queue "
-            "remembers what was sent into it since it was opened: not what other programs sent, nor, with a "
-            "journal, what an earlier run did."},
+     .doc =
+         "How many ids of messages are remembered: a message whose header names one of them is "
+         "not sent again (`GYRE_DROPPED`, counted). Messages that name no id are not looked at. Each queue "
+         "remembers what was sent into it since it was opened: not what other programs sent, nor, with a "
+         "journal, what an earlier run did."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "levels",
