@@ -24,6 +24,7 @@
 #include "core/base/places.h"
 #include "core/base/process.h"
 #include "core/base/temporary.h"
+#include "core/base/text.h"
 #include "core/cache/cache.h"
 #include "core/isolation/keeper.h"
 #include "core/runtime/tools.h"
@@ -195,8 +196,13 @@ static void look_at_entries(doctor_report *report, const struct gyre_cache *cach
             tell_left(report, report->clean && unlink(entries[i].path) == 0, "cache", entries[i].path,
                       "damaged");
     }
-    doctor_find(report, DOCTOR_OK, "cache", "%zu compiled kernels, %llu of at most %llu bytes, in %s", count,
-                (unsigned long long)total, (unsigned long long)cache->size_max, cache->folder);
+    doctor_find(report, DOCTOR_OK, "cache", "%zu compiled kernel%s, %llu of at most %llu bytes, in %s", count,
+                gyre_text_plural(count), (unsigned long long)total, (unsigned long long)cache->size_max,
+                cache->folder);
+    if (access(cache->folder, W_OK) != 0)
+        doctor_find(report, DOCTOR_NOTE, "cache",
+                    "%s: %s; kernels that are not in it are compiled at every start", cache->folder,
+                    strerror(errno));
     free(entries);
 }
 
@@ -232,6 +238,11 @@ static void tell_folder(void *context, const char *path)
 
 void doctor_look_at_temporary(doctor_report *report)
 {
+    struct gyre_temporary folder;
+    if (gyre_temporary_make(&folder, "/tmp") != GYRE_OK)
+        doctor_find(report, DOCTOR_PROBLEM, "temporary", "nothing can be compiled: %s", gyre_error_cause());
+    else
+        gyre_temporary_remove(&folder);
     gyre_temporary_each_left(tell_folder, report);
 }
 

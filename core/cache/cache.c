@@ -186,8 +186,10 @@ bool gyre_cache_store(struct gyre_cache *cache, const struct gyre_cache_item *it
     gyre_status status = GYRE_FAILED;
     for (int attempt = 0; attempt < 2 && status != GYRE_OK;
          attempt++) { /* eviction may take the folder away */
-        mkdir(folder, 0700);
-        status = gyre_artifact_write(path, item->image, item->image_size, note);
+        if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+            status = gyre_artifact_write(path, item->image, item->image_size, note);
+        else
+            status = gyre_error_set(GYRE_FAILED, "'%s' cannot be written: %s", folder, strerror(errno));
     }
     free(note);
     if (status != GYRE_OK) {

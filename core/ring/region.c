@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,9 +57,10 @@ static gyre_status check_size(const char *name, size_t size)
 
 static gyre_status exhausted(const char *name, size_t size, const char *call)
 {
-    return gyre_error_set(GYRE_EXHAUSTED,
-                          "%s needs %zu bytes of shared memory, %s says: %s; use a smaller capacity", name,
-                          size, call, strerror(errno));
+    const bool files = errno == EMFILE || errno == ENFILE;
+    return gyre_error_set(GYRE_EXHAUSTED, "%s needs %zu bytes of shared memory, %s says: %s; %s", name, size,
+                          call, strerror(errno),
+                          files ? "raise the limit of open files (ulimit -n)" : "use a smaller capacity");
 }
 
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out)

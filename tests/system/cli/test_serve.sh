@@ -121,6 +121,9 @@ prints '"what":"gyre-check"'
 run doctor --backend cpu --set backend.cpu.compiler=no-such-compiler
 exits 1
 prints "'no-such-compiler' (backend.cpu.compiler) is not here: install one"
+TMPDIR=/dev/null run doctor --backend cpu
+exits 1
+prints "nothing can be compiled: no temporary folder can be made in '/dev/null' (Not a directory)"
 run serve --backend cpu
 exits 2
 says "expected at least one kernel"

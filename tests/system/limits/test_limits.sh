@@ -58,6 +58,16 @@ for count in 4 6 8 10 12; do
     ((code < 128 && code != 126)) || fail "expected an answer or a sentence, not the end by a signal"
     ((code == 0 || code == 127)) || [[ "$err" == "gyre: "* ]] || fail "expected a sentence"
 done
+rings_refused=0
+for count in {4..16}; do
+    limited -n "$count" --set backend.cpu.isolation=process "$kept" 1
+    if [[ "$err" == *memfd_create* ]]; then
+        rings_refused=$((rings_refused + 1))
+        says "memfd_create says: Too many open files; raise the limit of open files (ulimit -n)"
+    fi
+done
+checks=$((checks + 1))
+((rings_refused > 0)) || fail "expected a limit at which a ring finds no descriptor"
 
 # a limit of file sizes, which ends other programs with a signal: the rings are files too
 limited -f 4 "$same" 1
@@ -93,6 +103,16 @@ END
         "$same" 1 </dev/null
     exits 3
     says "is mounted without the right to run programs (noexec): name another place (TMPDIR is that of compiles"
+    # shellcheck disable=SC2016
+    sed 's/^shift/mkdir "$1\/kernels"; mount -o remount,ro "$1" || exit 99; shift/' "$folder/on_tiny" >"$folder/read_only"
+    GYRE=unshare run -rm sh "$folder/read_only" "$tiny" "$program" call --backend cpu --set "gyre.cache_dir=$tiny" \
+        "$same" 1 </dev/null
+    exits 0
+    prints 1
+    says "compiled kernels are not kept: '$tiny/kernels/"
+    says "cannot be written: Read-only file system"
+    GYRE=unshare run -rm sh "$folder/read_only" "$tiny" "$program" doctor --backend cpu --set "gyre.cache_dir=$tiny"
+    prints "$tiny/kernels: Read-only file system; kernels that are not in it are compiled at every start"
     GYRE=unshare run -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$program" call --backend cpu "$same" 1 </dev/null
     exits 0
     prints 1
