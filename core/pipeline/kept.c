@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT_(number) #number
 #define TEXT(number)  TEXT_(number)
@@ -100,6 +101,22 @@ static void tell_reused(struct gyre_run *run, const char *from)
                   run->artifact.image_size);
 }
 
+/* For debuggers and readers: the generated unit beside the entry, under its name and ".c". */
+static void keep_unit(const struct gyre_run *run)
+{
+    char path[PATH_MAX + 4], *text = NULL;
+    snprintf(path, sizeof path, "%s.c", run->artifact_path);
+    if (!run->settings.keep_source || access(path, F_OK) == 0)
+        return;
+    text = gyre_unit_text(&run->source);
+    FILE *file = text ? fopen(path, "we") : NULL;
+    if (file) {
+        fputs(text, file);
+        fclose(file);
+    }
+    free(text);
+}
+
 bool gyre_run_find(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
@@ -107,22 +124,10 @@ bool gyre_run_find(struct gyre_run *run)
     if (!run->report.cache_hit)
         return false;
     memcpy(run->report.artifact, run->artifact_path, sizeof run->report.artifact);
+    keep_unit(run);
     tell_reused(run, "from the cache");
     run->report.stages[GYRE_STAGE_COMPILE].duration_ns = gyre_clock_ns() - start;
     return true;
-}
-
-/* For debuggers and readers: the generated unit beside the entry, under its name and ".c". */
-static void keep_unit(const struct gyre_run *run)
-{
-    char path[PATH_MAX + 4], *text = gyre_unit_text(&run->source);
-    snprintf(path, sizeof path, "%s.c", run->artifact_path);
-    FILE *file = text ? fopen(path, "we") : NULL;
-    if (file) {
-        fputs(text, file);
-        fclose(file);
-    }
-    free(text);
 }
 
 void gyre_run_keep(struct gyre_run *run)
@@ -139,8 +144,7 @@ void gyre_run_keep(struct gyre_run *run)
     if (note && !unjudged && gyre_cache_store(&run->cache, &item, path)) {
         memcpy(run->artifact_path, path, sizeof path);
         memcpy(run->report.artifact, path, sizeof path);
-        if (run->settings.keep_source)
-            keep_unit(run);
+        keep_unit(run);
     }
     warn(run);
     free(note);

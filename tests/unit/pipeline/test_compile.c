@@ -208,6 +208,10 @@ START_TEST(keep_source_leaves_the_unit_beside_the_entry)
     ck_assert_msg(world_run_text(&world, good_kernel) == GYRE_OK, "%s", gyre_error_text());
     snprintf(path, sizeof path, "%s.c", world.report.artifact);
     ck_assert_int_eq(access(path, R_OK), 0);
+    ck_assert_int_eq(unlink(path), 0); /* as when the entry was made without the setting */
+    ck_assert_int_eq(world_run_text(&world, good_kernel), GYRE_OK);
+    ck_assert(world.report.cache_hit);
+    ck_assert_int_eq(access(path, R_OK), 0);
     world_close(&world);
 }
 END_TEST
