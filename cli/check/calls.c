@@ -70,10 +70,13 @@ static bool is_math(const char *name)
     return false;
 }
 
-static void check_foreign(struct checker *checker, const char *name, const struct place *place)
+static void check_foreign(struct checker *checker, CXCursor call, const char *name, const struct place *place)
 {
-    if (is_math(name))
+    if (is_math(name)) {
+        if (name[strlen(name) - 1] != 'f')
+            check_math(checker, call, name, place);
         return;
+    }
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         if (!in_names(groups[i].names, name))
             continue;
@@ -115,15 +118,23 @@ size_t find_function(struct checker *checker, CXCursor cursor, bool add)
     return checker->function_count++;
 }
 
-static void check_user_call(struct checker *checker, CXCursor target, size_t from, const struct place *place)
+static void check_user_call(struct checker *checker, CXCursor call, CXCursor target, size_t from,
+                            const struct place *place)
 {
     CXCursor definition = clang_getCursorDefinition(target);
     char name[128];
+    take_string(clang_getCursorSpelling(target), name, sizeof name);
     if (clang_Cursor_isNull(definition)) {
-        take_string(clang_getCursorSpelling(target), name, sizeof name);
-        check_foreign(checker, name, place);
+        check_foreign(checker, call, name, place);
         return;
     }
+    if (clang_getCursorType(definition).kind == CXType_FunctionNoProto &&
+        clang_Cursor_getNumArguments(call) > 0)
+        report_refuse(
+            &checker->report, "check", place,
+            "call of '%s' with arguments, where its `()` says nothing of any: devices take that for "
+            "none: name its parameters",
+            name);
     size_t to = find_function(checker, definition, true);
     if (to != SIZE_MAX && checker->call_count < CALLS_MAX)
         checker->calls[checker->call_count++] = (struct user_call){from, to, *place};
@@ -163,10 +174,10 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
         return;
     }
     if (owner == OWNER_USER) {
-        check_user_call(checker, target, function, &place);
+        check_user_call(checker, call, target, function, &place);
         return;
     }
-    check_foreign(checker, name, &place);
+    check_foreign(checker, call, name, &place);
 }
 
 /* ---- recursion ---- */

@@ -35,17 +35,6 @@ static void check_cast(struct checker *checker, CXCursor cast, CXCursor operand)
             "the same qualifier, as in `(const GYRE_GLOBAL u32 *)x`");
 }
 
-/* What the text of a cursor begins with. */
-static void first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size)
-{
-    CXToken *token = clang_getToken(checker->unit, clang_getRangeStart(clang_getCursorExtent(cursor)));
-    text[0] = '\0';
-    if (!token)
-        return;
-    take_string(clang_getTokenSpelling(checker->unit, *token), text, size);
-    clang_disposeTokens(checker->unit, token, 1);
-}
-
 /* libclang has no kind of its own for `.field = value` and `[index] = value`: no expression begins so. */
 static void check_initializer(struct checker *checker, CXCursor initializer)
 {
@@ -109,10 +98,22 @@ static void check_statement(struct checker *checker, CXCursor cursor)
         check_type(checker, cursor, clang_getTypedefDeclUnderlyingType(cursor), "type");
         break;
     case CXCursor_ParmDecl:
-        check_type(checker, cursor, clang_getCursorType(cursor), "parameter");
+        check_parameter(checker, cursor);
         break;
     case CXCursor_DeclRefExpr:
         check_reference(checker, cursor);
+        check_hidden(checker, cursor);
+        break;
+    case CXCursor_TypeRef:
+        check_library_type(checker, cursor);
+        check_hidden(checker, cursor);
+        break;
+    case CXCursor_StringLiteral:
+        check_literal(checker, cursor);
+        break;
+    case CXCursor_UnaryOperator:
+    case CXCursor_CompoundAssignOperator:
+        check_change(checker, cursor);
         break;
     default:
         break;
@@ -143,6 +144,8 @@ static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXCl
         check_cast(body->checker, parent, cursor);
     if (clang_getCursorKind(parent) == CXCursor_InitListExpr)
         check_initializer(body->checker, cursor);
+    if (kind == CXCursor_UnexposedExpr)
+        check_conversion(body->checker, parent, cursor);
     if (kind == CXCursor_CallExpr) {
         struct skip_first state = {body, false};
         check_call(body->checker, cursor, body->function);
@@ -187,12 +190,17 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
         check_include(checker, cursor);
         return CXChildVisit_Continue;
     }
+    if (clang_getCursorKind(cursor) == CXCursor_MacroExpansion) {
+        check_expansion(checker, cursor);
+        return CXChildVisit_Continue;
+    }
     if (clang_isPreprocessing(clang_getCursorKind(cursor)) ||
         owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
         return CXChildVisit_Continue;
     switch (clang_getCursorKind(cursor)) {
     case CXCursor_FunctionDecl:
         check_name(checker, cursor);
+        check_function_name(checker, cursor);
         visit_function(checker, cursor);
         break;
     case CXCursor_VarDecl:
@@ -221,7 +229,28 @@ static void check_any_kernel(struct checker *checker, const char *path)
                       "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or GYRE_ACTOR");
 }
 
-enum { FIXED_OPTIONS = 10, OPTIONS_MAX = 64 };
+enum { OPTIONS_MAX = 64 };
+
+/* Of the warnings, what gcc, NVRTC or an OpenCL compiler takes for an error; diagnostics.c has their sentences. */
+static const char *const fixed_options[] = {"-x",
+                                            "c",
+                                            "-std=gnu11",
+                                            "-DGYRE_CHECK=1",
+                                            "-ferror-limit=20",
+                                            "-Wno-everything",
+                                            "-Werror=duplicate-decl-specifier",
+                                            "-Werror=implicit-int",
+                                            "-Werror=int-conversion",
+                                            "-Werror=incompatible-pointer-types",
+                                            "-Werror=pointer-sign",
+                                            "-Werror=compare-distinct-pointer-types",
+                                            "-Werror=pointer-integer-compare",
+                                            "-Werror=pointer-arith",
+                                            "-Werror=gnu-case-range",
+                                            "-Werror=gnu-conditional-omitted-operand",
+                                            "-Werror=zero-length-array",
+                                            "-Werror=return-type"};
+enum { FIXED_OPTIONS = sizeof fixed_options / sizeof fixed_options[0] };
 
 static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char *path, const char *text,
                               size_t text_size)
@@ -230,18 +259,15 @@ static enum CXErrorCode parse(struct checker *checker, CXIndex index, const char
     const char *slash = strrchr(path, '/');
     struct CXUnsavedFile replaced = {path, text, text_size};
     snprintf(folder, sizeof folder, "-I%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    /* of the warnings, what gcc and NVRTC take for an error */
-    const char *arguments[FIXED_OPTIONS + OPTIONS_MAX] = {"-x",
-                                                          "c",
-                                                          "-std=gnu11",
-                                                          "-DGYRE_CHECK=1",
-                                                          "-ferror-limit=20",
-                                                          "-Wno-everything",
-                                                          "-Werror=duplicate-decl-specifier",
-                                                          folder,
-                                                          "-isystem",
-                                                          checker->headers};
-    int count = FIXED_OPTIONS;
+    const char *arguments[FIXED_OPTIONS + 3 + OPTIONS_MAX];
+    int count = 0;
+    while (count < FIXED_OPTIONS) {
+        arguments[count] = fixed_options[count];
+        count++;
+    }
+    arguments[count++] = folder;
+    arguments[count++] = "-isystem";
+    arguments[count++] = checker->headers;
     for (size_t i = 0; i < checker->option_count && i < OPTIONS_MAX; i++)
         arguments[count++] = checker->options[i];
     return clang_parseTranslationUnit2(
@@ -261,6 +287,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
     } else {
         check_diagnostics(checker);
         clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_top, checker);
+        check_words(checker);
         check_recursion(checker);
         check_any_kernel(checker, path);
         clang_disposeTranslationUnit(checker->unit);

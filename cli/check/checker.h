@@ -65,6 +65,11 @@ enum owner owner_of_file(const struct checker *checker, CXFile file);
 /** Copies and disposes; returns `text`. */
 char *take_string(CXString string, char *text, size_t size);
 
+/** Who wrote what a cursor begins with, in a macro or not. */
+enum owner owner_of_text(const struct checker *checker, CXCursor cursor);
+/** What the text of a cursor begins with. */
+char *first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size);
+
 /* ---- diagnostics.c: the parser's own errors ---- */
 void check_diagnostics(struct checker *checker);
 
@@ -81,12 +86,38 @@ void check_member(struct checker *checker, CXCursor cursor);
 /** A struct that the user declared, or that a declaration of a message became. */
 void check_struct(struct checker *checker, CXCursor cursor);
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
+void check_parameter(struct checker *checker, CXCursor cursor);
+/** Refuses the use of a type, or of a constant, that was declared inside of a struct, where C++ hides it. */
+void check_hidden(struct checker *checker, CXCursor reference);
 
 /* ---- names.c: what other dialects cannot take over as it is ---- */
 /** Refuses a declared name that is a keyword of another dialect. */
 void check_name(struct checker *checker, CXCursor declaration);
 /** Refuses a `case` behind a variable with a value in the same braces. */
 void check_switch(struct checker *checker, CXCursor statement);
+
+/** Refuses a function with the name of one of OpenCL's own. */
+void check_function_name(struct checker *checker, CXCursor function);
+
+/* ---- conversions.c: what C converts by itself, and other dialects do not ---- */
+void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion);
+/** A text that fills its array to the last byte. */
+void check_literal(struct checker *checker, CXCursor literal);
+/** `++`, `--` and `+=` on an enumeration. */
+void check_change(struct checker *checker, CXCursor operation);
+/** A call of one of C's functions for f64, whose name ends without f. */
+void check_math(struct checker *checker, CXCursor call, const char *name, const struct place *place);
+
+/* ---- library.c: names of C's library, which only the CPU's headers bring along ---- */
+void check_library_type(struct checker *checker, CXCursor reference);
+void check_expansion(struct checker *checker, CXCursor expansion);
+/** What to write in its place, or NULL when there is no such name there. */
+const char *library_advice(const char *name);
+
+/* ---- words.c: words of C that C++ or OpenCL C lack ---- */
+void check_words(struct checker *checker);
+/** In the body of a macro of the user's. */
+void check_macro_words(struct checker *checker, CXCursor definition);
 
 /* ---- calls.c ---- */
 /** `function` is the index of the caller among the user's functions. */

@@ -63,9 +63,58 @@ void check_type(struct checker *checker, CXCursor cursor, CXType type, const cha
 
 static enum CXChildVisitResult count_member(CXCursor cursor, CXCursor parent, CXClientData data)
 {
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
     (void)parent;
-    *(unsigned *)data += clang_getCursorKind(cursor) == CXCursor_FieldDecl;
+    *(unsigned *)data +=
+        kind == CXCursor_FieldDecl || kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl;
     return CXChildVisit_Continue;
+}
+
+/* ---- where a name is known ---- */
+
+/* The struct inside of which a type was declared, or a constant's type, or none. */
+static CXCursor hiding_struct(CXCursor declared)
+{
+    if (clang_getCursorKind(declared) == CXCursor_EnumConstantDecl)
+        declared = clang_getCursorSemanticParent(declared);
+    CXCursor outer = clang_getCursorLexicalParent(declared);
+    enum CXCursorKind kind = clang_getCursorKind(declared), around = clang_getCursorKind(outer);
+    bool type = kind == CXCursor_StructDecl || kind == CXCursor_UnionDecl || kind == CXCursor_EnumDecl;
+    return type && (around == CXCursor_StructDecl || around == CXCursor_UnionDecl) ? outer
+                                                                                   : clang_getNullCursor();
+}
+
+static unsigned offset_of(CXSourceLocation location, CXFile *file)
+{
+    unsigned offset = 0;
+    clang_getFileLocation(location, file, NULL, NULL, &offset);
+    return offset;
+}
+
+static bool is_inside(CXCursor cursor, CXCursor outer)
+{
+    CXFile file = NULL, other = NULL;
+    CXSourceRange range = clang_getCursorExtent(outer);
+    const unsigned at = offset_of(clang_getCursorLocation(cursor), &file);
+    const unsigned start = offset_of(clang_getRangeStart(range), &other);
+    const unsigned end = offset_of(clang_getRangeEnd(range), &other);
+    return clang_File_isEqual(file, other) && at >= start && at < end;
+}
+
+void check_hidden(struct checker *checker, CXCursor reference)
+{
+    char name[128];
+    CXCursor declared = clang_getCursorReferenced(reference);
+    CXCursor outer = hiding_struct(declared);
+    if (clang_Cursor_isNull(outer) || is_inside(reference, outer))
+        return;
+    struct place place = place_of(clang_getCursorLocation(reference));
+    take_string(clang_getCursorSpelling(declared), name, sizeof name);
+    report_refuse(
+        &checker->report, "check", &place,
+        "'%s' was declared inside of a struct, where C++, as which CUDA compiles kernels, keeps it: "
+        "declare its type before the struct",
+        name);
 }
 
 /* GYRE_PROTOCOL counts its messages in such a struct, with one member before theirs. */
@@ -111,15 +160,34 @@ void check_member(struct checker *checker, CXCursor cursor)
             name);
 }
 
+/* The array itself, or one that a pointer leads to. */
 static bool is_variable_length(CXType type)
 {
     type = clang_getCanonicalType(type);
     while (type.kind != CXType_Invalid) {
         if (type.kind == CXType_VariableArray)
             return true;
-        type = clang_getCanonicalType(clang_getArrayElementType(type));
+        type = clang_getCanonicalType(type.kind == CXType_Pointer ? clang_getPointeeType(type)
+                                                                  : clang_getArrayElementType(type));
     }
     return false;
+}
+
+static void check_length(struct checker *checker, const struct place *place, CXType type, const char *name)
+{
+    if (is_variable_length(type))
+        report_refuse(&checker->report, "check", place,
+                      "variable-length array '%s': give it a constant length, or use scratch or a buffer",
+                      name);
+}
+
+void check_parameter(struct checker *checker, CXCursor cursor)
+{
+    char name[128];
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_type(checker, cursor, clang_getCursorType(cursor), "parameter");
+    check_length(checker, &place, clang_getCursorType(cursor), name);
 }
 
 static bool is_constant(CXType type)
@@ -185,6 +253,15 @@ static void check_global(struct checker *checker, CXCursor cursor, const struct 
                       name);
 }
 
+static void check_value(struct checker *checker, CXCursor cursor, const struct place *place, const char *name)
+{
+    CXType type = clang_getCursorType(cursor);
+    if (!checker->macro_is_broken && (is_constant(type) || is_in_constant_memory(type)) &&
+        !is_description(name) && clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
+        report_refuse(&checker->report, "check", place,
+                      "constant '%s' has no value, which C++ and OpenCL C want: write it behind a `=`", name);
+}
+
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
 {
     char name[128];
@@ -193,10 +270,8 @@ void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
     CXType type = clang_getCursorType(cursor);
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_type(checker, cursor, type, "variable");
-    if (is_variable_length(type))
-        report_refuse(&checker->report, "check", &place,
-                      "variable-length array '%s': give it a constant length, or use scratch or a buffer",
-                      name);
+    check_length(checker, &place, type, name);
+    check_value(checker, cursor, &place, name);
     if (clang_getCursorTLSKind(cursor) != CXTLS_None)
         report_refuse(&checker->report, "check", &place,
                       "thread-local variable '%s': a lane's own values are local variables", name);

@@ -115,6 +115,66 @@ static bool refuse_type(struct checker *checker, const struct place *place, cons
     return true;
 }
 
+/* What C's compilers warn of and a device's refuse; checker.c turns these warnings into errors. */
+static const struct option_reason {
+    const char *option, *reason;
+} option_reasons[] = {
+    {"-Wint-conversion",
+     "a number becomes a pointer, or a pointer a number: cast it, through u64, where that is meant"},
+    {"-Wincompatible-pointer-types",
+     "a pointer becomes one to another type: write a cast, with GYRE_GLOBAL or GYRE_SHARED before the `*` where "
+     "it has one"},
+    {"-Wincompatible-pointer-types-discards-qualifiers",
+     "a pointer to what may only be read becomes one that writes: write `const` at the parameter or variable"},
+    {"-Wincompatible-function-pointer-types", "function pointers, which devices cannot call"},
+    {"-Wpointer-sign",
+     "a pointer becomes one to numbers of the other sign: write a cast, with GYRE_GLOBAL or GYRE_SHARED before "
+     "the `*` where it has one"},
+    {"-Wcompare-distinct-pointer-types", "two pointers to different types are compared: cast one of them"},
+    {"-Wpointer-integer-compare", "a pointer is compared with a number: compare it with NULL, or cast it"},
+    {"-Wpointer-arith", "arithmetic with void, which has no size on devices: cast to a pointer to u8"},
+    {"-Wgnu-pointer-arith", "arithmetic with void, which has no size on devices: cast to a pointer to u8"},
+    {"-Wgnu-case-range", "a range of cases, which C++ does not have: write each, or `if`"},
+    {"-Wgnu-conditional-omitted-operand", "`x ?: y`, which C++ does not have: write `x ? x : y`"},
+    {"-Wzero-length-array",
+     "an array of length 0, which C++ does not have: give it a length, or leave it out"},
+    {"-Wreturn-type", "a function that returns a value can end without one: write a `return` with a value"},
+};
+
+static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, const struct place *place)
+{
+    char option[96];
+    if (checker->macro_is_broken)
+        return false;
+    take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
+    for (size_t i = 0; i < sizeof option_reasons / sizeof option_reasons[0]; i++) {
+        if (strcmp(option_reasons[i].option, option) != 0)
+            continue;
+        report_refuse(&checker->report, "check", place, "%s", option_reasons[i].reason);
+        return true;
+    }
+    return false;
+}
+
+/* A name that other headers of C's library, or other dialects, would have. */
+static bool refuse_library_name(struct checker *checker, const struct place *place, const char *text)
+{
+    static const char *const beginnings[] = {form_prefix, "unknown type name '"};
+    char name[64];
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+        const size_t length = strlen(beginnings[i]);
+        if (strncmp(text, beginnings[i], length) != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(text + length, "'"), text + length);
+        if (!library_advice(name))
+            return false;
+        report_refuse(&checker->report, "check", place, "'%s' is nothing that kernels have: %s", name,
+                      library_advice(name));
+        return true;
+    }
+    return false;
+}
+
 static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
 {
     char text[512], name[256];
@@ -135,8 +195,14 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         return; /* check_include refuses it */
     else if (strncmp(text, handler_prefix, sizeof handler_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
-    else if (refuse_type(checker, &place, text))
+    else if (refuse_option(checker, diagnostic, &place) || refuse_type(checker, &place, text) ||
+             refuse_library_name(checker, &place, text))
         return;
+    else if (strstr(text, "not compatible with any generic association type"))
+        report_refuse(
+            &checker->report, "check", &place,
+            "a pointer that this function does not take: gyre_atomic_add and its kin take one to u32, i32, "
+            "u64 or i64 in state, buffers or scratch");
     else if (strcmp(text, twice_static) == 0)
         report_refuse(&checker->report, "check", &place,
                       "GYRE_CONSTANT is static already: leave `static` out");

@@ -19,6 +19,13 @@ static const char opencl_keywords[] =
     " kernel global local constant generic pipe read_only write_only read_write half uchar ushort uint ulong "
     "event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
 
+/* Functions that a kernel cannot have its own of; those that types.h frees the names of are not among them. */
+static const char opencl_functions[] =
+    " barrier mem_fence read_mem_fence write_mem_fence get_work_dim get_global_id get_global_size get_local_id "
+    "get_local_size get_group_id get_num_groups get_global_offset printf popcount rsqrt mul24 mad24 mul_hi "
+    "mad_hi hadd rhadd add_sat sub_sat abs_diff upsample clz bitselect smoothstep maxmag minmag pown powr rootn "
+    "sinpi cospi tanpi asinpi acospi atanpi exp10 sincos ";
+
 static bool in_list(const char *list, const char *name)
 {
     char word[72];
@@ -56,6 +63,17 @@ void check_name(struct checker *checker, CXCursor declaration)
         return;
     struct place place = place_of(clang_getCursorLocation(declaration));
     report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, where);
+}
+
+void check_function_name(struct checker *checker, CXCursor function)
+{
+    char name[128];
+    take_string(clang_getCursorSpelling(function), name, sizeof name);
+    if (!in_list(opencl_functions, name))
+        return;
+    struct place place = place_of(clang_getCursorLocation(function));
+    report_refuse(&checker->report, "check", &place,
+                  "the name '%s' is that of a function in OpenCL C: choose another", name);
 }
 
 struct switch_walk {

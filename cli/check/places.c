@@ -46,3 +46,25 @@ enum owner owner_of_use(const struct checker *checker, CXSourceLocation location
     clang_getFileLocation(location, &file, NULL, NULL, NULL);
     return owner_of_file(checker, file);
 }
+
+/* A macro's text is where it was written, not where the macro is used. */
+enum owner owner_of_text(const struct checker *checker, CXCursor cursor)
+{
+    CXToken *token = clang_getToken(checker->unit, clang_getRangeStart(clang_getCursorExtent(cursor)));
+    if (!token)
+        return OWNER_NOBODY;
+    enum owner owner = owner_of_use(checker, clang_getTokenLocation(checker->unit, *token));
+    clang_disposeTokens(checker->unit, token, 1);
+    return owner;
+}
+
+char *first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size)
+{
+    CXToken *token = clang_getToken(checker->unit, clang_getRangeStart(clang_getCursorExtent(cursor)));
+    text[0] = '\0';
+    if (!token)
+        return text;
+    take_string(clang_getTokenSpelling(checker->unit, *token), text, size);
+    clang_disposeTokens(checker->unit, token, 1);
+    return text;
+}

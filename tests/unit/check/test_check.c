@@ -142,6 +142,87 @@ static const struct case_of_rule broken[] = {
     {NULL, "long double x = 1; reply->a[0] = (f32)x;", BODY, "long double"},
     {NULL, "__int128 x = 1; reply->n = (u32)x;", BODY, "128-bit"},
     {NULL, "_Atomic u32 x = 1; reply->n = x;", BODY, "_Atomic"},
+    /* what C11 takes, and CUDA's C++ or OpenCL C does not */
+    {NULL, "u32 x = 1; void *v = &x; u32 *p = v; reply->n = *p;", BODY, "a pointer to void becomes one"},
+    {NULL, "const GYRE_GLOBAL void *v = request; const GYRE_GLOBAL u32 *p = v; reply->n = *p;", BODY,
+     "a pointer to void becomes one"},
+    {"GYRE_HELPER u32 f(const u32 *p) { return *p; }", "u32 x = 1;\nconst void *v = &x;\nreply->n = f(v);",
+     BODY + 2, "a pointer to void becomes one"},
+    {NULL, "u32 *p = (void *)0; reply->n = p == 0;", BODY, "a pointer to void becomes one"},
+    {"enum color { RED, GREEN };", "enum color c = request->n; reply->n = (u32)c;", BODY,
+     "a number becomes an enumeration: C++, as which CUDA compiles kernels, wants a cast for that: `(enum color)"},
+    {"enum color { RED, GREEN };", "enum color c = RED | GREEN; reply->n = (u32)c;", BODY,
+     "a number becomes an enumeration"},
+    {"enum color { RED, GREEN };\nenum size { SMALL };", "enum color c = SMALL; reply->n = (u32)c;", BODY + 1,
+     "a number becomes an enumeration"},
+    {"enum color { RED, GREEN };\nGYRE_HELPER u32 f(enum color c) { return (u32)c; }", "reply->n = f(1);",
+     BODY + 1, "a number becomes an enumeration"},
+    {"enum color { RED, GREEN };\nGYRE_HELPER enum color f(u32 n) { return n; }", NULL, HELPERS + 1,
+     "a number becomes an enumeration"},
+    {"typedef struct s { enum { OFF, ON } mode; u32 n; } s;", "s x = {0, 1}; reply->n = x.n;", BODY,
+     "a number becomes an enumeration"},
+    {"enum color { RED, GREEN };", "enum color c = RED; c++; reply->n = (u32)c;", BODY,
+     "arithmetic on an enumeration"},
+    {"enum color { RED, GREEN };", "enum color c = RED; c |= GREEN; reply->n = (u32)c;", BODY,
+     "arithmetic on an enumeration"},
+    {NULL, "uint32_t x = request->n; reply->n = x;", BODY,
+     "'uint32_t' is of C's library, which other devices do not have: use u32"},
+    {"GYRE_HELPER u32 f(uint8_t c) { return c; }", NULL, HELPERS, "use u8"},
+    {"#define WORD uint64_t", "WORD x = request->n; reply->n = (u32)x;", HELPERS, "use u64"},
+    {NULL, "reply->n = UINT32_MAX;", BODY, "write 0xffffffffu"},
+    {"#define EMPTY UINT32_MAX", "reply->n = EMPTY;", HELPERS, "write 0xffffffffu"},
+    {NULL, "reply->n = INT_MAX;", BODY, "write 0x7fffffff"},
+    {NULL, "bool x = 1; reply->n = x;", BODY, "'bool' is nothing that kernels have: use u32 or int"},
+    {NULL, "reply->a[0] = INFINITY;", BODY, "write gyre_f32_from_bits(0x7f800000u)"},
+    {NULL, "reply->a[0] = (f32)M_PI;", BODY, "write 3.14159"},
+    {NULL, "reply->n = (u32)isnan(request->a[0]);", BODY, "write x != x"},
+    {NULL, "reply->n = (u32)offsetof(request_type, a);", BODY, "'offsetof' is of C's library"},
+    {NULL, "const char *s = \"hello\"; reply->n = (u32)s[1];", BODY, "a pointer to a text"},
+    {"GYRE_HELPER u32 f(const char *s) { return (u32)s[0]; }", "reply->n = f(\"abc\");", BODY,
+     "a pointer to a text"},
+    {NULL, "char s[5] = \"hello\"; reply->n = (u32)s[1];", BODY, "a text of 5 bytes for an array of 5"},
+    {"GYRE_CONSTANT u8 s[2] = \"\\n\\\"\";", NULL, HELPERS, "a text of 2 bytes for an array of 2"},
+    {"GYRE_HELPER u32 f(const u32 *restrict p) { return *p; }", NULL, HELPERS, "'restrict', which C++"},
+    {"#define FAST restrict\nGYRE_HELPER u32 f(const u32 *FAST p) { return *p; }", NULL, HELPERS,
+     "'restrict', which C++"},
+    {NULL, "_Bool x = 1; reply->n = x;", BODY, "'_Bool', which C++"},
+    {NULL, "register u32 x = 1; reply->n = x;", BODY, "'register'"},
+    {NULL, "auto u32 x = 1; reply->n = x;", BODY, "'auto'"},
+    {"_Static_assert(sizeof(u32) == 4, \"no\");", NULL, HELPERS, "'_Static_assert'"},
+    {NULL, "reply->n = _Generic(request->n, u32: 1, default: 2);", BODY, "'_Generic'"},
+    {NULL, "_Alignas(16) u32 x[4] = {1}; reply->n = x[0] + (u32)_Alignof(u64);", BODY, "'_Alignas'"},
+    {NULL, "u32 y = 1; typeof(y) x = 3; reply->n = x + y;", BODY, "'typeof'"},
+    {"GYRE_HELPER u32 f(const u32 a[static 2]) { return a[0]; }", NULL, HELPERS,
+     "'static' between the brackets"},
+    {"#define T \"x\"", "gyre_log(gyre, \"a\"T, 1);", BODY, "'T' right behind a text"},
+    {NULL, "char s[4] = u8\"abc\"; reply->n = (u32)s[0];", BODY, "letters before its quotation mark"},
+    {NULL, "u32 *p = request->n; reply->n = p != 0;", BODY, "a number becomes a pointer"},
+    {NULL, "u32 y = 1; i32 *x = &y; reply->n = (u32)*x;", BODY, "numbers of the other sign"},
+    {"GYRE_HELPER void f(GYRE_GLOBAL u32 *p) { p[0] = 1; }", "f(&request->n);", BODY, "write `const`"},
+    {NULL, "u32 a = 1; f32 b = 1; reply->n = &a == &b;", BODY, "two pointers to different types"},
+    {NULL, "u32 a = 1; reply->n = &a == 5;", BODY, "compared with a number"},
+    {NULL, "u32 a[2] = {1, 2}; void *v = a; v = v + 4; reply->n = *(u32 *)v;", BODY, "arithmetic with void"},
+    {NULL, "switch (request->n) { case 1 ... 5: break; }", BODY, "a range of cases"},
+    {NULL, "reply->n = request->n ?: 3;", BODY, "`x ?: y`"},
+    {"typedef struct s { u32 n; u32 rest[0]; } s;", NULL, HELPERS, "an array of length 0"},
+    {"GYRE_HELPER u32 f(u32 n) { if (n) return 1; }", "reply->n = f(1);", HELPERS, "can end without one"},
+    {"struct outer { struct inner { u32 x; } i; };", "struct inner y = {1}; reply->n = y.x;", BODY,
+     "'inner' was declared inside of a struct"},
+    {"struct outer { enum { ONE = 1 } i; u32 n; };", "reply->n = ONE;", BODY,
+     "'ONE' was declared inside of a struct"},
+    {NULL, "const u32 x; reply->n = 1; (void)x;", BODY, "constant 'x' has no value"},
+    {"GYRE_CONSTANT u32 x[2];", "reply->n = x[0];", HELPERS, "constant 'x' has no value"},
+    {"GYRE_HELPER u32 f(u32 n, u32 a[][n]) { return a[0][0]; }", NULL, HELPERS, "variable-length array 'a'"},
+    {NULL, "u32 b[4] = {1}; u32(*p)[request->n] = 0; reply->n = b[0] + !p;", BODY,
+     "variable-length array 'p'"},
+    {"GYRE_HELPER u32 f() { return 1; }", "reply->n = f(3);", BODY, "call of 'f' with arguments"},
+    {NULL, "reply->a[0] = (f32)sqrt(request->n);", BODY, "call of 'sqrt' with an integer"},
+    {NULL, "f64 d = sin(request->a[0]); reply->a[0] = (f32)d;", BODY, "call of 'sin' with an f32"},
+    {NULL, "f64 d = 2; reply->a[0] = (f32)pow(d, request->n);", BODY,
+     "call of 'pow' with an f64 and another"},
+    {"GYRE_HELPER u32 popcount(u32 n) { return n; }", NULL, HELPERS, "that of a function in OpenCL C"},
+    {NULL, "u32 x = 0; gyre_atomic_add(&x, 1u); reply->n = x;", BODY,
+     "a pointer that this function does not take"},
     {"GYRE_KERNEL(k, request_type, reply_type) { return GYRE_NO_REPLY; }", NULL, BODY - 2,
      "two kernels are named 'k', the other one in line 7"},
 };
@@ -206,6 +287,31 @@ static const struct case_of_rule kept[] = {
     {"typedef struct pair { u32 a, b; } pair;\nenum { SIZE = 3 };\nGYRE_HELPER pair swap(pair p)\n"
      "{ pair q = {p.b, p.a}; return q; }",
      "pair p = {1, SIZE}; reply->n = swap(p).a;", 0, ""},
+    {"typedef enum { RED, GREEN } color;\nGYRE_CONSTANT color order[2] = {GREEN, RED};\n"
+     "GYRE_HELPER color flip(color c) { return c == RED ? GREEN : (order[c]); }",
+     "color c = request->n ? RED : GREEN, d = (reply->n = 1, RED), *p = &c; c = flip(c); *p = (color)request->n;\n"
+     "u8 k = RED; switch (c) { case RED: break; case 1: break; } reply->n = k + (u32)c + d + GREEN;",
+     0, ""},
+    {"GYRE_HELPER const u32 *f(const u32 *p, u32 n) { return n ? p : NULL; }",
+     "u32 x = 1, *p = NULL; const GYRE_GLOBAL u32 *q = 0; void *v = &x; p = (u32 *)v; reply->n = f(p, 1) && q;",
+     0, ""},
+    {"#define bool u32\n#define HOST_ONLY UINT32_MAX\n#if 0\nuint32_t unused(_Bool restrict);\n#endif",
+     "bool x = 1; size_t y = sizeof(u32); ptrdiff_t z = 0; reply->n = x + (u32)y + (u32)z; /* auto */", 0,
+     ""},
+    {"GYRE_CONSTANT u8 name[6] = \"hello\";\nGYRE_CONSTANT char names[2][4] = {\"abc\", \"\\\"\\\"\"};",
+     "char s[] = \"hello\"; reply->n = (u32)\"hello\"[1] + (u32)s[0] + name[0] + (u32)names[1][0]; gyre_fail(gyre, 1, "
+     "(\"no\"));",
+     0, ""},
+    {"typedef struct s { union { u32 a; f32 b; }; struct { u32 c; }; } s;\n"
+     "struct outer { struct inner { u32 x; } i[2]; enum { ON } e; };\n"
+     "GYRE_HELPER u32 f(const u32 *__restrict__ p) { return *p; }\nGYRE_HELPER u32 g() { return 1; }",
+     "s x; x.a = 1; struct outer y; y.i[0].x = f(&x.a); u32 z[2] __attribute__((aligned(16))) = {1, 2};\n"
+     "reply->n = y.i[0].x + z[0] + g() + (u32)__alignof__(u64);",
+     0, ""},
+    {NULL,
+     "f64 d = 2; u64 n = 3; d = sqrt(d) + pow(d, 2) + pow(2.0, d) + fmin(d, n) + fma(d, 1, 2) + fabs(request->a[0]);\n"
+     "reply->a[0] = (f32)sqrt((f64)n) + (f32)d + sqrtf(request->n) + fmaxf(1, request->a[1]);",
+     0, ""},
 };
 
 START_TEST(what_keeps_to_the_rules_passes)
@@ -262,6 +368,17 @@ START_TEST(a_plain_error_is_passed_on_as_the_parsers)
 }
 END_TEST
 
+/* A misspelled macro is one, too: what is said of that comes first. */
+START_TEST(a_declaration_without_a_type_is_an_error)
+{
+    struct checker *checker = judge_parts(NULL, "const n = 3; reply->n = n;");
+    ck_assert_uint_eq(checker->report.finding_count, 1);
+    ck_assert_str_eq(checker->report.findings[0].kind, "error");
+    ck_assert_uint_eq(checker->report.findings[0].place.line, BODY);
+    free(checker);
+}
+END_TEST
+
 START_TEST(the_report_has_one_line_each_and_ends_with_done)
 {
     char *text;
@@ -301,6 +418,7 @@ int main(void)
     tcase_add_test(tcase, a_file_without_kernels_is_refused);
     tcase_add_test(tcase, names_behind_a_broken_macro_are_not_what_is_told);
     tcase_add_test(tcase, a_plain_error_is_passed_on_as_the_parsers);
+    tcase_add_test(tcase, a_declaration_without_a_type_is_an_error);
     tcase_add_test(tcase, the_report_has_one_line_each_and_ends_with_done);
     tcase_add_test(tcase, without_the_dialects_headers_it_says_what_is_missing);
     suite_add_tcase(suite, tcase);

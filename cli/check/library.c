@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rule: of C's library a kernel has what <gyre/kernel.h> names. On the CPU its headers bring <stdint.h>,
+ * <stddef.h> and <math.h> along, whose types and macros other devices do not have. No state.
+ */
+#include "checker.h"
+
+#include <string.h>
+
+static const struct library_name {
+    const char *name, *advice;
+} library_names[] = {
+    {"int8_t", "use i8"},
+    {"int16_t", "use i16"},
+    {"int32_t", "use i32"},
+    {"int64_t", "use i64"},
+    {"uint8_t", "use u8"},
+    {"uint16_t", "use u16"},
+    {"uint32_t", "use u32"},
+    {"uint64_t", "use u64"},
+    {"intptr_t", "use i64"},
+    {"uintptr_t", "use u64"},
+    {"intmax_t", "use i64"},
+    {"uintmax_t", "use u64"},
+    {"float_t", "use f32"},
+    {"double_t", "use f64"},
+    {"bool", "use u32 or int for a truth value"},
+    {"true", "write 1"},
+    {"false", "write 0"},
+    {"uchar", "use u8"},
+    {"ushort", "use u16"},
+    {"uint", "use u32"},
+    {"ulong", "use u64"},
+    {"INT8_MAX", "write 127"},
+    {"INT16_MAX", "write 32767"},
+    {"INT32_MAX", "write 0x7fffffff"},
+    {"INT64_MAX", "write 0x7fffffffffffffffL"},
+    {"INT8_MIN", "write (-128)"},
+    {"INT16_MIN", "write (-32768)"},
+    {"INT32_MIN", "write (-0x7fffffff - 1)"},
+    {"INT64_MIN", "write (-0x7fffffffffffffffL - 1)"},
+    {"UINT8_MAX", "write 255"},
+    {"UINT16_MAX", "write 65535"},
+    {"UINT32_MAX", "write 0xffffffffu"},
+    {"UINT64_MAX", "write 0xffffffffffffffffUL"},
+    {"SIZE_MAX", "write 0xffffffffffffffffUL"},
+    {"INT_MAX", "write 0x7fffffff"},
+    {"INT_MIN", "write (-0x7fffffff - 1)"},
+    {"UINT_MAX", "write 0xffffffffu"},
+    {"LONG_MAX", "write 0x7fffffffffffffffL"},
+    {"LONG_MIN", "write (-0x7fffffffffffffffL - 1)"},
+    {"ULONG_MAX", "write 0xffffffffffffffffUL"},
+    {"CHAR_BIT", "write 8"},
+    {"UINT32_C", "write the u behind the number"},
+    {"INT64_C", "write the L behind the number"},
+    {"UINT64_C", "write the UL behind the number"},
+    {"FLT_MAX", "write 3.402823466e38f"},
+    {"FLT_MIN", "write 1.175494351e-38f"},
+    {"FLT_EPSILON", "write 1.1920929e-7f"},
+    {"MAXFLOAT", "write 3.402823466e38f"},
+    {"DBL_MAX", "write 1.7976931348623157e308"},
+    {"DBL_MIN", "write 2.2250738585072014e-308"},
+    {"DBL_EPSILON", "write 2.2204460492503131e-16"},
+    {"INFINITY", "write gyre_f32_from_bits(0x7f800000u)"},
+    {"HUGE_VALF", "write gyre_f32_from_bits(0x7f800000u)"},
+    {"HUGE_VAL", "write gyre_f64_from_bits(0x7ff0000000000000UL)"},
+    {"NAN", "write gyre_f32_from_bits(0x7fc00000u)"},
+    {"isnan", "write x != x"},
+    {"isinf", "compare fabsf(x) with gyre_f32_from_bits(0x7f800000u), which is infinity"},
+    {"isfinite", "write x - x == 0"},
+    {"signbit", "write gyre_bits_from_f32(x) >> 31"},
+    {"M_PI", "write 3.14159265358979323846"},
+    {"M_E", "write 2.7182818284590452354"},
+    {"M_SQRT2", "write 1.41421356237309504880"},
+    {"offsetof", "use the field itself, or count the bytes before it"},
+};
+
+const char *library_advice(const char *name)
+{
+    for (size_t i = 0; i < sizeof library_names / sizeof library_names[0]; i++)
+        if (strcmp(library_names[i].name, name) == 0)
+            return library_names[i].advice;
+    return NULL;
+}
+
+static void refuse(struct checker *checker, const struct place *place, const char *name)
+{
+    const char *advice = library_advice(name);
+    report_refuse(&checker->report, "check", place,
+                  "'%s' is of C's library, which other devices do not have: %s", name,
+                  advice ? advice : "use what <gyre/kernel.h> names, or a definition of your own");
+}
+
+/* What every dialect has without a header. */
+static bool is_everywhere(const char *name)
+{
+    return strcmp(name, "size_t") == 0 || strcmp(name, "ptrdiff_t") == 0 || strcmp(name, "NULL") == 0;
+}
+
+/* Whether the user wrote that name there, and no macro did. */
+static bool is_written(const struct checker *checker, CXCursor cursor, const char *name)
+{
+    char text[128];
+    return strcmp(first_token(checker, cursor, text, sizeof text), name) == 0;
+}
+
+void check_library_type(struct checker *checker, CXCursor reference)
+{
+    char name[128];
+    CXCursor type = clang_getCursorReferenced(reference);
+    take_string(clang_getCursorSpelling(type), name, sizeof name);
+    if (clang_getCursorKind(type) != CXCursor_TypedefDecl || is_everywhere(name) ||
+        owner_of_use(checker, clang_getCursorLocation(type)) != OWNER_SYSTEM ||
+        !is_written(checker, reference, name))
+        return;
+    struct place place = place_of(clang_getCursorLocation(reference));
+    refuse(checker, &place, name);
+}
+
+void check_expansion(struct checker *checker, CXCursor expansion)
+{
+    char name[128];
+    CXSourceLocation location = clang_getCursorLocation(expansion);
+    if (owner_of_use(checker, location) != OWNER_USER)
+        return;
+    CXCursor macro = clang_getCursorReferenced(expansion);
+    enum owner owner = owner_of_use(checker, clang_getCursorLocation(macro));
+    take_string(clang_getCursorSpelling(expansion), name, sizeof name);
+    struct place place = place_of(location);
+    if (owner == OWNER_USER)
+        check_macro_words(checker, macro);
+    else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name))
+        refuse(checker, &place, name);
+}
