@@ -19,7 +19,7 @@
 #define GYRE_SEEK_ROWS_LARGE 4
 #define GYRE_SEEK_LARGE      128 /* bytes of a slot: what is larger */
 #ifndef GYRE_SEEK_AHEAD
-#define GYRE_SEEK_AHEAD 1024 /* with so many known and not taken, nobody looks ahead */
+#define GYRE_SEEK_AHEAD 1024 /* what workers that share a queue want to know ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
 /* Between two looks of a resting block for another order. */
@@ -193,6 +193,15 @@ GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue,
     return found;
 }
 
+/* With so many requests known and not taken, nobody looks ahead. A worker that has its queue for itself needs
+ * to know its next run: a look takes longer than a small run's requests need to arrive, and would be made for
+ * each of them. */
+GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view)
+{
+    const gyre_u32 alone = view->team_size == 1 && view->stage.threads == blockDim.x;
+    return alone ? view->stage.window : GYRE_SEEK_AHEAD;
+}
+
 /*
  * Where there is a backlog, a worker looks on for the others while its own requests are under way to it. By
  * its first warp.
@@ -207,7 +216,7 @@ GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *work
     if (lane == 0 && (worker->wide || worker->count > GYRE_SEEK_NARROW)) {
         const gyre_u64 next = gyre_near_load_(&claims->next), ready = gyre_near_load_(&claims->ready);
         from = ready > next ? ready : next;
-        looks = from - next < GYRE_SEEK_AHEAD && atomicCAS(&claims->pollers[0], 0u, 1u) == 0;
+        looks = from - next < gyre_known_enough_(view) && atomicCAS(&claims->pollers[0], 0u, 1u) == 0;
     }
     if (!__shfl_sync(mask, looks, 0))
         return;
