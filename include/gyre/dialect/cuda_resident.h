@@ -341,7 +341,8 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
             request_least_ = gyre_least_##request_,                                                            \
             reply_size_ = gyre_size_##reply_,                                                                  \
             reply_least_ = gyre_least_##reply_,                                                                \
-            scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_)                                                       \
+            scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_),                                                      \
+            state_size_ = sizeof(state_)                                                                       \
         };                                                                                                     \
         static __device__ __forceinline__ int handle_(const void *in_, void *out_, void *state_there_,         \
                                                       void *scratch_there_, const void *bound_there_,          \

@@ -11,7 +11,8 @@
 #ifndef GYRE_DIALECT_CUDA_STAGE_H
 #define GYRE_DIALECT_CUDA_STAGE_H
 
-#define GYRE_ACTOR_LOOK_NS 100000 /* between two looks for another order */
+#define GYRE_ACTOR_LOOK_CLOCKS 200000 /* between two looks for another order: 100 us */
+#define GYRE_ACTOR_NEAR_MOST   1024 /* bytes of a state that is in shared memory while messages are served */
 
 /** What follows from a kernel's types; sizes in chunks. */
 template <class K> struct gyre_stage_ {
@@ -25,7 +26,9 @@ template <class K> struct gyre_stage_ {
         in_shared = scratch_chunks + cell <= room,
         by_workers =
             K::kernel_form_ == 1 && cell + GYRE_CUDA_DENSE(K::request_size_) <= room / GYRE_CUDA_WORKERS_MAX,
-        dense = by_workers ? GYRE_CUDA_DENSE(K::request_size_) : 0
+        dense = by_workers ? GYRE_CUDA_DENSE(K::request_size_) : 0,
+        near = K::kernel_form_ == 3 && K::state_size_ > sizeof(gyre_none) &&
+               K::state_size_ <= GYRE_ACTOR_NEAR_MOST
     };
 };
 
@@ -130,46 +133,85 @@ GYRE_HELPER void gyre_handle_in_turn_(gyre_block_view *view, gyre_chunk *cells, 
 
 /*
  * An actor's messages, one after the other, by one thread. It looks for another order between messages, but
- * not more often than every GYRE_ACTOR_LOOK_NS, and then leaves the rest of the window for later: nobody else
- * takes from its queues.
+ * not more often than every GYRE_ACTOR_LOOK_CLOCKS, and then leaves the rest of the window for later: nobody
+ * else takes from its queues. What the run is, is read once: each reply may have changed it, as the compiler
+ * sees it. Returns how many failed.
  */
 template <class K>
-GYRE_HELPER void gyre_handle_actor_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                    gyre_chunk *cells, const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells, void *state,
+                                        const void *buffers, gyre_context *gyre)
 {
-    gyre_worker *worker = &view->workers[0];
-    gyre_u64 looked = gyre_time_ns(gyre);
-    for (gyre_u32 slot = 0; slot < worker->count; slot++) {
-        view->failed += gyre_handle_staged_<K>(cells, slot, worker, arguments.state, buffers, gyre);
-        const gyre_u64 now = gyre_time_ns(gyre);
-        if (now - looked < GYRE_ACTOR_LOOK_NS)
+    gyre_worker *const worker = &view->workers[0];
+    const gyre_worker run = *worker;
+    gyre_u64 looked = (gyre_u64)clock64();
+    gyre_u32 failed = 0, slot = 0;
+    do {
+        failed += gyre_handle_staged_<K>(cells, slot, &run, state, buffers, gyre);
+        const gyre_u64 now = (gyre_u64)clock64();
+        if (now - looked < GYRE_ACTOR_LOOK_CLOCKS)
             continue;
         looked = now;
-        if (gyre_order_changed_(view))
+        if (gyre_order_changed_(view)) {
             worker->count = slot + 1;
-    }
-    view->served[worker->which].claims->next = worker->first + worker->count;
+            view->served[run.which].claims->next = run.first + slot + 1;
+            break;
+        }
+    } while (++slot < run.count);
+    return failed;
 }
 
 /* The run that lies in the stage. Returns how many messages this thread failed. */
 template <class K>
-GYRE_HELPER gyre_u32 gyre_handle_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                      gyre_chunk *memory, gyre_chunk *cells, gyre_u32 threads,
-                                      const void *buffers, gyre_context *gyre)
+GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory, gyre_chunk *cells,
+                                      gyre_u32 threads, void *state, const void *buffers, gyre_context *gyre)
 {
     gyre_worker *worker = &view->workers[threadIdx.x / threads];
     const gyre_u32 thread = threadIdx.x % threads;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if constexpr (K::kernel_form_ == 2) {
-        gyre_handle_in_turn_<K>(view, cells, worker, arguments.state, memory, buffers, gyre);
+        gyre_handle_in_turn_<K>(view, cells, worker, state, memory, buffers, gyre);
     } else if constexpr (K::kernel_form_ == 3) {
         if (thread == 0)
-            gyre_handle_actor_<K>(arguments, view, cells, buffers, gyre);
+            return gyre_handle_actor_<K>(view, cells, state, buffers, gyre);
     } else {
         if (thread < worker->count)
-            return gyre_handle_staged_<K>(cells, thread, worker, arguments.state, buffers, gyre);
+            return gyre_handle_staged_<K>(cells, thread, worker, state, buffers, gyre);
     }
     return 0;
+}
+
+/* ---- an actor's state ---- */
+
+/*
+ * While an actor serves its queues nobody else looks at its state, which the host reads when the kernel was
+ * told to leave: so a small one is in shared memory meanwhile, and where it belongs before the order that made
+ * the block stop is obeyed. All threads; it is there once they met.
+ */
+GYRE_HELPER void gyre_copy_state_(void *to, const void *from, gyre_u32 size)
+{
+#pragma unroll 1
+    for (gyre_u32 i = threadIdx.x; i < size; i += blockDim.x)
+        ((gyre_u8 *)to)[i] = ((const gyre_u8 *)from)[i];
+}
+
+template <class K> GYRE_HELPER void *gyre_state_begin_(const gyre_resident_arguments &arguments)
+{
+    if constexpr (gyre_stage_<K>::near) {
+        __shared__ gyre_chunk state[(K::state_size_ + 15) / 16];
+        gyre_copy_state_(state, arguments.state, K::state_size_);
+        void *there = state;
+        asm volatile("" : "+l"(there)); /* one address, in place of making it anew for each message */
+        GYRE_IN_SHARED_(there);
+        return there;
+    }
+    return arguments.state;
+}
+
+template <class K>
+GYRE_HELPER void gyre_state_end_(const gyre_resident_arguments &arguments, const void *state)
+{
+    if constexpr (gyre_stage_<K>::near)
+        gyre_copy_state_(arguments.state, state, K::state_size_);
 }
 
 /* Whether all queues of the block store their requests back to back. Not unrolled: that is found out once an
@@ -216,6 +258,7 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
     gyre_stage_make_(view, threads, size, wanted, stage::request_chunks, stage::reply_chunks,
                      (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (dense > 0 ? GYRE_STAGE_DENSE_ : 0) |
                          (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0));
+    void *state = gyre_state_begin_<K>(arguments);
     __syncthreads();
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
     gyre_chunk *cells = stage::in_shared
@@ -224,7 +267,8 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
                             : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
     while (gyre_next_run_(arguments, view, cells, threads))
         gyre_end_run_(arguments, view, threads,
-                      gyre_handle_run_<K>(arguments, view, memory, cells, threads, buffers, gyre));
+                      gyre_handle_run_<K>(view, memory, cells, threads, state, buffers, gyre));
+    gyre_state_end_<K>(arguments, state);
     __syncthreads();
 }
 
