@@ -52,6 +52,13 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* Messages of an actor that there is to be room for. */
+static uint64_t actor_window(uint64_t each)
+{
+    const uint64_t some = least(GYRE_ACTOR_MOST, GYRE_ACTOR_STAGE_SIZE / each);
+    return some > GYRE_ACTOR_WINDOW ? some : GYRE_ACTOR_WINDOW;
+}
+
 /*
  * Shared memory for the messages of a kernel that stages them: a window for each worker, or for the block, or
  * none at all where no message fits. Kernels make of it what they can (gyre_stage_ in cuda_stage.h), and rely
@@ -70,7 +77,7 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
         return scratch;
     const uint64_t some = least(GYRE_BLOCK_WINDOW, GYRE_BLOCK_STAGE_SIZE / each);
     const uint64_t wanted = block                                    ? some ? some : 1
-                            : kernel->record.form == GYRE_FORM_ACTOR ? GYRE_ACTOR_WINDOW
+                            : kernel->record.form == GYRE_FORM_ACTOR ? actor_window(each)
                                                                      : threads;
     return scratch + least(wanted, (limit - scratch) / each) * each;
 }

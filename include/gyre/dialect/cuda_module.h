@@ -18,7 +18,11 @@
 
 #define GYRE_CUDA_LANES_MAX 512 /* of lane kernels: registers for many loads in flight */
 #define GYRE_CUDA_LOADS     8   /* 16-byte loads in flight of each thread */
-#define GYRE_ACTOR_WINDOW   32  /* messages of an actor that are fetched together */
+/* Messages of an actor that are fetched together: so many, and more of small ones, while they take little time
+ * and these bytes of shared memory. */
+#define GYRE_ACTOR_WINDOW     32
+#define GYRE_ACTOR_MOST       128
+#define GYRE_ACTOR_STAGE_SIZE 24576
 
 /* Messages of a block kernel that are fetched together, and bytes of shared memory that it may take for more
  * than one: blocks of small messages only, so that as many of them fit a multiprocessor as before. */

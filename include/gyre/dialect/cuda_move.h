@@ -417,14 +417,17 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     const gyre_u32 room = size / (blockDim.x / threads);
     const gyre_u32 fits = room / 16 / (cell + (is & GYRE_STAGE_DENSE_ ? request_chunks : 0));
     const gyre_u32 most = wanted < fits ? wanted : fits;
+    const gyre_u32 few = is & GYRE_STAGE_BLOCK_ ? 1 : GYRE_ACTOR_WINDOW, least = few < most ? few : most;
+    const gyre_u32 adapts = is & (GYRE_STAGE_BLOCK_ | GYRE_STAGE_ACTOR_);
     if (threadIdx.x > 0)
         return;
     view->stage.threads = threads;
     view->stage.request_chunks = request_chunks;
     view->stage.reply_chunks = reply_chunks;
     view->stage.cell = cell;
-    view->stage.window = is & GYRE_STAGE_BLOCK_ ? 1 : most;
-    view->stage.most = is & GYRE_STAGE_BLOCK_ ? most : 0;
+    view->stage.window = adapts ? least : most;
+    view->stage.least = least;
+    view->stage.most = adapts ? most : 0;
     view->stage.in_shared = is & GYRE_STAGE_SHARED_;
     view->stage.dense = is & GYRE_STAGE_DENSE_;
     view->go = 0;
@@ -436,15 +439,15 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
 #define GYRE_BLOCK_CLOCKS_ 40000 /* what a block's run is to take at most */
 
 /*
- * Of a block kernel, whose messages are handled one after the other: so many at once that neither the first
- * reply nor another order waits for long. By one thread, when `count` messages were handled.
+ * Where messages are handled one after the other: so many at once that neither the first reply nor another
+ * order waits for long. By one thread, when `count` messages were handled.
  */
 GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
 {
     const gyre_u64 clocks = (gyre_u64)clock64() - view->stage.started;
-    const gyre_u32 window = view->stage.window, twice = 2 * window;
+    const gyre_u32 window = view->stage.window, twice = 2 * window, least = view->stage.least;
     if (clocks > GYRE_BLOCK_CLOCKS_)
-        view->stage.window = count > 1 ? count / 2 : 1;
+        view->stage.window = count / 2 > least ? count / 2 : least;
     else if (count == window && clocks < GYRE_BLOCK_CLOCKS_ / 2)
         view->stage.window = twice < view->stage.most ? twice : view->stage.most;
 }

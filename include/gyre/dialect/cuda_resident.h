@@ -144,13 +144,15 @@ struct gyre_stage_place {
     gyre_u32 window;                       /* messages that a worker takes at once */
     gyre_u32 dense;                        /* there is room to fetch a run as it lies in the ring */
     gyre_u32 in_shared;                    /* cells are in shared memory */
-    gyre_u32 most;    /* a block kernel's window goes from 1 up to this; 0: it is fixed */
-    gyre_u64 started; /* the clock when the block's run was there */
+    gyre_u32 least;                        /* a block kernel's and an actor's window goes from this */
+    gyre_u32 most;                         /* up to this; 0: it is fixed */
+    gyre_u64 started;                      /* the clock when the block's run was there */
 };
 /* What a kernel says of its stage. */
 #define GYRE_STAGE_SHARED_ 1u
 #define GYRE_STAGE_DENSE_  2u
 #define GYRE_STAGE_BLOCK_  4u
+#define GYRE_STAGE_ACTOR_  8u
 
 /** What a worker, a group of warps or the block, has to do: `count` requests from index `first` on. */
 struct gyre_worker {

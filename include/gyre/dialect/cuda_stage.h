@@ -251,13 +251,14 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
     const gyre_u32 threads = gyre_worker_threads_<K>(view, bridged);
     const gyre_u32 dense = bridged ? 0 : stage::dense;
     const gyre_u32 wanted = K::kernel_form_ == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
-                            : K::kernel_form_ == 3 ? GYRE_ACTOR_WINDOW
+                            : K::kernel_form_ == 3 ? GYRE_ACTOR_MOST
                                                    : threads;
     const gyre_u32 size =
         stage::in_shared ? gyre_dynamic_size_() - 16 * stage::scratch_chunks : GYRE_CUDA_STAGE_SIZE;
     gyre_stage_make_(view, threads, size, wanted, stage::request_chunks, stage::reply_chunks,
                      (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (dense > 0 ? GYRE_STAGE_DENSE_ : 0) |
-                         (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0));
+                         (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0) |
+                         (K::kernel_form_ == 3 ? GYRE_STAGE_ACTOR_ : 0));
     void *state = gyre_state_begin_<K>(arguments);
     __syncthreads();
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
