@@ -73,6 +73,8 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
     const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
     if (kernel->record.form == GYRE_FORM_LANE && dense > 0 && dense <= limit / workers)
         return workers * least(threads / workers, limit / workers / dense) * dense;
+    if (kernel->record.form == GYRE_FORM_ACTOR && dense <= limit)
+        return least(actor_window(dense), limit / dense) * dense;
     if (scratch + each > limit)
         return scratch;
     const uint64_t some = least(GYRE_BLOCK_WINDOW, GYRE_BLOCK_STAGE_SIZE / each);

@@ -113,16 +113,22 @@ GYRE_HELPER void gyre_bulk_copy_(const gyre_worker *worker, gyre_chunk *to, cons
                  : "memory");
 }
 
+/* Of a slot of requests, as queues have them whose messages are not larger than the kernel's. */
+GYRE_HELPER gyre_u32 gyre_slot_chunks_(const gyre_block_view *view)
+{
+    return view->stage.request_chunks > 4 ? view->stage.request_chunks : 4;
+}
+
 /* Whether the worker's run comes in one piece, behind its cells, to be copied from there. */
 GYRE_HELPER gyre_u32 gyre_is_dense_(const gyre_block_view *view, const gyre_worker *worker)
 {
     return view->stage.dense && worker->count > GYRE_MOVE_APART &&
-           view->served[worker->which].request_stride == view->stage.request_chunks * 16;
+           view->served[worker->which].request_stride == gyre_slot_chunks_(view) * 16;
 }
 
 GYRE_HELPER gyre_chunk *gyre_dense_place_(const gyre_block_view *view, const gyre_worker *worker)
 {
-    return worker->cells + view->stage.window * view->stage.cell;
+    return worker->cells + view->stage.dense;
 }
 
 /* In two pieces where the ring begins anew. By one thread. */
@@ -131,7 +137,7 @@ GYRE_HELPER void gyre_fetch_dense_(const gyre_block_view *view, const gyre_worke
     const gyre_served *queue = &view->served[worker->which];
     const gyre_u64 first = worker->first, left = queue->mask + 1 - (first & queue->mask);
     const gyre_u32 count = worker->count, head = left < count ? (gyre_u32)left : count;
-    const gyre_u32 each = view->stage.request_chunks;
+    const gyre_u32 each = gyre_slot_chunks_(view);
     gyre_chunk *place = gyre_dense_place_(view, worker);
     gyre_bulk_copy_(worker, place, gyre_request_at_(queue, first), head * each * 16);
     if (head < count)
@@ -143,8 +149,8 @@ GYRE_HELPER void gyre_fetch_dense_(const gyre_block_view *view, const gyre_worke
 GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *worker)
 {
     const gyre_u32 lane = threadIdx.x & 31, lanes = blockDim.x < 32 ? blockDim.x : 32;
-    const gyre_u32 count = worker->count, size = view->stage.request_chunks * 16;
-    const gyre_u32 dense = gyre_is_dense_(view, worker);
+    const gyre_u32 count = worker->count, dense = gyre_is_dense_(view, worker);
+    const gyre_u32 size = (dense ? gyre_slot_chunks_(view) : view->stage.request_chunks) * 16;
     if (count == 0 || !gyre_comes_by_bulk_(view))
         return;
     __syncwarp(gyre_first_warp_()); /* the words beside `count` come with it, and lane 0 writes one of them */
@@ -172,11 +178,14 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
     GYRE_IN_SHARED_(worker);
     const gyre_chunk *place = gyre_dense_place_(view, worker);
     const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
+    const gyre_u32 left = gyre_slot_chunks_(view) - each; /* of each slot */
     const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
     gyre_chunk *cells = worker->cells;
 #pragma unroll 4
-    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads)
-        cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = place[chunk];
+    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads) {
+        const gyre_u32 slot = gyre_message_of_(chunk, reciprocal);
+        cells[slot * apart + chunk] = place[slot * left + chunk];
+    }
 }
 
 /* Until the bulk copies that were started have arrived. All threads of the worker. */
@@ -415,7 +424,8 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     GYRE_IN_SHARED_(view);
     const gyre_u32 cell = (request_chunks + reply_chunks) | 1;
     const gyre_u32 room = size / (blockDim.x / threads);
-    const gyre_u32 fits = room / 16 / (cell + (is & GYRE_STAGE_DENSE_ ? request_chunks : 0));
+    const gyre_u32 slot = request_chunks > 4 ? request_chunks : 4;
+    const gyre_u32 fits = room / 16 / (cell + (is & GYRE_STAGE_DENSE_ ? slot : 0));
     const gyre_u32 most = wanted < fits ? wanted : fits;
     const gyre_u32 few = is & GYRE_STAGE_BLOCK_ ? 1 : GYRE_ACTOR_WINDOW, least = few < most ? few : most;
     const gyre_u32 adapts = is & (GYRE_STAGE_BLOCK_ | GYRE_STAGE_ACTOR_);
@@ -429,7 +439,7 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     view->stage.least = least;
     view->stage.most = adapts ? most : 0;
     view->stage.in_shared = is & GYRE_STAGE_SHARED_;
-    view->stage.dense = is & GYRE_STAGE_DENSE_;
+    view->stage.dense = is & GYRE_STAGE_DENSE_ ? most * cell : 0;
     view->go = 0;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)

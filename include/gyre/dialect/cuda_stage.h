@@ -26,7 +26,8 @@ template <class K> struct gyre_stage_ {
         in_shared = scratch_chunks + cell <= room,
         by_workers =
             K::kernel_form_ == 1 && cell + GYRE_CUDA_DENSE(K::request_size_) <= room / GYRE_CUDA_WORKERS_MAX,
-        dense = by_workers ? GYRE_CUDA_DENSE(K::request_size_) : 0,
+        dense_fits = cell + GYRE_CUDA_DENSE(K::request_size_) <= room,
+        dense = by_workers || (K::kernel_form_ == 3 && dense_fits) ? GYRE_CUDA_DENSE(K::request_size_) : 0,
         near = K::kernel_form_ == 3 && K::state_size_ > sizeof(gyre_none) &&
                K::state_size_ <= GYRE_ACTOR_NEAR_MOST
     };
