@@ -11,8 +11,8 @@
 #ifndef GYRE_DIALECT_CUDA_STAGE_H
 #define GYRE_DIALECT_CUDA_STAGE_H
 
-#define GYRE_ACTOR_LOOK_CLOCKS 200000 /* between two looks for another order: 100 us */
-#define GYRE_ACTOR_NEAR_MOST   1024 /* bytes of a state that is in shared memory while messages are served */
+#define GYRE_ACTOR_CLOCKS    200000 /* 100 us: what of a run is not handled by then is left for the next */
+#define GYRE_ACTOR_NEAR_MOST 1024   /* bytes of a state that is in shared memory while messages are served */
 
 /** What follows from a kernel's types; sizes in chunks. */
 template <class K> struct gyre_stage_ {
@@ -133,10 +133,10 @@ GYRE_HELPER void gyre_handle_in_turn_(gyre_block_view *view, gyre_chunk *cells, 
 }
 
 /*
- * An actor's messages, one after the other, by one thread. It looks for another order between messages, but
- * not more often than every GYRE_ACTOR_LOOK_CLOCKS, and then leaves the rest of the window for later: nobody
- * else takes from its queues. What the run is, is read once: each reply may have changed it, as the compiler
- * sees it. Returns how many failed.
+ * An actor's messages, one after the other, by one thread. After GYRE_ACTOR_CLOCKS it leaves the rest of the
+ * run for the next one, so that neither replies nor another order wait for more than one message that takes
+ * long: nobody else takes from its queues. What the run is, is read once: each reply may have changed it, as
+ * the compiler sees it. Returns how many failed.
  */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells, void *state,
@@ -144,20 +144,15 @@ GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells
 {
     gyre_worker *const worker = &view->workers[0];
     const gyre_worker run = *worker;
-    gyre_u64 looked = (gyre_u64)clock64();
+    const gyre_u64 started = (gyre_u64)clock64();
     gyre_u32 failed = 0, slot = 0;
-    do {
+    do
         failed += gyre_handle_staged_<K>(cells, slot, &run, state, buffers, gyre);
-        const gyre_u64 now = (gyre_u64)clock64();
-        if (now - looked < GYRE_ACTOR_LOOK_CLOCKS)
-            continue;
-        looked = now;
-        if (gyre_order_changed_(view)) {
-            worker->count = slot + 1;
-            view->served[run.which].claims->next = run.first + slot + 1;
-            break;
-        }
-    } while (++slot < run.count);
+    while (++slot < run.count && (gyre_u64)clock64() - started < GYRE_ACTOR_CLOCKS);
+    if (slot < run.count) {
+        worker->count = slot;
+        view->served[run.which].claims->next = run.first + slot;
+    }
     return failed;
 }
 
