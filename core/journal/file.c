@@ -207,9 +207,24 @@ static gyre_status file_append(void *context, const void *bytes, size_t size)
     return GYRE_OK;
 }
 
+/* What is written to a file that nobody will find again is not durable. */
+static gyre_status check_name(const struct gyre_journal_file *file)
+{
+    struct stat now;
+    if (fstat(file->file, &now) != 0)
+        return failed(file, "fstat");
+    if (now.st_nlink > 0)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_FAILED, "the journal '%s' was removed while it is in use; it is written anew",
+                          file->path);
+}
+
 static gyre_status file_sync(void *context)
 {
     struct gyre_journal_file *file = context;
+    gyre_status status = check_name(file);
+    if (status != GYRE_OK)
+        return status;
     if (GYRE_FAULT_POINT(JOURNAL_SYNC) || (file->renamed && fsync(file->folder) != 0))
         return failed(file, "fsync");
     file->renamed = false;

@@ -438,6 +438,34 @@ static void nothing_is_lost_when_the_disk_is_full(void)
     live(last_life, 0);
 }
 
+static void removed_file(void)
+{
+    enum { EACH = 100 };
+    char path[128];
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    for (uint64_t i = 0; i < 2 * EACH; i++) {
+        if (i == EACH) {
+            must(gyre_await(queue, i - 1, GYRE_DURABLE, soon()));
+            journal_path("fragile_actor", path, sizeof path);
+            require(unlink(path) == 0);
+        }
+        send_right(queue, i, CRASH_NOT);
+        receive_right(queue, i);
+    }
+    must(gyre_await(queue, 2 * EACH - 1, GYRE_DURABLE, soon()));
+    require(access(path, F_OK) == 0 && log_lines_with("was removed while it is in use") == 1);
+    ledger->sent = ledger->durable = ledger->received = 2 * EACH;
+    kill(getpid(), SIGKILL);
+}
+
+static void a_journal_that_was_removed_is_written_anew(void)
+{
+    live(removed_file, 60000000);
+    require(ledger->durable > 0);
+    live(last_life, 0);
+}
+
 /* ---- waiting for the journal ---- */
 
 enum { STREAMED = 10000 };
@@ -539,6 +567,7 @@ static const named_case cases[] = {
     {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
     {"a_journal_that_cannot_be_read_is_not_replaced", a_journal_that_cannot_be_read_is_not_replaced},
     {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
+    {"a_journal_that_was_removed_is_written_anew", a_journal_that_was_removed_is_written_anew},
     {"who_waits_for_the_journal_waits_for_no_timer", who_waits_for_the_journal_waits_for_no_timer},
     {"what_cannot_be_kept_is_refused", what_cannot_be_kept_is_refused},
 };
