@@ -82,7 +82,7 @@ void proxy_standby_hear(void *context, bool there, const char *why)
     if (there) {
         standby->state = STANDBY_BEHIND;
     } else {
-        if (standby->state != STANDBY_ENDING)
+        if (standby->state != STANDBY_ENDING && !standby->quit)
             worth_a_line = note_failure(standby);
         if (standby->state == STANDBY_BUSY)
             standby->state = STANDBY_ENDING; /* the thread has its connection still */
@@ -157,7 +157,7 @@ static void prepare(gyre_device *device)
         standby->state = STANDBY_READY;
         standby->failures = 0;
     } else {
-        bool worth_a_line = lives && note_failure(standby);
+        bool worth_a_line = lives && !standby->quit && note_failure(standby);
         standby->state = lives ? STANDBY_ENDING : STANDBY_NONE;
         forget(device);
         pthread_mutex_unlock(&device->lock);

@@ -156,6 +156,7 @@ static void nothing_of_a_standby_worker_stays(void)
         require(!standby_of(getpid()) && !worker_of(getpid()));
     }
     require(open_descriptors() == before);
+    require(log_lines_with("standby worker") == 0); /* nobody is told of one that the program ended itself */
 }
 
 /* From now on the process can map no thread's stack more, and little else. */
