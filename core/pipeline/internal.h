@@ -44,6 +44,9 @@ struct gyre_source {
 gyre_status gyre_source_read(const char *name, struct gyre_source *source);
 void gyre_source_finish(struct gyre_source *source);
 
+/** included.c: refuses what would be read without end. Part of gyre_source_read. */
+gyre_status gyre_source_check_included(const struct gyre_source *source);
+
 /** Whether it is a C identifier of ASCII letters, so that "FILE:NAME", sections and variables can name it. */
 bool gyre_is_kernel_name(const char *text);
 

@@ -168,7 +168,8 @@ static gyre_status read_content(struct gyre_source *source, int descriptor)
     if (status != GYRE_OK)
         return status;
     drop_byte_order_mark(source);
-    return check_text(source);
+    status = check_text(source);
+    return status == GYRE_OK ? gyre_source_check_included(source) : status;
 }
 
 gyre_status gyre_source_read(const char *name, struct gyre_source *source)

@@ -140,6 +140,33 @@ START_TEST(folders_devices_and_pipes_are_refused_at_once)
 }
 END_TEST
 
+static void expect_included(struct world *world, const char *include, const char *sentence)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "%s%s", include, good_kernel);
+    ck_assert_int_eq(world_run_text(world, text), GYRE_INVALID);
+    expect_text(sentence);
+}
+
+START_TEST(included_devices_and_pipes_are_refused_at_once)
+{
+    struct world world;
+    char fifo[PATH_MAX];
+    world_open(&world, NULL, NULL, NULL);
+    snprintf(fifo, sizeof fifo, "%s/fifo.h", world.folder);
+    ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+    world_file(&world, "circle.h", "#include \"circle.h\"\n\n  #  include \"fifo.h\"\n");
+    expect_included(&world, "#include \"/dev/zero\"\n",
+                    "k.gyre.c:1: the included file '/dev/zero' is a device; expected a file of C text");
+    expect_included(&world, "\n#include </dev/zero>\n",
+                    "k.gyre.c:2: the included file '/dev/zero' is a device");
+    expect_included(&world, "#include \"fifo.h\"\n", "k.gyre.c:1: the included file 'fifo.h' is a pipe");
+    expect_included(&world, "#include \"circle.h\"\n", "circle.h:3: the included file 'fifo.h' is a pipe");
+    ck_assert_int_eq(world.report.stages[GYRE_STAGE_DISCOVER].state, GYRE_STAGE_FAILED);
+    world_close(&world);
+}
+END_TEST
+
 START_TEST(nothing_named_empty_and_binary_files_are_told_apart)
 {
     struct world world;
@@ -301,6 +328,7 @@ static TCase *source_cases(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, a_missing_file_is_named_with_the_folder);
     tcase_add_test(tcase, folders_devices_and_pipes_are_refused_at_once);
+    tcase_add_test(tcase, included_devices_and_pipes_are_refused_at_once);
     tcase_add_test(tcase, a_limit_of_file_sizes_is_a_sentence);
     tcase_add_test(tcase, nothing_named_empty_and_binary_files_are_told_apart);
     tcase_add_test(tcase, a_file_without_kernels_is_refused_with_and_without_the_check);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stage discover: what the text includes by a path from where it is. A compiler reads a device or a pipe without
+ * end, so it must not meet one; what else is wrong with a file is the compiler's to say. No state, no locks.
+ */
+#include "core/base/error.h"
+#include "core/pipeline/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILES_MAX = 64, DEPTH_MAX = 8 }; /* headers include each other in circles; nobody else's go so deep */
+
+struct walk {
+    unsigned files, depth;
+};
+
+static gyre_status look_at_text(struct walk *walk, const char *path, const char *text);
+
+/* "" unless the line is `#include "NAME"`, or one of an absolute path in angle brackets. */
+static void take_name(const char *line, char name[PATH_MAX])
+{
+    name[0] = '\0';
+    line += strspn(line, " \t");
+    if (*line++ != '#')
+        return;
+    line += strspn(line, " \t");
+    if (strncmp(line, "include", 7) != 0)
+        return;
+    line += 7 + strspn(line + 7, " \t");
+    if (*line != '"' && !(line[0] == '<' && line[1] == '/'))
+        return;
+    const size_t length = strcspn(line + 1, *line == '"' ? "\"\n" : ">\n");
+    if (length < PATH_MAX)
+        snprintf(name, PATH_MAX, "%.*s", (int)length, line + 1);
+}
+
+static const char *kind_of(mode_t mode)
+{
+    if (S_ISCHR(mode) || S_ISBLK(mode))
+        return "a device";
+    return S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : NULL;
+}
+
+/* One that cannot be read is passed over: whoever compiles says what is wrong with it. */
+static char *read_header(const char *path, const struct stat *file)
+{
+    if (!S_ISREG(file->st_mode) || file->st_size > GYRE_SOURCE_SIZE_MAX)
+        return NULL;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = descriptor < 0 ? NULL : malloc((size_t)file->st_size + 1);
+    ssize_t length = text ? read(descriptor, text, (size_t)file->st_size) : 0;
+    if (text)
+        text[length > 0 ? length : 0] = '\0';
+    if (descriptor >= 0)
+        close(descriptor);
+    return text;
+}
+
+static gyre_status look_at_file(struct walk *walk, const char *from, unsigned line, const char *name)
+{
+    char path[PATH_MAX];
+    struct stat file;
+    const int folder = name[0] == '/' ? 0 : (int)(strrchr(from, '/') - from) + 1;
+    const int length = snprintf(path, sizeof path, "%.*s%s", folder, from, name);
+    if (length < 0 || length >= PATH_MAX || stat(path, &file) != 0)
+        return GYRE_OK;
+    if (kind_of(file.st_mode))
+        return gyre_error_set(GYRE_INVALID, "%s:%u: the included file '%s' is %s; expected a file of C text",
+                              from, line, name, kind_of(file.st_mode));
+    if (S_ISREG(file.st_mode) && file.st_size > GYRE_SOURCE_SIZE_MAX)
+        return gyre_error_set(GYRE_INVALID,
+                              "%s:%u: the included file '%s' is %lld bytes long; %d are the limit", from,
+                              line, name, (long long)file.st_size, GYRE_SOURCE_SIZE_MAX);
+    if (walk->files == FILES_MAX || walk->depth == DEPTH_MAX)
+        return GYRE_OK;
+    char *text = read_header(path, &file);
+    walk->files++;
+    walk->depth++;
+    gyre_status status = text ? look_at_text(walk, path, text) : GYRE_OK;
+    walk->depth--;
+    free(text);
+    return status;
+}
+
+static gyre_status look_at_text(struct walk *walk, const char *path, const char *text)
+{
+    gyre_status status = GYRE_OK;
+    char name[PATH_MAX];
+    for (unsigned line = 1; text && status == GYRE_OK; line++) {
+        take_name(text, name);
+        if (name[0])
+            status = look_at_file(walk, path, line, name);
+        text = strchr(text, '\n');
+        if (text)
+            text++;
+    }
+    return status;
+}
+
+gyre_status gyre_source_check_included(const struct gyre_source *source)
+{
+    struct walk walk = {0, 0};
+    return look_at_text(&walk, source->path, source->text);
+}
