@@ -38,7 +38,7 @@ static bool carry(gyre_resident *resident)
         if (state != OPENCL_CARRY_GIVEN && state != OPENCL_CARRY_RECALLED)
             continue;
         found = true;
-        while (opencl_gather_hand_out(resident, epoch))
+        while (opencl_hand_out(resident, epoch))
             ;
         if (state == OPENCL_CARRY_RECALLED || epoch->handed_out == epoch->count)
             __atomic_store_n(&epoch->carried, OPENCL_CARRY_DONE, __ATOMIC_RELEASE);

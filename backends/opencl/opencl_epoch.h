@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What opencl_epoch.c (epochs of any device, and those of a direct one) and opencl_copies.c (those of copied
- * messages) have of each other. The pump's thread alone.
+ * What the files that carry an epoch to the device and back have of each other. The pump's thread alone, unless it says
+ * otherwise.
  */
 #ifndef GYRE_OPENCL_EPOCH_H
 #define GYRE_OPENCL_EPOCH_H
@@ -75,12 +75,17 @@ static inline size_t opencl_seals_size(const struct opencl_epoch *epoch)
     return epoch->queue->slots.sealed ? (size_t)epoch->count * sizeof(gyre_u32) : 0;
 }
 
+/*
+ * The files that carry an epoch, from the ground up: each calls those before it, and none after it. Between replies and
+ * gather stands opencl_courier.c; on top opencl_epoch.c, for the pump (opencl_resident.h).
+ */
+
 /* ---- opencl_shape.c ---- */
 
 /** All that the device is told of an epoch, but how it is spread over lanes. */
 void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told);
 
-/* ---- opencl_epoch.c ---- */
+/* ---- opencl_commands.c ---- */
 
 /** GYRE_OK for CL_SUCCESS, else LOST with the call. */
 gyre_status opencl_commanded(const gyre_resident *resident, cl_int code, const char *call);
@@ -98,8 +103,6 @@ bool opencl_tells_run(const gyre_resident *resident);
 void opencl_turn_blocks(gyre_resident *resident, struct opencl_epoch *epoch);
 /** The device gets the table of handles anew when it has changed. LOST. */
 gyre_status opencl_copy_handles(gyre_resident *resident);
-/** What a copied message's times are, where they are kept: those of its epoch. */
-void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
 
 /* ---- opencl_tell.c ---- */
 
@@ -109,6 +112,16 @@ void opencl_tell_present(const gyre_resident *resident);
 void opencl_tell_begun(const gyre_resident *resident, const struct opencl_epoch *epoch);
 /** It is through, and counted as in flight no more. */
 void opencl_tell_ended(const gyre_resident *resident, const struct opencl_epoch *epoch);
+
+/* ---- opencl_replies.c ---- */
+
+/** What a message's times are, where they are kept: those of its epoch, as the device shares no clock with its queue. */
+void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns);
+/**
+ * A few of the replies that are there of a gathered epoch; false: none was. The pump, or the courier while the epoch is
+ * its own.
+ */
+bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
 
 /* ---- opencl_copies.c ---- */
 
@@ -125,15 +138,10 @@ gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *e
 bool opencl_gathers(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
 /** How many of them one epoch can gather. */
 uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
-/** Where the epoch's headers, checksums and messages lie in the stages. */
-void opencl_gather_describe(const gyre_resident *resident, const struct opencl_epoch *epoch,
-                            gyre_epoch *told);
 /** Gathers, runs. LOST. */
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch);
 /** Hands out the replies that are there; true: all were, or the epoch ended without some. */
 bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch);
-/** A few of the replies that are there; false: none was. The pump, or the courier while the epoch is its own. */
-bool opencl_gather_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
 /** The epoch is through. LOST when a reply is not there. */
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed);
 

@@ -1,93 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Epochs of gathered messages: requests are packed into a stage, and replies handed out of one, by the pump.
- * Small messages go this way where kernels reach the stage: an epoch is one command then, and each reply goes
- * out as soon as its mark shows. So do queues whose messages are stored back to back, on any device that does
- * not work in them: a request's bytes lie behind all slots, and each reply has a place of the largest size.
+ * Epochs of gathered messages: requests are packed into a stage, and replies handed out of one. Small messages
+ * go this way where kernels reach the stage: an epoch is one command then, and each reply goes out as soon as its
+ * mark shows. So do queues whose messages are stored back to back, on any device that does not work in them: a
+ * request's bytes lie behind all slots, and each reply has a place of the largest size.
  *
- * No locks: the pump's thread alone, but for replies while the courier has them. Must not wait. A client may be
+ * No locks: the pump's thread alone; replies are handed out by opencl_replies.c. Must not wait. A client may be
  * another program: what its slots say is read once, and never trusted to fit.
  */
 #include "opencl_courier.h"
-#include "opencl_epoch.h"
+#include "opencl_gathered.h"
 #include "opencl_stage.h"
 #include "opencl_wait.h"
 
 #include <string.h>
 
-#include "gyre/waiting.h"
-
 enum {
     STAGE_BYTES = 8 << 20, /* of an epoch's messages, if one is not larger */
     SMALL_STRIDE = 256,    /* slots that the pump copies faster than a command does */
     SMALL_EPOCH = 65536,   /* bytes of slots, likewise */
-    AHEAD = 8,             /* replies whose slots are asked for before they are written */
-    CHUNK = 128,           /* replies that are handed out at once */
     LOOKS = 4096           /* without a reply, before the kernel is asked whether it ended */
 };
-
-/* ---- where what lies ---- */
 
 static const gyre_bridge *bridge_of(const struct opencl_epoch *epoch)
 {
     return &epoch->queue->bridge;
-}
-
-static size_t round_up(size_t size)
-{
-    return (size + 15) & ~(size_t)15;
-}
-
-static size_t headers_at(const struct opencl_epoch *epoch)
-{
-    return opencl_slots_size(epoch);
-}
-
-static size_t seals_at(const struct opencl_epoch *epoch)
-{
-    return headers_at(epoch) + opencl_headers_size(epoch);
-}
-
-/* The bytes of requests that do not lie in their slots. */
-static size_t bodies_at(const struct opencl_epoch *epoch)
-{
-    return round_up(seals_at(epoch) + opencl_seals_size(epoch));
-}
-
-static size_t reply_seals_at(const struct opencl_epoch *epoch)
-{
-    return (size_t)epoch->count * epoch->queue->slots.reply_stride;
-}
-
-static size_t answers_at(const struct opencl_epoch *epoch)
-{
-    return round_up(reply_seals_at(epoch) + opencl_seals_size(epoch));
-}
-
-/* From one reply's place to the next; 0: replies lie in their slots. */
-static size_t answer_stride(const gyre_resident *resident, const struct opencl_queue *queue)
-{
-    return queue->bridge.reply_bytes ? GYRE_BRIDGE_UNITS(resident->kernel->record.reply->size) : 0;
-}
-
-static size_t out_size(const gyre_resident *resident, const struct opencl_epoch *epoch)
-{
-    return answers_at(epoch) + epoch->count * answer_stride(resident, epoch->queue);
-}
-
-void opencl_gather_describe(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
-{
-    const gyre_queue_slots *slots = &epoch->queue->slots;
-    const size_t stride = answer_stride(resident, epoch->queue);
-    told->mark = epoch->mark;
-    told->fenced = resident->device->create_reachable != NULL;
-    told->headers_offset = slots->header_size ? headers_at(epoch) : 0;
-    told->seals_offset = slots->sealed ? seals_at(epoch) : 0;
-    told->reply_seals_offset = reply_seals_at(epoch);
-    told->bridge = (gyre_bridge){.request_bytes = bridge_of(epoch)->request_bytes,
-                                 .reply_offset = answers_at(epoch),
-                                 .reply_bytes = (uint32_t)stride,
-                                 .reply_stride = (uint32_t)stride};
 }
 
 /* ---- what goes this way ---- */
@@ -116,7 +53,7 @@ static size_t body_size(const gyre_resident *resident, const struct opencl_queue
 
 uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count)
 {
-    const size_t stride = answer_stride(resident, queue);
+    const size_t stride = gathered_answer_stride(resident, queue);
     size_t bodies = 0;
     if (stride)
         count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
@@ -146,10 +83,10 @@ static void gather_slots(const struct opencl_epoch *epoch)
     const unsigned char *region = (const unsigned char *)epoch->queue->memory->region;
     gather_row(epoch, epoch->in.host, region + slots->request_offset, slots->request_stride);
     if (slots->header_size)
-        gather_row(epoch, epoch->in.host + headers_at(epoch), region + slots->headers_offset,
+        gather_row(epoch, epoch->in.host + gathered_headers_at(epoch), region + slots->headers_offset,
                    slots->header_size);
     if (slots->sealed)
-        gather_row(epoch, epoch->in.host + seals_at(epoch), region + GYRE_SEALS_OFFSET(slots),
+        gather_row(epoch, epoch->in.host + gathered_seals_at(epoch), region + GYRE_SEALS_OFFSET(slots),
                    sizeof(gyre_u32));
 }
 
@@ -169,7 +106,7 @@ static size_t gather_bodies(const gyre_resident *resident, const struct opencl_e
 {
     const gyre_bridge *bridge = bridge_of(epoch);
     const unsigned char *ring = (const unsigned char *)epoch->queue->memory->region + bridge->request_offset;
-    size_t at = bodies_at(epoch);
+    size_t at = gathered_bodies_at(epoch);
     for (uint32_t i = 0; i < epoch->count && bridge->request_bytes; i++) {
         gyre_slot *slot =
             (gyre_slot *)(void *)(epoch->in.host + (size_t)i * epoch->queue->slots.request_stride);
@@ -197,9 +134,9 @@ static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch)
         return status;
     const cl_mem in = epoch->in.memory, out = epoch->out.memory;
     cl_int code = opencl_stage_grow(device, resident->compute, &epoch->in,
-                                    bodies_at(epoch) + bodies_size(resident, epoch));
+                                    gathered_bodies_at(epoch) + bodies_size(resident, epoch));
     if (code == CL_SUCCESS)
-        code = opencl_stage_grow(device, resident->compute, &epoch->out, out_size(resident, epoch));
+        code = opencl_stage_grow(device, resident->compute, &epoch->out, gathered_out_size(resident, epoch));
     if (epoch->in.memory != in || epoch->out.memory != out)
         resident->bound_queue = NULL; /* an address may come again */
     return opencl_commanded(resident, code, "making room for messages");
@@ -221,9 +158,9 @@ static gyre_status download(const gyre_resident *resident, struct opencl_epoch *
     if (resident->device->create_reachable)
         return GYRE_OK;
     return opencl_commanded(resident,
-                            resident->device->cl->clEnqueueReadBuffer(epoch->commands, epoch->out.memory,
-                                                                      CL_FALSE, 0, out_size(resident, epoch),
-                                                                      epoch->out.host, 0, NULL, &epoch->done),
+                            resident->device->cl->clEnqueueReadBuffer(
+                                epoch->commands, epoch->out.memory, CL_FALSE, 0,
+                                gathered_out_size(resident, epoch), epoch->out.host, 0, NULL, &epoch->done),
                             "clEnqueueReadBuffer");
 }
 
@@ -258,94 +195,6 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
 
 /* ---- back ---- */
 
-static const gyre_slot *staged_reply(const struct opencl_epoch *epoch, uint32_t i)
-{
-    return (const gyre_slot *)(const void *)(epoch->out.host + (size_t)i * epoch->queue->slots.reply_stride);
-}
-
-/*
- * A reply of the place's own length, which the ring has room for: it was promised. How long it is says the stage;
- * the slot is the client's as well.
- */
-static void store_elsewhere(const gyre_resident *resident, const struct opencl_epoch *epoch, uint32_t i,
-                            gyre_slot *slot)
-{
-    const gyre_bridge *bridge = bridge_of(epoch);
-    const uint32_t length = staged_reply(epoch, i)->length;
-    unsigned char *region = (unsigned char *)epoch->queue->memory->region;
-    gyre_bridge_words *words = (gyre_bridge_words *)(void *)(region + bridge->words_offset);
-    gyre_bridge_track *track = (gyre_bridge_track *)(words + 1);
-    const gyre_u64 head = track->head;
-    const unsigned char *from =
-        epoch->out.host + answers_at(epoch) + i * answer_stride(resident, epoch->queue);
-    gyre_place place = {.position = head, .track = epoch->spare ? GYRE_TRACK_SPARE : 0};
-    if (length <= GYRE_SLOT_SMALL_PAYLOAD) {
-        memcpy(slot + 1, from, length);
-        return;
-    }
-    memcpy(region + (epoch->spare ? bridge->spare_offset
-                                  : bridge->reply_offset + GYRE_BRIDGE_AT(head, bridge->reply_bytes)),
-           from, length);
-    memcpy(slot + 1, &place, sizeof place);
-    if (!epoch->spare)
-        track->head = head + GYRE_BRIDGE_UNITS(length);
-}
-
-/* Release: the client's acquire of the sequence finds everything else there. */
-static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, uint32_t i)
-{
-    const gyre_slot *from = staged_reply(epoch, i);
-    const struct opencl_queue *queue = epoch->queue;
-    const gyre_queue_slots *slots = &queue->slots;
-    gyre_slot *slot = opencl_reply_slot(queue, epoch->first + i);
-    unsigned char *region = (unsigned char *)queue->memory->region;
-    if (slots->reply_stride == GYRE_LINE_SIZE)
-        memcpy(&slot->length, &from->length, GYRE_LINE_SIZE - sizeof slot->sequence);
-    else
-        memcpy(&slot->length, &from->length, slots->reply_stride - sizeof slot->sequence);
-    if (queue->bridge.reply_bytes && from->info == GYRE_OUTCOME_REPLY)
-        store_elsewhere(resident, epoch, i, slot);
-    if (slots->sealed)
-        memcpy(region + GYRE_SEALS_OFFSET(slots) +
-                   (GYRE_SEALS_ROUND(slots->capacity) + ((epoch->first + i) & (slots->capacity - 1))) *
-                       sizeof(gyre_u32),
-               epoch->out.host + reply_seals_at(epoch) + i * sizeof(gyre_u32), sizeof(gyre_u32));
-    epoch->failed += from->info == GYRE_OUTCOME_FAILED;
-    __atomic_store_n(&slot->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
-}
-
-/* The end of the replies that are there, from `first` on. Acquire: pairs with the kernel's fence before the
- * mark. */
-static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)
-{
-    const uint32_t most = first + opencl_least(CHUNK, epoch->count - first);
-    uint32_t end = first;
-    while (end < most &&
-           __atomic_load_n(&staged_reply(epoch, end)->sequence, __ATOMIC_ACQUIRE) == epoch->mark)
-        end++;
-    return end;
-}
-
-/*
- * From the last to the first, because the client looks at the first: its line goes back and forth once only.
- * What is allotted in a ring of bytes is so in the order of requests. Returns whether there was any.
- */
-bool opencl_gather_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch)
-{
-    const uint32_t first = epoch->handed_out, end = end_of_ready(epoch, first);
-    const uint64_t now_ns = epoch->queue->slots.stamps_offset && end > first ? gyre_clock_ns() : 0;
-    const bool forwards = epoch->queue->bridge.reply_bytes != 0;
-    for (uint32_t i = first; i < end && now_ns; i++)
-        opencl_stamp(epoch, i, now_ns);
-    for (uint32_t k = 0; k < end - first; k++) {
-        const uint32_t i = forwards ? first + k : end - 1 - k;
-        opencl_want_line(opencl_reply_slot(epoch->queue, epoch->first + (forwards ? i + AHEAD : i - AHEAD)));
-        hand_out(resident, epoch, i);
-    }
-    epoch->handed_out = end;
-    return end > first;
-}
-
 /* An epoch of which nobody asked for the event gets one behind it. */
 static bool has_ended(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
@@ -365,7 +214,7 @@ bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch)
         return opencl_is_over(resident->device, epoch->done);
     epoch->looks++;
     if (!opencl_courier_has(epoch)) {
-        while (opencl_gather_hand_out(resident, epoch))
+        while (opencl_hand_out(resident, epoch))
             epoch->looks = 0;
         if (epoch->handed_out == epoch->count)
             return true;
@@ -378,7 +227,7 @@ bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch)
 gyre_status opencl_gather_settle(gyre_resident *resident, struct opencl_epoch *epoch, uint32_t *failed)
 {
     opencl_courier_recall(epoch);
-    while (opencl_gather_hand_out(resident, epoch))
+    while (opencl_hand_out(resident, epoch))
         ;
     *failed = epoch->failed;
     if (epoch->handed_out == epoch->count)

@@ -3,7 +3,7 @@
  * How an epoch's messages are spread over lanes and work-groups, and what launches tell the device. No state: the
  * pump's thread alone.
  */
-#include "opencl_epoch.h"
+#include "opencl_gathered.h"
 
 #include <limits.h>
 #include <string.h>
@@ -149,6 +149,22 @@ static void tell_copies(const struct opencl_epoch *epoch, gyre_epoch *told)
     told->reply_seals_offset = (size_t)epoch->count * slots->reply_stride;
 }
 
+/* As opencl_gather.c packs them. */
+static void tell_gathered(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    const size_t stride = gathered_answer_stride(resident, epoch->queue);
+    told->mark = epoch->mark;
+    told->fenced = resident->device->create_reachable != NULL;
+    told->headers_offset = slots->header_size ? gathered_headers_at(epoch) : 0;
+    told->seals_offset = slots->sealed ? gathered_seals_at(epoch) : 0;
+    told->reply_seals_offset = gathered_reply_seals_at(epoch);
+    told->bridge = (gyre_bridge){.request_bytes = epoch->queue->bridge.request_bytes,
+                                 .reply_offset = gathered_answers_at(epoch),
+                                 .reply_bytes = (uint32_t)stride,
+                                 .reply_stride = (uint32_t)stride};
+}
+
 void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch *epoch, gyre_epoch *told)
 {
     opencl_describe(resident, told);
@@ -168,7 +184,7 @@ void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch 
     if (resident->device->direct)
         tell_direct(epoch, told);
     else if (epoch->gathered)
-        opencl_gather_describe(resident, epoch, told);
+        tell_gathered(resident, epoch, told);
     else
         tell_copies(epoch, told);
 }
