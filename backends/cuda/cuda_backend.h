@@ -83,11 +83,15 @@ struct gyre_module {
     uint32_t kernel_count;
 };
 
-/* ---- cuda_device.c ---- */
+/* ---- cuda_context.c ---- */
 
+/** Takes the device's context, and makes it current. After a failure device->context is NULL if there is none. */
+gyre_status cuda_context_open(gyre_device *device);
 /** Makes the device's context current in the calling thread: before any call into the driver. UNAVAILABLE
  * on a device that only compiles. */
 gyre_status cuda_enter(gyre_device *device);
+/** Gives it back. */
+void cuda_context_close(gyre_device *device);
 
 /* ---- cuda_check.c ---- */
 

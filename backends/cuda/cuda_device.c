@@ -6,7 +6,6 @@
  */
 #include "cuda_backend.h"
 #include "cuda_device.h"
-#include "cuda_failure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -229,19 +228,6 @@ static gyre_status open_compile_only(gyre_device *device)
     return GYRE_OK;
 }
 
-static gyre_status open_context(gyre_device *device)
-{
-    CUresult result;
-    /* in the compute mode 'exclusive' another process may be on its way out */
-    CUDA_PATIENTLY(result, device->driver->cuDevicePrimaryCtxRetain(&device->context, device->handle))
-    gyre_status status = cuda_check(device, result, "cuDevicePrimaryCtxRetain");
-    if (status != GYRE_OK)
-        device->context = NULL;
-    if (status == GYRE_OK)
-        status = cuda_enter(device);
-    return status == GYRE_OK ? cuda_residents_open(device) : status;
-}
-
 /* Kernels that leave by themselves show up as gaps: the log says why. */
 static void tell_bound(const gyre_device *device)
 {
@@ -264,7 +250,9 @@ static gyre_status open_driver_device(gyre_device *device)
     if (status == GYRE_OK)
         status = cuda_device_describe(device);
     if (status == GYRE_OK)
-        status = open_context(device);
+        status = cuda_context_open(device);
+    if (status == GYRE_OK)
+        status = cuda_residents_open(device);
     if (status == GYRE_OK && device->settings.sms > 0 && device->settings.sms < device->sm_count)
         device->sm_count = device->settings.sms;
     if (status == GYRE_OK)
@@ -301,25 +289,11 @@ void cuda_device_close(gyre_device *device)
     if (device->context) {
         cuda_carriers_destroy(device);
         cuda_residents_close(device);
-        cuda_check_gone(device, device->driver->cuDevicePrimaryCtxRelease(device->handle),
-                        "cuDevicePrimaryCtxRelease");
+        cuda_context_close(device);
     }
     pthread_mutex_destroy(&device->lost_lock);
     pthread_mutex_destroy(&device->lock);
     free(device);
-}
-
-gyre_status cuda_enter(gyre_device *device)
-{
-    CUcontext current = NULL;
-    if (!device->driver)
-        return cuda_compile_only(device, "this");
-    CUresult result = device->driver->cuCtxGetCurrent(&current);
-    if (result == CUDA_SUCCESS && current == device->context)
-        return GYRE_OK;
-    cuda_note(device, result, "cuCtxGetCurrent");
-    CUDA_PATIENTLY(result, device->driver->cuCtxSetCurrent(device->context))
-    return cuda_check(device, result, "cuCtxSetCurrent");
 }
 
 /* ---- telling ---- */
