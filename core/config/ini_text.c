@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/text.h"
 
 static bool is_null_device(const struct stat *info)
 {
@@ -101,23 +102,6 @@ size_t gyre_ini_text_mark(const char *bytes, size_t size)
     return size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 }
 
-/* How many bytes the character takes; 0 when it is not UTF-8 (overlong, surrogate, too high, cut). */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-    if (at[0] < 0x80)
-        return 1;
-    size_t length = at[0] >= 0xF0 ? 4 : at[0] >= 0xE0 ? 3 : 2;
-    if (at[0] < 0xC2 || at[0] > 0xF4 || left < length)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
-    if ((at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xED && at[1] > 0x9F) ||
-        (at[0] == 0xF0 && at[1] < 0x90) || (at[0] == 0xF4 && at[1] > 0x8F))
-        return 0;
-    return length;
-}
-
 static bool is_control(unsigned char c)
 {
     return (c < 0x20 && c != '\t') || c == 0x7F;
@@ -134,7 +118,7 @@ static const char *complaint(const unsigned char *at, size_t left)
         return "is a carriage return without a line feed; end lines with LF or CRLF";
     if (is_control(*at))
         return "is a control character; remove it";
-    return utf8_length(at, left) ? NULL : "is not UTF-8; save the file as UTF-8";
+    return gyre_text_character(at, left) ? NULL : "is not UTF-8; save the file as UTF-8";
 }
 
 gyre_status gyre_ini_text_check(const char *path, const char *bytes, size_t size)
@@ -151,7 +135,7 @@ gyre_status gyre_ini_text_check(const char *path, const char *bytes, size_t size
             line++;
             line_start = at + 1;
         }
-        at += utf8_length(at, left);
+        at += gyre_text_character(at, left);
     }
     return GYRE_OK;
 }
@@ -161,7 +145,7 @@ int gyre_ini_text_is_clean(const char *text)
     const unsigned char *at = (const unsigned char *)text;
     size_t left = strlen(text);
     while (left > 0) {
-        size_t length = utf8_length(at, left);
+        size_t length = gyre_text_character(at, left);
         if (length == 0 || is_control(*at))
             return 0;
         at += length;

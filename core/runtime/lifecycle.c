@@ -46,10 +46,10 @@ gyre_status gyre_kernel_await_obeyed(gyre_kernel *kernel, uint64_t deadline_ns)
     }
 }
 
-/* Only a kernel that is resident and not on its way out can be paused or resumed. */
-static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_state state,
-                               uint64_t deadline_ns)
+/* Only a kernel that is resident and not on its way out can be paused or resumed. Under the lock. */
+static gyre_status change_state(gyre_kernel *kernel, gyre_kernel_state state, uint64_t deadline_ns)
 {
+    const uint64_t verb = state == GYRE_KERNEL_ACTIVE ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
     if (kernel->checkpoints)
         gyre_kernel_await_turn(kernel);
     gyre_kernel_state now = gyre_kernel_get_state(kernel);
@@ -69,26 +69,26 @@ static gyre_status change_verb(gyre_kernel *kernel, uint64_t verb, gyre_kernel_s
     return status;
 }
 
-gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns)
+static gyre_status become(gyre_kernel *kernel, const char *call, gyre_kernel_state state,
+                          uint64_t deadline_ns)
 {
-    gyre_status status = check_kernel(kernel, "gyre_kernel_activate");
+    gyre_status status = check_kernel(kernel, call);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&kernel->lock);
-    status = change_verb(kernel, GYRE_VERB_RUN, GYRE_KERNEL_ACTIVE, deadline_ns);
+    status = change_state(kernel, state, deadline_ns);
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }
 
+gyre_status gyre_kernel_activate(gyre_kernel *kernel, uint64_t deadline_ns)
+{
+    return become(kernel, "gyre_kernel_activate", GYRE_KERNEL_ACTIVE, deadline_ns);
+}
+
 gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadline_ns)
 {
-    gyre_status status = check_kernel(kernel, "gyre_kernel_deactivate");
-    if (status != GYRE_OK)
-        return status;
-    pthread_mutex_lock(&kernel->lock);
-    status = change_verb(kernel, GYRE_VERB_PAUSE, GYRE_KERNEL_INACTIVE, deadline_ns);
-    pthread_mutex_unlock(&kernel->lock);
-    return status;
+    return become(kernel, "gyre_kernel_deactivate", GYRE_KERNEL_INACTIVE, deadline_ns);
 }
 
 gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
