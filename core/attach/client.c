@@ -203,7 +203,9 @@ static gyre_status take_answer(struct attachment *attachment, const char *kernel
     gyre_status status = gyre_parcel_status(parcel);
     if (status != GYRE_OK) {
         const char *why = gyre_parcel_get_text(parcel);
-        return gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
+        gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
+        return status == GYRE_EXHAUSTED ? gyre_error_add(status, "the server")
+                                        : status; /* not this program */
     }
     status = gyre_attach_answer_get(parcel, &answer);
     for (int i = 0; i < 3; i++)

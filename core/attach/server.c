@@ -63,16 +63,30 @@ static bool start_session(struct gyre_server *server, int client)
     return started;
 }
 
+/* By the door's thread alone. `error` 0: somebody came in. One line for each time of trouble, and one behind it. */
+static void note_trouble(struct gyre_server *server, int error)
+{
+    if (error && !server->in_trouble)
+        gyre_runtime_log(server->runtime, GYRE_LOG_WARNING, "nobody can attach at %s: %s", server->path,
+                         strerror(error));
+    if (!error && server->in_trouble)
+        gyre_runtime_log(server->runtime, GYRE_LOG_WARNING, "programs can attach at %s again", server->path);
+    server->in_trouble = error != 0;
+}
+
 static void let_in(struct gyre_server *server)
 {
     int client = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
     if (client < 0) {
         const struct timespec pause = {0,
                                        10000000}; /* no descriptors, most likely: some may be closed soon */
-        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            note_trouble(server, errno);
             nanosleep(&pause, NULL);
+        }
         return;
     }
+    note_trouble(server, 0);
     bool counted = count_in(server), started = counted && start_session(server, client);
     if (started)
         return;

@@ -18,6 +18,7 @@ struct gyre_server {
     int listener;
     int over; /* eventfd, never read: readable from the moment on that everybody is to leave */
     pthread_t door;
+    bool in_trouble; /* the door's: nobody could be let in, and that was told */
 
     pthread_mutex_t lock;
     pthread_cond_t left;

@@ -124,6 +124,26 @@ prints "'no-such-compiler' (backend.cpu.compiler) is not here: install one"
 TMPDIR=/dev/null run doctor --backend cpu
 exits 1
 prints "nothing can be compiled: no temporary folder can be made in '/dev/null' (Not a directory)"
+# a server that runs out of descriptors says so, to whom it concerns, and goes on when it has some again
+start_server examples/command/scale.gyre.c
+limit="$(ulimit -n)" held=("/proc/$server/fd"/*)
+prlimit --pid "$server" --nofile=3:
+timeout 2 "$GYRE" call --attach scale '{"value":4,"factor":2}' >/dev/null 2>&1
+prlimit --pid "$server" --nofile="$limit":
+run call --attach scale '{"value":4,"factor":2}'
+exits 0
+prlimit --pid "$server" --nofile="$((${#held[@]} + 1)):"
+run call --attach scale '{"value":4,"factor":2}'
+exits 1
+says "gyre: the server: "
+says "Too many open files"
+prlimit --pid "$server" --nofile="$limit":
+stop_server TERM
+called="a server without descriptors"
+grep -q "nobody can attach at $XDG_RUNTIME_DIR/gyre.sock: Too many open files" "$folder/served" ||
+    fail "$(cat "$folder/served")"
+grep -q "programs can attach at $XDG_RUNTIME_DIR/gyre.sock again" "$folder/served" || fail "$(cat "$folder/served")"
+
 run serve --backend cpu
 exits 2
 says "expected at least one kernel"
