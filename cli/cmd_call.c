@@ -21,6 +21,7 @@
 #include "gyre/attach.h"
 
 enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
+#define SEEN_STILL_NS UINT64_C(50000000) /* as a tenth of a second is rounded */
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -227,10 +228,13 @@ static void print_working(const call_run *call)
     fprintf(stderr, "gyre: kernel '%s' is %s\n", info.name, gyre_kernel_health_word(info.health));
     for (uint32_t i = 0; i < info.blocks; i++) {
         gyre_block_info block = {.size = sizeof block};
-        if (gyre_kernel_block_get(call->kernel, i, &block) == GYRE_OK && block.tells &&
-            (block.health == GYRE_HEALTH_BUSY || block.health == GYRE_HEALTH_STALLED))
-            fprintf(stderr, "gyre: its block %" PRIu32 " has been at a message for %.1f s\n", i,
-                    (double)block.still_ns / 1e9);
+        if (gyre_kernel_block_get(call->kernel, i, &block) != GYRE_OK || !block.tells ||
+            (block.health != GYRE_HEALTH_BUSY && block.health != GYRE_HEALTH_STALLED))
+            continue;
+        fprintf(stderr, "gyre: its block %" PRIu32 " is at a message", i);
+        if (block.still_ns >= SEEN_STILL_NS) /* else nobody looked twice yet */
+            fprintf(stderr, ", for at least %.1f s", (double)block.still_ns / 1e9);
+        fputc('\n', stderr);
     }
 }
 

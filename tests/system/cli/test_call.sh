@@ -205,6 +205,7 @@ refuses 1 "--state: this kernel has no state"
 call "$kinds:slow" --timeout 50 '{"value":400}' <"$nothing"
 exits 5
 says "the kernel did not complete message 1 of 1 within 50 ms (--timeout)"
+[[ "$err" != *" 0.0 s"* ]] || fail "told a time that nobody measured"
 call "$kinds:slow" --timeout 0 '{"value":100}' <"$nothing"
 exits 0
 
