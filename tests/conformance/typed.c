@@ -157,13 +157,14 @@ static void types_are_found_by_name_and_id(struct conformance *test)
 static void types_are_loaded_from_files(struct conformance *test)
 {
     gyre_type_info info = {.size = sizeof info}, known = {.size = sizeof known};
-    must(gyre_types_load(test->runtime, test->backend, kernel_path("typed.h")));
-    require(gyre_types(test->runtime, NULL, 0) == 9);
+    /* few of them: each becomes a kernel, and some compilers take a second of their processor for two */
+    must(gyre_types_load(test->runtime, test->backend, kernel_path("reports.h")));
+    require(gyre_types(test->runtime, NULL, 0) == 2);
     require(gyre_type_find(test->runtime, "report_new") != NULL);
     must(gyre_type_info_get(gyre_type_find(test->runtime, "report_new"), &info));
     must(gyre_type_info_get(GYRE_TYPE(report_new), &known));
     require(info.id == known.id);
-    must(gyre_types_load(test->runtime, test->backend, kernel_path("typed.gyre.c"))); /* the same once more */
+    must(gyre_types_load(test->runtime, test->backend, kernel_path("typed.gyre.c"))); /* those and more */
     require(gyre_types(test->runtime, NULL, 0) == 9);
     must(gyre_type_add(test->runtime, GYRE_TYPE(wired_add)));
     require(gyre_type_find(test->runtime, "wired_add") != NULL && gyre_types(test->runtime, NULL, 0) == 10);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of kernels with several handlers, and of types that grew. */
+/* Messages of kernels with several handlers. */
 #ifndef GYRE_CONFORMANCE_TYPED_H
 #define GYRE_CONFORMANCE_TYPED_H
 
 #include <gyre/message.h>
+
+#include "reports.h"
 
 #define TYPED_SQUARE(FIELD) FIELD(u64, side)
 GYRE_MESSAGE(square, TYPED_SQUARE)
@@ -17,11 +19,5 @@ GYRE_MESSAGE_TAIL(joined, TYPED_JOINED, 200)
 GYRE_MESSAGE(count, TYPED_COUNT)
 #define TYPED(TAKES) TAKES(square, area) TAKES(join, joined) TAKES(count, gyre_none)
 GYRE_PROTOCOL(typed, TYPED)
-
-/* the same type before and after it grew */
-#define REPORT_OLD(FIELD) FIELD(utf8, title) FIELD(span_u32, values)
-#define REPORT_NEW(FIELD) REPORT_OLD(FIELD) FIELD(u32, level) FIELD(utf8, author) FIELD(span_utf8, tags)
-GYRE_MESSAGE_TAIL(report_old, REPORT_OLD, 200)
-GYRE_MESSAGE_TAIL(report_new, REPORT_NEW, 300)
 
 #endif
