@@ -68,13 +68,10 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
 {
     const uint64_t each = staged_size(kernel), whole = threads / GYRE_CUDA_WORKER(threads);
     const uint64_t workers = whole ? whole : 1;
-    const uint64_t dense = each + 16 * GYRE_CUDA_DENSE(kernel->record.request->size);
     const bool block = kernel->record.form == GYRE_FORM_BLOCK;
     const uint64_t scratch = block ? align_up(kernel->record.scratch_size, 16) : 0;
-    if (kernel->record.form == GYRE_FORM_LANE && dense > 0 && dense <= limit / workers)
-        return workers * least(threads / workers, limit / workers / dense) * dense;
-    if (kernel->record.form == GYRE_FORM_ACTOR && dense <= limit)
-        return least(actor_window(dense), limit / dense) * dense;
+    if (kernel->record.form == GYRE_FORM_LANE && each <= limit / workers)
+        return workers * least(threads / workers, limit / workers / each) * each;
     if (scratch + each > limit)
         return scratch;
     const uint64_t some = least(GYRE_BLOCK_WINDOW, GYRE_BLOCK_STAGE_SIZE / each);

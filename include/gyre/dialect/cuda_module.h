@@ -63,13 +63,9 @@
  */
 #define GYRE_CUDA_CELL(request_size, reply_size)                                                             \
     ((GYRE_CUDA_CHUNKS(request_size) + GYRE_CUDA_CHUNKS(reply_size)) | 1)
-/*
- * What requests of lane kernels and actors take besides, a slot of the ring: a run of them is fetched as it lies
- * there, in one piece, when they are small, because each piece has a price.
- */
-#define GYRE_CUDA_SLOT(request_size)                                                                         \
-    ((request_size) <= GYRE_SLOT_SMALL_PAYLOAD ? 4 : GYRE_CUDA_CHUNKS(request_size))
-#define GYRE_CUDA_DENSE(request_size) ((request_size) <= 1024 ? GYRE_CUDA_SLOT(request_size) : 0)
+/* Lane kernels and actors fetch a run of requests of so many bytes as it lies in the ring, in one piece, because
+ * each piece has a price. */
+#define GYRE_CUDA_DENSE(request_size) ((request_size) <= 1024)
 #define GYRE_ORDER_LEAVE              1ull       /* the low bit of an order: leave, and acknowledge nothing */
 #define GYRE_CUDA_STAGE_SIZE          (1u << 20) /* bytes of device memory a block has for messages beyond a line */
 

@@ -119,16 +119,18 @@ GYRE_HELPER gyre_u32 gyre_slot_chunks_(const gyre_block_view *view)
     return view->stage.request_chunks > 4 ? view->stage.request_chunks : 4;
 }
 
-/* Whether the worker's run comes in one piece, behind its cells, to be copied from there. */
+/* Whether the worker's run comes in one piece, to be taken apart. */
 GYRE_HELPER gyre_u32 gyre_is_dense_(const gyre_block_view *view, const gyre_worker *worker)
 {
     return view->stage.dense && worker->count > GYRE_MOVE_APART &&
            view->served[worker->which].request_stride == gyre_slot_chunks_(view) * 16;
 }
 
+/* At the end of the worker's cells: a cell is larger than a slot, so what is taken apart from the first
+ * message on never gets where something lies that has not been taken yet. */
 GYRE_HELPER gyre_chunk *gyre_dense_place_(const gyre_block_view *view, const gyre_worker *worker)
 {
-    return worker->cells + view->stage.dense;
+    return worker->cells + view->stage.window * view->stage.cell - worker->count * gyre_slot_chunks_(view);
 }
 
 /* In two pieces where the ring begins anew. By one thread. */
@@ -171,7 +173,9 @@ GYRE_HELPER void gyre_fetch_start_(const gyre_block_view *view, gyre_worker *wor
                         gyre_request_at_(&view->served[worker->which], worker->first + slot), size);
 }
 
-/* From one piece into cells. */
+/* From one piece into cells, a few chunks of each thread at a time: all have taken theirs before one is put
+ * down. */
+#define GYRE_SPREAD_CHUNKS_ 4
 GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
     GYRE_IN_SHARED_(view);
@@ -181,10 +185,23 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
     const gyre_u32 left = gyre_slot_chunks_(view) - each; /* of each slot */
     const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
     gyre_chunk *cells = worker->cells;
-#pragma unroll 4
-    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads) {
-        const gyre_u32 slot = gyre_message_of_(chunk, reciprocal);
-        cells[slot * apart + chunk] = place[slot * left + chunk];
+#pragma unroll 1
+    for (gyre_u32 first = 0; first < all; first += threads * GYRE_SPREAD_CHUNKS_) {
+        const gyre_u32 start = first + gyre_thread_of_(threads);
+        gyre_chunk mine[GYRE_SPREAD_CHUNKS_];
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_SPREAD_CHUNKS_; j++) {
+            const gyre_u32 chunk = start + j * threads;
+            if (chunk < all)
+                mine[j] = place[gyre_message_of_(chunk, reciprocal) * left + chunk];
+        }
+        gyre_worker_meets_(threads);
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_SPREAD_CHUNKS_; j++) {
+            const gyre_u32 chunk = start + j * threads;
+            if (chunk < all)
+                cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = mine[j];
+        }
     }
 }
 
@@ -424,8 +441,7 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     GYRE_IN_SHARED_(view);
     const gyre_u32 cell = (request_chunks + reply_chunks) | 1;
     const gyre_u32 room = size / (blockDim.x / threads);
-    const gyre_u32 slot = request_chunks > 4 ? request_chunks : 4;
-    const gyre_u32 fits = room / 16 / (cell + (is & GYRE_STAGE_DENSE_ ? slot : 0));
+    const gyre_u32 fits = room / 16 / cell;
     const gyre_u32 most = wanted < fits ? wanted : fits;
     const gyre_u32 few = is & GYRE_STAGE_BLOCK_ ? 1 : GYRE_ACTOR_WINDOW, least = few < most ? few : most;
     const gyre_u32 adapts = is & (GYRE_STAGE_BLOCK_ | GYRE_STAGE_ACTOR_);
@@ -439,7 +455,7 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     view->stage.least = least;
     view->stage.most = adapts ? most : 0;
     view->stage.in_shared = is & GYRE_STAGE_SHARED_;
-    view->stage.dense = is & GYRE_STAGE_DENSE_ ? most * cell : 0;
+    view->stage.dense = is & GYRE_STAGE_DENSE_;
     view->go = 0;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)

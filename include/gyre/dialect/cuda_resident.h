@@ -142,11 +142,11 @@ struct gyre_stage_place {
     gyre_u32 request_chunks, reply_chunks; /* of each message, its header included */
     gyre_u32 cell;                         /* from message to message; the reply follows the request */
     gyre_u32 window;                       /* messages that a worker takes at once */
-    gyre_u32 dense; /* where in a worker's cells a run comes as it lies in the ring; 0: there is no room */
-    gyre_u32 in_shared; /* cells are in shared memory */
-    gyre_u32 least;     /* a block kernel's and an actor's window goes from this */
-    gyre_u32 most;      /* up to this; 0: it is fixed */
-    gyre_u64 started;   /* the clock when the block's run was there */
+    gyre_u32 dense;                        /* a run is fetched as it lies in the ring */
+    gyre_u32 in_shared;                    /* cells are in shared memory */
+    gyre_u32 least;                        /* a block kernel's and an actor's window goes from this */
+    gyre_u32 most;                         /* up to this; 0: it is fixed */
+    gyre_u64 started;                      /* the clock when the block's run was there */
 };
 /* What a kernel says of its stage. */
 #define GYRE_STAGE_SHARED_ 1u

@@ -24,10 +24,8 @@ template <class K> struct gyre_stage_ {
         scratch_chunks = K::kernel_form_ == 2 ? (K::scratch_size_ + 15) / 16 : 0,
         room = GYRE_CUDA_ROOM(__CUDA_ARCH__) / 16,
         in_shared = scratch_chunks + cell <= room,
-        by_workers =
-            K::kernel_form_ == 1 && cell + GYRE_CUDA_DENSE(K::request_size_) <= room / GYRE_CUDA_WORKERS_MAX,
-        dense_fits = cell + GYRE_CUDA_DENSE(K::request_size_) <= room,
-        dense = by_workers || (K::kernel_form_ == 3 && dense_fits) ? GYRE_CUDA_DENSE(K::request_size_) : 0,
+        by_workers = K::kernel_form_ == 1 && cell <= room / GYRE_CUDA_WORKERS_MAX,
+        dense = (by_workers || K::kernel_form_ == 3) && GYRE_CUDA_DENSE(K::request_size_),
         near = K::kernel_form_ == 3 && K::state_size_ > sizeof(gyre_none) &&
                K::state_size_ <= GYRE_ACTOR_NEAR_MOST
     };
@@ -245,23 +243,22 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
     typedef gyre_stage_<K> stage;
     const gyre_u32 bridged = gyre_all_bridged_(view);
     const gyre_u32 threads = gyre_worker_threads_<K>(view, bridged);
-    const gyre_u32 dense = bridged ? 0 : stage::dense;
     const gyre_u32 wanted = K::kernel_form_ == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
                             : K::kernel_form_ == 3 ? GYRE_ACTOR_MOST
                                                    : threads;
     const gyre_u32 size =
         stage::in_shared ? gyre_dynamic_size_() - 16 * stage::scratch_chunks : GYRE_CUDA_STAGE_SIZE;
-    gyre_stage_make_(view, threads, size, wanted, stage::request_chunks, stage::reply_chunks,
-                     (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (dense > 0 ? GYRE_STAGE_DENSE_ : 0) |
-                         (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0) |
-                         (K::kernel_form_ == 3 ? GYRE_STAGE_ACTOR_ : 0));
+    gyre_stage_make_(
+        view, threads, size, wanted, stage::request_chunks, stage::reply_chunks,
+        (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (stage::dense && !bridged ? GYRE_STAGE_DENSE_ : 0) |
+            (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0) | (K::kernel_form_ == 3 ? GYRE_STAGE_ACTOR_ : 0));
     void *state = gyre_state_begin_<K>(arguments);
     __syncthreads();
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
-    gyre_chunk *cells = stage::in_shared
-                            ? memory + stage::scratch_chunks +
-                                  threadIdx.x / threads * view->stage.window * (stage::cell + dense)
-                            : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
+    gyre_chunk *cells =
+        stage::in_shared
+            ? memory + stage::scratch_chunks + threadIdx.x / threads * view->stage.window * stage::cell
+            : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
     while (gyre_next_run_(arguments, view, cells, threads))
         gyre_end_run_(arguments, view, threads,
                       gyre_handle_run_<K>(view, memory, cells, threads, state, buffers, gyre));
