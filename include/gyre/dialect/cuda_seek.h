@@ -19,7 +19,7 @@
 #define GYRE_SEEK_ROWS_LARGE 4
 #define GYRE_SEEK_LARGE      128 /* bytes of a slot: what is larger */
 #ifndef GYRE_SEEK_AHEAD
-#define GYRE_SEEK_AHEAD 1024 /* what workers that share a queue want to know ahead */
+#define GYRE_SEEK_AHEAD 4 /* looks: what workers that share a queue want to know ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
 /* Between two looks of a resting block for another order. */
@@ -164,13 +164,18 @@ GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker
            seeker->which << GYRE_SEEK_WHICH_0;
 }
 
+/* Rows that a look takes in where there was a backlog. */
+GYRE_HELPER gyre_u32 gyre_look_rows_(const gyre_served *queue)
+{
+    return queue->request_stride > GYRE_SEEK_LARGE ? GYRE_SEEK_ROWS_LARGE : GYRE_SEEK_ROWS;
+}
+
 /* One look across the bus from index `next` on: how many requests are there, one after the other. By a warp,
  * with all looks under way together. */
 GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue, gyre_u64 next, gyre_u32 step)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, wide = step & GYRE_SEEK_WIDE_;
-    const gyre_u32 most = queue->request_stride > GYRE_SEEK_LARGE ? GYRE_SEEK_ROWS_LARGE : GYRE_SEEK_ROWS;
-    const gyre_u32 rows = wide ? most : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
+    const gyre_u32 rows = wide ? gyre_look_rows_(queue) : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
     gyre_u64 sequences[GYRE_SEEK_ROWS], order = view->order;
     gyre_u32 found = 0, full = 1;
     if (lane == 0 && step & GYRE_SEEK_ASKS_)
@@ -196,10 +201,10 @@ GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue,
 /* With so many requests known and not taken, nobody looks ahead. A worker that has its queue for itself needs
  * to know its next run: a look takes longer than a small run's requests need to arrive, and would be made for
  * each of them. */
-GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view)
+GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view, const gyre_served *queue)
 {
     const gyre_u32 alone = view->team_size == 1 && view->stage.threads == blockDim.x;
-    return alone ? view->stage.window : GYRE_SEEK_AHEAD;
+    return alone ? view->stage.window : GYRE_SEEK_AHEAD * 32 * gyre_look_rows_(queue);
 }
 
 /*
@@ -216,7 +221,7 @@ GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *work
     if (lane == 0 && (worker->wide || worker->count > GYRE_SEEK_NARROW)) {
         const gyre_u64 next = gyre_near_load_(&claims->next), ready = gyre_near_load_(&claims->ready);
         from = ready > next ? ready : next;
-        looks = from - next < gyre_known_enough_(view) && atomicCAS(&claims->pollers[0], 0u, 1u) == 0;
+        looks = from - next < gyre_known_enough_(view, queue) && atomicCAS(&claims->pollers[0], 0u, 1u) == 0;
     }
     if (!__shfl_sync(mask, looks, 0))
         return;
