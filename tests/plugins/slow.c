@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 30000 };
+enum { WAIT_MS = 100000 };
 
 struct gyre_device {
     const gyre_host *host;

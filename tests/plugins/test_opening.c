@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ASKERS = 3, PATIENCE_MS = 30000 };
+enum { ASKERS = 3, PATIENCE_MS = 100000 };
 
 struct scene {
     const char *slow;    /* the operation that takes long */
@@ -58,7 +58,7 @@ static void open_scene(struct scene *scene)
     snprintf(reached, sizeof reached, "backend.slow.reached=%s", scene->reached);
     const char *const settings[] = {"check=off",
                                     "remember_probes=false",
-                                    "probe_timeout_ms=60000",
+                                    "probe_timeout_ms=200000",
                                     cache,
                                     "backend.plain.library=" GYRE_CPU_PLUGIN,
                                     "backend.plain.compiler_options=-O1",
