@@ -255,11 +255,12 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = open_main_queue(kernel, desc);
     if (status == GYRE_OK)
-        status = gyre_watchdog_need(kernel);
-    if (status == GYRE_OK)
         status = gyre_supervisor_need(kernel);
     if (status == GYRE_OK)
         status = list_kernel(kernel); /* before the start: who brings back a worker looks there */
+    if (status == GYRE_OK)
+        status = gyre_watchdog_need(
+            kernel); /* it looks there, and then pauses for as long as what it saw allows */
     if (status == GYRE_OK) {
         pthread_mutex_lock(&kernel->lock);
         status = gyre_kernel_start(kernel, !desc->start_inactive && gyre_kernel_setting(kernel, "active"));
