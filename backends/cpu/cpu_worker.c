@@ -234,8 +234,9 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
                         .reply_seals = seals ? seals + GYRE_SEALS_ROUND(queue->slots.capacity) : NULL,
                         .header_size = queue->slots.header_size,
                         .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
-    if (shared || request_ready(queue, queue->next))
-        tell_working(worker->line, worker->line->heartbeat + 1);
+    if (!shared && !request_ready(queue, queue->next))
+        return 0; /* what comes from here on is not begun before that was told */
+    tell_working(worker->line, worker->line->heartbeat + 1);
     gyre_u64 handled = run_kernel(worker, &run);
     tell_working(worker->line, 0);
     queue->next += handled;
