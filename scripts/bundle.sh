@@ -87,7 +87,7 @@ bundle_make()
     rm -rf "$folder"
     mkdir -p "$folder/tests"
     run_logged "$build/bundle.log" cmake --install "$build" --prefix "$folder/gyre" --strip
-    for program in gyre_conformance gyre_demo gyre_stress run_api test_shapes test_stray peer_cuda peer_opencl; do
+    for program in gyre_conformance gyre_demo gyre_stress run_api test_shapes test_stray test_watched peer_cuda peer_opencl; do
         if [[ -x "$build/bin/$program" ]]; then
             install -s "$build/bin/$program" "$folder/gyre/bin/"
         fi

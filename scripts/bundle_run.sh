@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs what is in this folder. usage: ./run gyre ARGUMENT... | demo [MESSAGES] | conformance BACKEND [CASE...] |
 # kernels BACKEND [NAME...] | shapes BACKEND [MESSAGES] | stress ARGUMENT... | stress-long BACKEND [SECONDS] | bench BACKEND ARGUMENT... |
-# crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
+# crash BACKEND [FAULTS [SEED [fenced|plain [SETTING...]]]] | watched BACKEND [CASE...] | sanitize [TOOL...] | driver-only [CASE...] | report BACKEND FOLDER [PROBES]
 # Where there is no compiler, the kernels of compiled/ are taken, for the CPU or for the architecture of GPU 0.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -211,6 +211,16 @@ crash)
     backend="${1:?which backend?}"
     prepare "$backend"
     "$bin/test_stray" "$@"
+    ;;
+watched)
+    backend="${1:?which backend?}"
+    shift
+    prepare "$backend"
+    mapfile -t cases < <(if (($#)); then printf '%s\n' "$@"; else "$bin/test_watched" --list; fi)
+    for case in "${cases[@]}"; do
+        one "watched/$backend/$case" "$bin/test_watched" "$backend" "$case"
+    done
+    finish
     ;;
 kernels)
     backend="${1:?which backend?}"

@@ -72,7 +72,7 @@ static gyre_status find_function(gyre_resident *resident, gyre_module *module,
     return status;
 }
 
-/* One allocation: cursors, relay, arrivals, log, then the stages. The log's head tells the device its
+/* One allocation: cursors, relay, arrivals, turns, log, then the stages. The log's head tells the device its
  * capacity. */
 static gyre_status make_memory(gyre_resident *resident)
 {
@@ -82,7 +82,9 @@ static gyre_status make_memory(gyre_resident *resident)
     uint32_t capacity = CUDA_LOG_LINES;
     resident->relay_offset = GYRE_QUEUES_MAX * sizeof(gyre_cuda_cursor);
     resident->arrived_offset = resident->relay_offset + sizeof(gyre_cuda_relay);
-    resident->log_offset = align_up(resident->arrived_offset + resident->blocks * sizeof(gyre_u64), 256);
+    resident->turns_offset =
+        align_up(resident->arrived_offset + resident->blocks * sizeof(gyre_u64), sizeof(gyre_cuda_turns));
+    resident->log_offset = align_up(resident->turns_offset + resident->blocks * sizeof(gyre_cuda_turns), 256);
     size_t log_size = sizeof(gyre_device_log) + CUDA_LOG_LINES * sizeof(gyre_device_log_line);
     resident->stage_offset = align_up(resident->log_offset + log_size, 256);
     resident->memory_size = resident->stage_offset + (size_t)resident->blocks * GYRE_CUDA_STAGE_SIZE;
@@ -142,6 +144,7 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
         .cursors = (gyre_cuda_cursor *)(uintptr_t)resident->memory,
         .relay = (gyre_cuda_relay *)(uintptr_t)(resident->memory + resident->relay_offset),
         .arrived = (gyre_u64 *)(uintptr_t)(resident->memory + resident->arrived_offset),
+        .turns = (gyre_cuda_turns *)(uintptr_t)(resident->memory + resident->turns_offset),
         .stage = (gyre_u8 *)(uintptr_t)(resident->memory + resident->stage_offset),
         .state = desc->state ? (void *)(uintptr_t)cuda_memory_place(desc->state) : NULL,
         .log = (gyre_device_log *)(uintptr_t)(resident->memory + resident->log_offset),
@@ -178,6 +181,8 @@ static gyre_status prepare(gyre_resident *resident, gyre_module *module, const g
     if (status == GYRE_OK)
         status = cuda_stays_prepare(resident);
     if (status == GYRE_OK)
+        status = cuda_tell_prepare(resident);
+    if (status == GYRE_OK)
         status = take_line(resident);
     if (status == GYRE_OK)
         status = fill_arguments(resident, desc, control);
@@ -203,6 +208,7 @@ static void free_resident(gyre_resident *resident)
         cuda_work_end(device, quiet);
     }
     cuda_launcher_destroy(resident);
+    cuda_tell_finish(resident);
     if (resident->line < CUDA_RESIDENTS_MAX) {
         pthread_mutex_lock(&device->residents->lock);
         device->residents->taken &= ~(UINT64_C(1) << resident->line);
@@ -237,6 +243,7 @@ static gyre_status launch_once(gyre_module *module, const gyre_resident_desc *de
         if (status == GYRE_OK) {
             resident->next = device->residents->first;
             device->residents->first = resident;
+            cuda_tell_present(resident);
         }
         cuda_hold_end(device, quiet);
     }

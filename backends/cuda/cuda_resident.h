@@ -39,8 +39,8 @@ struct gyre_resident {
     bool control_registered;
     uint32_t line; /* of residents->orders */
     uint32_t threads, blocks, shared_size, sms;
-    CUdeviceptr memory; /* cursors, relay, arrivals, log, then the blocks' stages */
-    size_t relay_offset, arrived_offset, log_offset, stage_offset, memory_size;
+    CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, then the blocks' stages */
+    size_t relay_offset, arrived_offset, turns_offset, log_offset, stage_offset, memory_size;
     gyre_resident_arguments arguments;
 
     pthread_mutex_t order_lock;
@@ -53,12 +53,13 @@ struct gyre_resident {
     char label[96];                  /* ... and its name */
     struct cuda_launcher *launcher;  /* launches it in a thread of its own; NULL: it never needed one */
 
-    bool on_device;       /* under residents->lock: launched, and nobody saw it end */
-    CUresult answer;      /* of the last launch */
-    const char *call;     /* that answered so */
-    uint64_t refused_ns;  /* since when the driver refuses to have it back; 0: it does not */
-    uint64_t log_handled; /* of the monitor: messages handled when it last looked at the log */
-    uint32_t log_next;    /* log lines passed on */
+    bool on_device;               /* under residents->lock: launched, and nobody saw it end */
+    CUresult answer;              /* of the last launch */
+    const char *call;             /* that answered so */
+    uint64_t refused_ns;          /* since when the driver refuses to have it back; 0: it does not */
+    uint64_t log_handled;         /* of the monitor: messages handled when it last looked at the log */
+    uint32_t log_next;            /* log lines passed on */
+    struct cuda_telling *telling; /* of the monitor: what its blocks were at */
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;
 };
@@ -106,6 +107,20 @@ void cuda_stay_ends(gyre_resident *resident);
 void cuda_stay_count(gyre_resident *resident);
 /** Accepts a resident without events. Context current. */
 void cuda_stays_finish(gyre_resident *resident);
+
+/* ---- cuda_tell.c ---- */
+
+/** Makes room for what blocks are at. */
+gyre_status cuda_tell_prepare(gyre_resident *resident);
+/** The blocks of a kernel that was launched will be told of, unless calls into the driver wait for it. */
+void cuda_tell_present(const gyre_resident *resident);
+/** Writes into the blocks' lines what they are at, if it is time to look. Under residents->lock, context current,
+ * where calls into the driver do not wait for kernels. */
+void cuda_tell_look(gyre_resident *resident);
+/** It left the device: its blocks are at nothing. Under residents->lock. */
+void cuda_tell_gone(gyre_resident *resident);
+/** Accepts a resident that has no room for it. */
+void cuda_tell_finish(gyre_resident *resident);
 
 /* ---- cuda_memory.c ---- */
 

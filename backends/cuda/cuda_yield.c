@@ -207,6 +207,7 @@ static gyre_status look(gyre_resident *resident)
     else
         cuda_stay_count(resident);
     resident->on_device = false;
+    cuda_tell_gone(resident);
     cuda_range_close(resident->stay_range);
     return status;
 }
@@ -416,8 +417,11 @@ static void watch(gyre_resident *resident)
         return;
     if (resident->on_device || resident->leaving)
         bound_stay(resident);
-    if (!resident->device->residents->serial)
-        pass_on_log(resident);
+    if (resident->device->residents->serial)
+        return;
+    pass_on_log(resident);
+    if (resident->on_device)
+        cuda_tell_look(resident);
 }
 
 /* Between two turns no call into the driver waits for a kernel. */

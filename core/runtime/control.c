@@ -50,6 +50,7 @@ void gyre_control_reset(gyre_kernel *kernel)
         __atomic_store_n(&blocks[i].heartbeat, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&blocks[i].working, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&blocks[i].tells, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&blocks[i].working_ns, 0, __ATOMIC_RELAXED);
     }
 }
 

@@ -7,7 +7,8 @@
  * same. With one block that is told once nothing at all was answered for the time of the budget. With several
  * it is told of the queue alone, once its first unanswered request was claimed: who claimed it works on it,
  * since everything before it is answered. Where requests are shared out in another way, ten budgets without
- * an answer tell the same. Which block it is, the words tell that blocks leave in their lines.
+ * an answer tell the same, or one and a block that its backend saw at the same messages for as long. Which block
+ * it is, the words tell that blocks leave in their lines.
  *
  * A request whose reply may lack room, which its receiver would have to make, tells nothing: of its queue only
  * a block does that says that it works.
@@ -66,13 +67,32 @@ static bool may_lack_room(const gyre_queue *queue, uint64_t first_unanswered)
            (queue->lent || gyre_received(queue) < first_unanswered);
 }
 
-/* A block says that it has worked on the same message for a while. */
-static bool works_for_long(const gyre_kernel *kernel, uint64_t now, uint64_t budget)
+/* For how long a block has been at the same message, as far as it or its backend tells; 0: it is at none. */
+static uint64_t works_ns(const gyre_kernel *kernel, uint32_t block, uint64_t now)
+{
+    const gyre_control_block *line = &gyre_control_blocks(kernel)[block];
+    const uint64_t tells = __atomic_load_n(&line->tells, __ATOMIC_RELAXED);
+    if (tells == GYRE_TELLS_TIME)
+        return __atomic_load_n(&line->working_ns, __ATOMIC_RELAXED);
+    const bool works = tells && kernel->watch.blocks && kernel->watch.blocks[block].working;
+    return works ? now - kernel->watch.blocks[block].since_ns : 0;
+}
+
+static bool works_for(const gyre_kernel *kernel, uint64_t now, uint64_t limit_ns)
+{
+    for (uint32_t i = 0; i < kernel->blocks; i++)
+        if (works_ns(kernel, i, now) >= limit_ns)
+            return true;
+    return false;
+}
+
+/* A backend that tells the time saw a block at the same messages for longer than the budget. */
+static bool is_seen_at_work(const gyre_kernel *kernel, uint64_t budget)
 {
     const gyre_control_block *lines = gyre_control_blocks(kernel);
-    for (uint32_t i = 0; kernel->watch.blocks && i < kernel->blocks; i++)
-        if (kernel->watch.blocks[i].working && __atomic_load_n(&lines[i].tells, __ATOMIC_RELAXED) &&
-            now - kernel->watch.blocks[i].since_ns >= budget / LOOKS_PER_BUDGET)
+    for (uint32_t i = 0; i < kernel->blocks; i++)
+        if (__atomic_load_n(&lines[i].tells, __ATOMIC_RELAXED) == GYRE_TELLS_TIME &&
+            __atomic_load_n(&lines[i].working_ns, __ATOMIC_RELAXED) >= budget)
             return true;
     return false;
 }
@@ -88,7 +108,7 @@ static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t
         *moved = true;
     }
     bool waits = first < gyre_queue_next_index(queue) && first < queue->gate &&
-                 (!may_lack_room(queue, first) || works_for_long(kernel, now, budget));
+                 (!may_lack_room(queue, first) || works_for(kernel, now, budget / LOOKS_PER_BUDGET));
     if (!waits)
         queue->watched_ns = now;
     return waits;
@@ -101,7 +121,7 @@ static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uin
     uint64_t claimed = __atomic_load_n(&queue->shared->claim.next, __ATOMIC_RELAXED);
     if (kernel->blocks > 1 && claimed > queue->watched)
         return age >= budget;
-    return age >= PATIENCE * budget;
+    return age >= (is_seen_at_work(kernel, budget) ? budget : PATIENCE * budget);
 }
 
 /* Under the lock. */
@@ -340,7 +360,7 @@ static gyre_kernel_health health_of_block(const gyre_kernel *kernel, const gyre_
                                           const gyre_block_info *info)
 {
     const gyre_kernel_health whole = gyre_kernel_health_of(kernel);
-    if (whole == GYRE_HEALTH_DEAD || !__atomic_load_n(&line->tells, __ATOMIC_RELAXED))
+    if (whole == GYRE_HEALTH_DEAD || whole == GYRE_HEALTH_IDLE || !info->tells)
         return whole;
     if (!__atomic_load_n(&line->working, __ATOMIC_RELAXED))
         return GYRE_HEALTH_IDLE;
@@ -357,8 +377,10 @@ static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *inf
     info->handled = __atomic_load_n(&line->handled, __ATOMIC_RELAXED);
     info->failed = __atomic_load_n(&line->failed, __ATOMIC_RELAXED);
     info->heartbeat = __atomic_load_n(&line->heartbeat, __ATOMIC_RELAXED);
-    info->tells = (uint32_t)__atomic_load_n(&line->tells, __ATOMIC_RELAXED);
-    info->still_ns = kernel->watch.blocks ? now - kernel->watch.blocks[block].since_ns : 0;
+    info->tells = __atomic_load_n(&line->tells, __ATOMIC_RELAXED) != 0;
+    info->still_ns = works_ns(kernel, block, now);
+    if (!info->still_ns && kernel->watch.blocks)
+        info->still_ns = now - kernel->watch.blocks[block].since_ns;
     info->health = health_of_block(kernel, line, info);
     pthread_mutex_unlock(&kernel->lock);
 }

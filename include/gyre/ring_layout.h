@@ -269,15 +269,18 @@ typedef struct gyre_control_queue {
     gyre_bridge bridge;
 } gyre_control_queue;
 
-/** One line a block, written by that block alone. */
+#define GYRE_TELLS_TIME 2
+
+/** One line a block, written by that block alone, or, the last four words, by its backend. */
 typedef struct gyre_control_block {
     gyre_u64 acknowledged; /* the last command obeyed */
     gyre_u64 handled;      /* messages completed, whatever the outcome */
     gyre_u64 failed;       /* of these, failed by the handler */
     gyre_u64 heartbeat;    /* grows while the block is alive and awake */
     gyre_u64 working;      /* not 0: it is at messages, at others whenever it changes */
-    gyre_u64 tells;        /* 1: it tells so; 0: its backend does not */
-    gyre_u64 reserved[2];
+    gyre_u64 tells;      /* 1: it tells so; GYRE_TELLS_TIME: its backend does, now and then; 0: nobody does */
+    gyre_u64 working_ns; /* GYRE_TELLS_TIME: for how long it was at the same ones when that was last seen */
+    gyre_u64 reserved;
 } gyre_control_block;
 
 /**

@@ -82,18 +82,21 @@ GYRE_HELPER gyre_chunk gyre_chunk_shuffle_(gyre_chunk chunk, gyre_u32 from)
  * k runs the handler for request k.
  */
 template <class K>
-GYRE_HELPER void gyre_serve_warp_(gyre_block_view *view, gyre_served *queue, gyre_chunk mine, gyre_u64 first,
-                                  gyre_u32 count, void *state, const void *buffers, gyre_context *gyre)
+GYRE_HELPER void gyre_serve_warp_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                  gyre_served *queue, gyre_u32 *turn, gyre_chunk mine, gyre_u64 first,
+                                  gyre_u32 count, const void *buffers, gyre_context *gyre)
 {
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
     gyre_chunk line[4];
     gyre_u32 failed = 0;
+    if (lane == 0)
+        gyre_turn_begins_(turn, first);
     GYRE_QUEUE_BEGIN_(gyre, queue);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         line[i] = gyre_chunk_shuffle_(mine, (lane * 4 + i) & 31);
     if (lane < count)
-        failed = gyre_handle_line_<K>(line, first + lane, 0, state, buffers, gyre);
+        failed = gyre_handle_line_<K>(line, first + lane, 0, arguments.state, buffers, gyre);
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -106,6 +109,7 @@ GYRE_HELPER void gyre_serve_warp_(gyre_block_view *view, gyre_served *queue, gyr
         gyre_chunk_store_((gyre_chunk *)gyre_reply_at_(queue, first + number) + part, mine);
     const gyre_u32 failures = (gyre_u32)__popc(__ballot_sync(0xffffffffu, failed));
     if (lane == 0) {
+        gyre_turn_ends_(turn);
         atomicAdd(&view->handled, (gyre_u64)count);
         if (failures)
             atomicAdd(&view->failed, (gyre_u64)failures);
@@ -142,6 +146,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
 {
     constexpr gyre_u32 full = 0x11111111u >> (32 - 4 * GYRE_CUDA_POLL_SLOTS);
     const gyre_u32 lane = threadIdx.x & 31, part = lane & 3, number = lane >> 2;
+    gyre_u32 *const turn = gyre_turn_(arguments, threadIdx.x >> 5);
     gyre_u32 which = 0, polls = 0, streak = 0;
     gyre_u64 told = ~0ull;
     if (threadIdx.x >= 32) { /* out of phase: polls of one line queue up behind each other */
@@ -177,7 +182,7 @@ GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre
             owner = atomicCAS(&queue->own.next, first, first + run);
         if (__shfl_sync(0xffffffffu, owner, 0) != first)
             continue;
-        gyre_serve_warp_<K>(view, queue, mine, first, run, arguments.state, buffers, gyre);
+        gyre_serve_warp_<K>(arguments, view, queue, turn, mine, first, run, buffers, gyre);
         streak = run == GYRE_CUDA_POLL_SLOTS ? streak + 1 : 0;
         if (streak >= 2 && lane == 0)
             atomicCAS(&view->go, 0u, which + 1);
@@ -294,6 +299,8 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
         __syncthreads();
         const gyre_u32 count = view->first_bad < asked ? view->first_bad : asked;
         rows = gyre_rows_next_(view, asked, count);
+        if (threadIdx.x == 0 && count)
+            gyre_turn_begins_(gyre_turn_(arguments, 0), first);
         gyre_u32 failed = 0;
         for (gyre_u32 slot = threadIdx.x; slot < count; slot += threads) {
             gyre_chunk line[4];
@@ -325,6 +332,8 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
         }
         __syncthreads();
     }
+    if (threadIdx.x == 0)
+        gyre_turn_ends_(gyre_turn_(arguments, 0));
 }
 
 template <class K>

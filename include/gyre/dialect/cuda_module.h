@@ -115,6 +115,16 @@ typedef struct gyre_cuda_relay {
     gyre_cuda_relayed rows[GYRE_QUEUES_MAX];
 } gyre_cuda_relay;
 
+#define GYRE_CUDA_TURNS 16 /* workers of a block, or warps that poll, at most */
+
+/**
+ * What the workers of a block are at, for the host to copy: a line of device memory for each block. Of each
+ * worker, twice the first index of its run plus 1, or as much of that as a word holds; 0: it has none.
+ */
+typedef struct gyre_cuda_turns {
+    gyre_u32 of[GYRE_CUDA_TURNS];
+} gyre_cuda_turns;
+
 typedef struct gyre_resident_arguments {
     gyre_control_region *control;
     const gyre_cuda_orders *orders;
@@ -123,8 +133,9 @@ typedef struct gyre_resident_arguments {
     /* one for each block, in device memory: the order it took up; with the low bit set once it has read all
      * that the relay holds of it */
     gyre_u64 *arrived;
-    gyre_u64 order; /* of this launch: what is older is of an earlier one */
-    gyre_u8 *stage; /* GYRE_CUDA_STAGE_SIZE for each block */
+    gyre_cuda_turns *turns; /* one for each block */
+    gyre_u64 order;         /* of this launch: what is older is of an earlier one */
+    gyre_u8 *stage;         /* GYRE_CUDA_STAGE_SIZE for each block */
     void *state;
     gyre_device_log *log;
     gyre_u32 pause_ns; /* between two polls of an idle block, 0: none */

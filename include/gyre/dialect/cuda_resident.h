@@ -219,6 +219,30 @@ GYRE_HELPER void gyre_count_served_(const gyre_resident_arguments &arguments, gy
     gyre_word_store_(&line->failed, view->failed);
 }
 
+/*
+ * Where a worker, or a warp that polls, tells what it is at, for whoever wonders why nothing is answered: in the
+ * device's own memory, and once a run. Nothing else is ordered by these stores, so they hold nothing up.
+ */
+GYRE_HELPER gyre_u32 *gyre_turn_(const gyre_resident_arguments &arguments, gyre_u32 worker)
+{
+    return &arguments.turns[blockIdx.x].of[worker];
+}
+
+GYRE_HELPER void gyre_turn_tell_(gyre_u32 *turn, gyre_u32 what)
+{
+    asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(turn), "r"(what));
+}
+
+GYRE_HELPER void gyre_turn_begins_(gyre_u32 *turn, gyre_u64 first)
+{
+    gyre_turn_tell_(turn, 2 * (gyre_u32)first + 1);
+}
+
+GYRE_HELPER void gyre_turn_ends_(gyre_u32 *turn)
+{
+    gyre_turn_tell_(turn, 0);
+}
+
 /* Bytes of dynamic shared memory of the block. */
 GYRE_HELPER gyre_u32 gyre_dynamic_size_()
 {

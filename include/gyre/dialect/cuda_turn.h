@@ -22,6 +22,8 @@ GYRE_APART_ void gyre_find_long_(const gyre_resident_arguments &arguments, gyre_
         worker->lone = 0;
     }
     gyre_seek_(arguments, view, worker);
+    if ((threadIdx.x & 31) == 0 && worker->count)
+        gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)), worker->first);
     if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
         return; /* what there is to fetch is told by the slots */
     gyre_fetch_start_(view, worker);
@@ -92,6 +94,7 @@ GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_blo
     }
     if (gyre_thread_of_(threads) > 0)
         return;
+    gyre_turn_ends_(gyre_turn_(arguments, gyre_worker_of_(threads)));
     atomicAdd(&view->handled, (gyre_u64)worker->count);
     gyre_tell_counts_(arguments, view);
 }

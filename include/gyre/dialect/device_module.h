@@ -22,7 +22,7 @@
 #include "gyre/ring_layout.h"
 #include "gyre/types.h"
 
-#define GYRE_DEVICE_MODULE_VERSION 1
+#define GYRE_DEVICE_MODULE_VERSION 2
 #define GYRE_BINDINGS_MAX          8
 
 typedef struct gyre_batch {

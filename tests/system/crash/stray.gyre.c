@@ -35,6 +35,20 @@ GYRE_KERNEL_WITH(strays, stray_request, stray_reply, gyre_none, stray_buffers)
     return GYRE_REPLY;
 }
 
+/* Stateless, with replies at length. */
+GYRE_KERNEL(stray_chats, stray_request, stray_chat)
+{
+    while (request->fault == STRAY_LOOP && gyre_time_ns(gyre) < request->until_ns)
+        reply->number ^= 0;
+    reply->number = request->number;
+    reply->now_ns = gyre_time_ns(gyre);
+    reply->words = gyre_new(gyre, u64, reply, 400);
+    GYRE_GLOBAL u64 *words = gyre_writable(u64, reply, reply->words);
+    for (u32 i = 0; i < reply->words.count; i++)
+        words[i] = mixed(request->number + i);
+    return GYRE_REPLY;
+}
+
 /* Stateful: the reply is a function of all requests so far. A fault leaves half a change behind. */
 GYRE_ACTOR_WITH(stray_actor, stray_request, stray_reply, stray_state, stray_buffers)
 {

@@ -15,6 +15,10 @@ GYRE_MESSAGE(stray_request, STRAY_REQUEST)
 #define STRAY_REPLY(FIELD) FIELD(u64, number) FIELD(u64, check) FIELD(u64, now_ns)
 GYRE_MESSAGE(stray_reply, STRAY_REPLY)
 
+/* A reply that is longer than a slot. */
+#define STRAY_CHAT(FIELD) FIELD(u64, number) FIELD(u64, now_ns) FIELD(span_u64, words)
+GYRE_MESSAGE_TAIL(stray_chat, STRAY_CHAT, 4096)
+
 #define STRAY_STATE(FIELD) FIELD(u64, count) FIELD(u64, hash)
 GYRE_MESSAGE(stray_state, STRAY_STATE)
 

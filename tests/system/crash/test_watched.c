@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is told of handlers that take long on a device, and what is done about them there: `PROGRAM BACKEND CASE`.
+ * What is told of handlers that take long on a device, and what is done about them there: `PROGRAM BACKEND CASE`,
+ * or `--list`.
  * Exit code 77 where the backend cannot start. The same of the CPU's is in test_watchdog.c.
  */
 #include "workers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "stray.h"
 
@@ -19,14 +22,15 @@ struct watched {
     gyre_runtime *runtime;
     gyre_kernel *kernel;
     gyre_queue *queue;
+    uint32_t blocks;
     uint64_t number;
 };
 
-static struct watched open_watched(const char *const *settings)
+static struct watched open_watched(const char *kernel, uint32_t blocks, const char *const *settings)
 {
     const char *file = getenv("CRASH_KERNEL_FILE");
     const char *all[SETTINGS_MAX] = {"log_level=error", "gyre.check=off"};
-    struct watched watched = {0};
+    struct watched watched = {.blocks = blocks};
     gyre_buffer *near = NULL;
     for (size_t i = 0; settings[i]; i++)
         all[2 + i] = settings[i];
@@ -41,10 +45,10 @@ static struct watched open_watched(const char *const *settings)
     gyre_binding_name binding = {"near", near};
     gyre_launch_desc desc = {.size = sizeof desc,
                              .source = file ? file : STRAY_KERNELS,
-                             .kernel = "strays",
-                             .blocks = BLOCKS,
+                             .kernel = kernel,
+                             .blocks = blocks,
                              .bindings = &binding,
-                             .binding_count = 1};
+                             .binding_count = strcmp(kernel, "strays") == 0};
     must(gyre_launch(watched.runtime, &desc, &watched.kernel));
     watched.queue = gyre_kernel_queue(watched.kernel);
     return watched;
@@ -85,7 +89,7 @@ static uint64_t device_now(struct watched *watched)
 static size_t blocks_that_are(const struct watched *watched, gyre_kernel_health health)
 {
     size_t count = 0;
-    for (uint32_t block = 0; block < BLOCKS; block++) {
+    for (uint32_t block = 0; block < watched->blocks; block++) {
         gyre_block_info info = {.size = sizeof info};
         must(gyre_kernel_block_get(watched->kernel, block, &info));
         require(info.tells == 1);
@@ -97,7 +101,8 @@ static size_t blocks_that_are(const struct watched *watched, gyre_kernel_health 
 /* One message keeps one block at work, until its epoch is through. */
 static void each_block_tells_what_it_does(void)
 {
-    struct watched watched = open_watched((const char *[]){"kernel.default.stall_told_ms=30", NULL});
+    struct watched watched =
+        open_watched("strays", BLOCKS, (const char *[]){"kernel.default.stall_told_ms=30", NULL});
     const uint64_t limit = soon();
     size_t busy = 0, stalled = 0;
     while (!busy || !stalled) {
@@ -123,7 +128,9 @@ static void an_endless_loop_is_ended_after_its_budget(void)
 {
     char isolation[64];
     snprintf(isolation, sizeof isolation, "backend.%s.isolation=process", backend);
-    struct watched watched = open_watched((const char *[]){isolation, "kernel.default.handler_budget_ms=100",
+    const uint32_t blocks = strcmp(backend, "cuda") == 0 ? 1 : BLOCKS; /* of what it can take up again */
+    struct watched watched = open_watched("strays", blocks,
+                                          (const char *[]){isolation, "kernel.default.handler_budget_ms=100",
                                                            "kernel.default.poison_limit=1",
                                                            "kernel.default.checkpoints=true", NULL});
     device_now(&watched);
@@ -138,15 +145,127 @@ static void an_endless_loop_is_ended_after_its_budget(void)
     gyre_close(watched.runtime);
 }
 
+/* ---- replies that nobody receives ---- */
+
+enum { LATE = 40, LATE_BUDGET_MS = 200 };
+
+static struct watched open_chats(uint32_t blocks)
+{
+    return open_watched(
+        "stray_chats", blocks,
+        (const char *[]){"kernel.default.handler_budget_ms=200", "queue.default.bytes=16384", NULL});
+}
+
+static void send_chat(struct watched *watched, uint64_t until_ns)
+{
+    const stray_request request = {
+        .fault = until_ns ? STRAY_LOOP : STRAY_NOT, .number = ++watched->number, .until_ns = until_ns};
+    must(gyre_send(watched->queue, &request, sizeof request, NULL, soon()));
+}
+
+static uint64_t receive_chat(const struct watched *watched, uint64_t number)
+{
+    stray_chat *reply = malloc(sizeof *reply);
+    gyre_completion completion = {0};
+    must(gyre_receive(watched->queue, reply, sizeof *reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && reply->number == number && reply->words.count == 400);
+    const uint64_t *words = gyre_items(u64, reply, reply->words);
+    for (uint64_t i = 0; i < 400; i++)
+        require(words[i] == mixed(number + i));
+    const uint64_t now_ns = reply->now_ns;
+    free(reply);
+    return now_ns;
+}
+
+static bool all_rest(const struct watched *watched)
+{
+    return blocks_that_are(watched, GYRE_HEALTH_IDLE) == watched->blocks;
+}
+
+/* Until no block was at anything for several budgets, for want of room; how many stalls were told meanwhile. */
+static uint64_t await_full(const struct watched *watched)
+{
+    const uint64_t limit = soon();
+    for (;;) {
+        const gyre_kernel_info before = info_of(watched);
+        const bool rested = all_rest(watched);
+        usleep(3 * LATE_BUDGET_MS * 1000);
+        const gyre_kernel_info after = info_of(watched);
+        require(after.handled < LATE && gyre_now_ns() < limit);
+        if (rested && all_rest(watched) && after.handled > 0 && after.handled == before.handled)
+            return after.stalls - before.stalls;
+    }
+}
+
+/* Replies lack room, so nothing is handled for several budgets, and no block is at anything. */
+static void who_receives_late_is_no_stall(void)
+{
+    for (uint32_t blocks = 1; blocks <= BLOCKS; blocks++) {
+        struct watched watched = open_chats(blocks);
+        for (uint64_t i = 0; i < LATE; i++)
+            send_chat(&watched, 0);
+        require(await_full(&watched) == 0); /* a busy machine may have told one before */
+        for (uint64_t number = 1; number <= LATE; number++)
+            receive_chat(&watched, number);
+        gyre_close(watched.runtime);
+    }
+}
+
+/* Behind a reply that nobody received. */
+static void a_loop_is_told_while_nobody_receives(void)
+{
+    struct watched watched = open_chats(1);
+    send_chat(&watched, 0);
+    const uint64_t now = receive_chat(&watched, 1);
+    send_chat(&watched, 0);
+    while (info_of(&watched).handled < 2)
+        usleep(1000); /* whoever asks all the time keeps the watchdog from looking */
+    const uint64_t stalls = info_of(&watched).stalls;
+    send_chat(&watched, now + UINT64_C(1500000000));
+    while (info_of(&watched).handled < 3)
+        usleep(1000);
+    require(info_of(&watched).stalls > stalls);
+    receive_chat(&watched, 2);
+    receive_chat(&watched, 3);
+    gyre_close(watched.runtime);
+}
+
+/* ---- several queues ---- */
+
+/* One block loops, while another answers all the time. */
+static void a_loop_is_told_while_others_are_answered(void)
+{
+    struct watched watched =
+        open_watched("strays", BLOCKS, (const char *[]){"kernel.default.handler_budget_ms=200", NULL});
+    struct watched other = watched;
+    must(gyre_queue_open(watched.kernel, NULL, &other.queue));
+    const uint64_t now = device_now(&watched), begun = gyre_now_ns(), stalls = info_of(&watched).stalls;
+    send_loop(&watched, now + UINT64_C(1800000000));
+    while (info_of(&watched).stalls == stalls && gyre_now_ns() - begun < UINT64_C(1800000000))
+        device_now(&other);
+    printf("%.3f s from the send until it was told\n", (double)(gyre_now_ns() - begun) / 1e9);
+    require(info_of(&watched).stalls > stalls);
+    receive(&watched, GYRE_REPLIED);
+    gyre_close(watched.runtime);
+}
+
 static const named_case cases[] = {
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},
     {"an_endless_loop_is_ended_after_its_budget", an_endless_loop_is_ended_after_its_budget},
+    {"who_receives_late_is_no_stall", who_receives_late_is_no_stall},
+    {"a_loop_is_told_while_nobody_receives", a_loop_is_told_while_nobody_receives},
+    {"a_loop_is_told_while_others_are_answered", a_loop_is_told_while_others_are_answered},
 };
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+            puts(cases[i].name);
+        return 0;
+    }
     if (argc != 3) {
-        fprintf(stderr, "usage: %s BACKEND CASE\n", argv[0]);
+        fprintf(stderr, "usage: %s BACKEND CASE | --list\n", argv[0]);
         return 2;
     }
     backend = argv[1];

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the blocks of a kernel are at, for whoever wonders why nothing is answered. Their workers note it in memory of
+ * the device (gyre_cuda_turns); here it is copied, as the monitor comes by, and written into the blocks' lines: which
+ * run a block is at, and since when. Of several workers the one counts that has been at its run for longest.
+ *
+ * No locks of its own: the monitor, or whoever holds residents->lock. Must not wait for a kernel, nor for others'
+ * transfers. Relaxed throughout: each word is right by itself, and nobody relies on their order.
+ */
+#include "cuda_resident.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gyre/waiting.h"
+
+/* The monitor comes by every 20 ms: where nothing was seen for a second, it looks every fifth time. */
+enum { RECENT_TURNS = 50, IDLE_EVERY = 5 };
+
+/** A block as it was seen last. */
+struct told_block {
+    gyre_cuda_turns turns;
+    uint64_t since_ns[GYRE_CUDA_TURNS]; /* when that was new */
+};
+
+struct cuda_telling {
+    gyre_cuda_turns *copy; /* a line for each block */
+    uint64_t handled;      /* by all of them, at the last look */
+    uint32_t still;        /* visits of the monitor since one was at something, or handled anything */
+    struct told_block blocks[];
+};
+
+static gyre_control_block *lines_of(const gyre_resident *resident)
+{
+    return (gyre_control_block *)(resident->control + 1);
+}
+
+gyre_status cuda_tell_prepare(gyre_resident *resident)
+{
+    const size_t count = resident->blocks;
+    resident->telling = calloc(1, sizeof *resident->telling + count * sizeof(struct told_block));
+    if (resident->telling)
+        resident->telling->copy = calloc(count, sizeof *resident->telling->copy);
+    if (!resident->telling || !resident->telling->copy)
+        return resident->device->host->error(GYRE_EXHAUSTED, "no memory to watch a kernel's blocks");
+    return GYRE_OK;
+}
+
+void cuda_tell_finish(gyre_resident *resident)
+{
+    if (resident->telling)
+        free(resident->telling->copy);
+    free(resident->telling);
+    resident->telling = NULL;
+}
+
+void cuda_tell_present(const gyre_resident *resident)
+{
+    const uint64_t tells = resident->device->residents->serial ? 0 : GYRE_TELLS_TIME;
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        __atomic_store_n(&lines_of(resident)[i].tells, tells, __ATOMIC_RELAXED);
+}
+
+/* All blocks obeyed an order to handle nothing. */
+static bool rests(const gyre_resident *resident)
+{
+    const gyre_u64 command = __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED);
+    bool all = GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN;
+    for (uint32_t i = 0; i < resident->blocks && all; i++)
+        all = __atomic_load_n(&lines_of(resident)[i].acknowledged, __ATOMIC_RELAXED) >= command;
+    return all;
+}
+
+static bool is_time(gyre_resident *resident)
+{
+    struct cuda_telling *telling = resident->telling;
+    uint64_t handled = 0;
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        handled += __atomic_load_n(&lines_of(resident)[i].handled, __ATOMIC_RELAXED);
+    telling->still = handled == telling->handled ? telling->still + 1 : 0;
+    telling->handled = handled;
+    if (telling->still < RECENT_TURNS)
+        return true;
+    return telling->still % IDLE_EVERY == 0 && !rests(resident);
+}
+
+/* The blocks' words as they are now; false when they cannot be had, which the next look may change. Behind what others
+ * put into the stream it would wait. */
+static bool copy_turns(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    const struct cuda_driver *driver = device->driver;
+    const CUstream service = device->residents->service;
+    const char *call = "cuStreamQuery";
+    CUresult result = driver->cuStreamQuery(service);
+    if (result == CUDA_ERROR_NOT_READY)
+        return false;
+    if (result == CUDA_SUCCESS) {
+        call = "cuMemcpyDtoHAsync";
+        result = driver->cuMemcpyDtoHAsync(resident->telling->copy, resident->memory + resident->turns_offset,
+                                           resident->blocks * sizeof(gyre_cuda_turns), service);
+    }
+    if (result == CUDA_SUCCESS) {
+        call = "cuStreamSynchronize";
+        result = driver->cuStreamSynchronize(service);
+    }
+    cuda_tell(device, result, call, "what a kernel's blocks are at is looked at again in a moment");
+    return result == CUDA_SUCCESS;
+}
+
+/* Which of the block's workers has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */
+static uint32_t compare(struct told_block *block, const gyre_cuda_turns *turns, uint64_t now)
+{
+    uint32_t longest = GYRE_CUDA_TURNS;
+    for (uint32_t i = 0; i < GYRE_CUDA_TURNS; i++) {
+        if (turns->of[i] != block->turns.of[i])
+            block->since_ns[i] = now;
+        if (turns->of[i] && (longest == GYRE_CUDA_TURNS || block->since_ns[i] < block->since_ns[longest]))
+            longest = i;
+    }
+    block->turns = *turns;
+    return longest;
+}
+
+static void tell(gyre_control_block *line, uint64_t working, uint64_t working_ns)
+{
+    const uint64_t handled = __atomic_load_n(&line->handled, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->heartbeat, handled, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->working_ns, working_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
+}
+
+/* First those that are at nothing, so that nobody sees a block at what another has taken up since. */
+static void tell_all(gyre_resident *resident, uint64_t now)
+{
+    struct cuda_telling *telling = resident->telling;
+    gyre_control_block *lines = lines_of(resident);
+    for (int at_work = 0; at_work <= 1; at_work++)
+        for (uint32_t i = 0; i < resident->blocks; i++) {
+            struct told_block *block = &telling->blocks[i];
+            const uint32_t worker = compare(block, &telling->copy[i], now);
+            if ((worker < GYRE_CUDA_TURNS) != at_work)
+                continue;
+            if (at_work) {
+                telling->still = 0;
+                tell(&lines[i], (uint64_t)(worker + 1) << 32 | block->turns.of[worker],
+                     now - block->since_ns[worker]);
+            } else {
+                tell(&lines[i], 0, 0);
+            }
+        }
+}
+
+void cuda_tell_look(gyre_resident *resident)
+{
+    if (!is_time(resident))
+        return;
+    const uint64_t now = gyre_clock_ns(); /* before: what is seen is at least as old */
+    if (copy_turns(resident))
+        tell_all(resident, now);
+}
+
+void cuda_tell_gone(gyre_resident *resident)
+{
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        tell(&lines_of(resident)[i], 0, 0);
+    if (resident->telling)
+        memset(resident->telling->blocks, 0, resident->blocks * sizeof(struct told_block));
+}
