@@ -109,10 +109,17 @@ finish()
     [[ $failed -eq 0 && $((passed + skipped)) -gt 0 ]]
 }
 
-# together BACKEND: all conformance cases, TOGETHER of them at once: for a platform that takes long to start a process.
+list_kernels()
+{
+    local file
+    for file in "$here"/tests/kernels/cases/*.case.json; do basename "$file" .case.json; done
+}
+
+# together SUITE BACKEND: the tests that stdin lists, TOGETHER of them at once: for a platform that takes long to start
+# a process.
 together()
 {
-    "$bin/gyre_conformance" --list | xargs -P "$TOGETHER" -I CASE "$here/run" conformance "$1" CASE |
+    xargs -P "$TOGETHER" -I TEST "$here/run" "$1" "$2" TEST |
         awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { passed += $1; failed += $3; skipped += $5; next }
             { print }
             END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 || passed == 0 }'
@@ -186,7 +193,7 @@ conformance)
     backend="${1:?which backend?}"
     shift
     if [[ -n "${TOGETHER:-}" && $# -eq 0 ]]; then
-        together "$backend"
+        "$bin/gyre_conformance" --list | together conformance "$backend"
         exit
     fi
     prepare "$backend"
@@ -225,10 +232,12 @@ watched)
 kernels)
     backend="${1:?which backend?}"
     shift
+    if [[ -n "${TOGETHER:-}" && $# -eq 0 ]]; then
+        list_kernels | together kernels "$backend"
+        exit
+    fi
     prepare "$backend"
-    mapfile -t names < <(if (($#)); then printf '%s\n' "$@"; else
-        for file in "$here"/tests/kernels/cases/*.case.json; do basename "$file" .case.json; done
-    fi)
+    mapfile -t names < <(if (($#)); then printf '%s\n' "$@"; else list_kernels; fi)
     for name in "${names[@]}"; do
         skip_excluded kernels "$backend" "$name" ||
             one "kernels/$backend/$name" "$bin/run_api" "$backend" "$kernels/kernel_$name.so" "$kernels" "$name"

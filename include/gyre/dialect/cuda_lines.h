@@ -90,7 +90,7 @@ GYRE_HELPER void gyre_serve_warp_(const gyre_resident_arguments &arguments, gyre
     gyre_chunk line[4];
     gyre_u32 failed = 0;
     if (lane == 0)
-        gyre_turn_begins_(turn, first);
+        gyre_turn_begins_(turn);
     GYRE_QUEUE_BEGIN_(gyre, queue);
 #pragma unroll
     for (int i = 0; i < 4; i++)
@@ -300,7 +300,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
         const gyre_u32 count = view->first_bad < asked ? view->first_bad : asked;
         rows = gyre_rows_next_(view, asked, count);
         if (threadIdx.x == 0 && count)
-            gyre_turn_begins_(gyre_turn_(arguments, 0), first);
+            gyre_turn_begins_(gyre_turn_(arguments, 0));
         gyre_u32 failed = 0;
         for (gyre_u32 slot = threadIdx.x; slot < count; slot += threads) {
             gyre_chunk line[4];

@@ -167,7 +167,7 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
     if (lane == 0 && !found)
         gyre_stop_polling_(&seeker, &queue->own);
     if (lane == 0 && found) /* while the request is on its way here */
-        gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)), seeker.first);
+        gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)));
     __syncwarp(mask);
     return found;
 }

@@ -119,7 +119,7 @@ typedef struct gyre_cuda_relay {
 
 /**
  * What the workers of a block are at, for the host to copy: a line of device memory for each block. Of each
- * worker, twice the first index of its run plus 1, or as much of that as a word holds; 0: it has none.
+ * worker, a number that its run before had not; 0: it has none.
  */
 typedef struct gyre_cuda_turns {
     gyre_u32 of[GYRE_CUDA_TURNS];

@@ -233,9 +233,10 @@ GYRE_HELPER void gyre_turn_tell_(gyre_u32 *turn, gyre_u32 what)
     asm volatile("st.relaxed.gpu.global.u32 [%0],%1;" ::"l"(turn), "r"(what));
 }
 
-GYRE_HELPER void gyre_turn_begins_(gyre_u32 *turn, gyre_u64 first)
+/* The clock: no run has the number of the one before it, also where those of two queues begin at one index. */
+GYRE_HELPER void gyre_turn_begins_(gyre_u32 *turn)
 {
-    gyre_turn_tell_(turn, 2 * (gyre_u32)first + 1);
+    gyre_turn_tell_(turn, (gyre_u32)clock64() | 1);
 }
 
 GYRE_HELPER void gyre_turn_ends_(gyre_u32 *turn)

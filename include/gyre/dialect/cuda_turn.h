@@ -23,7 +23,7 @@ GYRE_APART_ void gyre_find_long_(const gyre_resident_arguments &arguments, gyre_
     }
     gyre_seek_(arguments, view, worker);
     if ((threadIdx.x & 31) == 0 && worker->count)
-        gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)), worker->first);
+        gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)));
     if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
         return; /* what there is to fetch is told by the slots */
     gyre_fetch_start_(view, worker);
