@@ -58,6 +58,8 @@ GYRE_ACTOR_WITH(stray_actor, stray_request, stray_reply, stray_state, stray_buff
         state->count += stray(buffers, request->fault, request->far);
     while (request->fault == STRAY_LOOP && gyre_time_ns(gyre) < request->until_ns)
         reply->check ^= 0;
+    while (request->fault == STRAY_LAST && gyre_time_ns(gyre) < reply->now_ns + request->until_ns)
+        reply->check ^= 0;
     state->hash = mixed(state->hash + request->number);
     reply->number = state->count;
     reply->check = state->hash;

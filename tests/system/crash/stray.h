@@ -5,9 +5,17 @@
 
 #include <gyre/message.h>
 
-enum stray_fault { STRAY_NOT = 0, STRAY_READ = 1, STRAY_WRITE = 2, STRAY_LOOP = 3, STRAY_READ_BACK = 4 };
+enum stray_fault {
+    STRAY_NOT = 0,
+    STRAY_READ = 1,
+    STRAY_WRITE = 2,
+    STRAY_LOOP = 3,
+    STRAY_READ_BACK = 4,
+    STRAY_LAST = 5
+};
 
-/* The fault happens while the device's clock is below `until_ns`: once, as a new worker comes later. */
+/* The fault happens while the device's clock is below `until_ns`: once, as a new worker comes later. STRAY_LAST, an
+ * actor's, is none: it takes so many nanoseconds. */
 #define STRAY_REQUEST(FIELD)                                                                                 \
     FIELD(u32, fault) FIELD(u32, unused) FIELD(u64, number) FIELD(u64, until_ns) FIELD(u64, far)
 GYRE_MESSAGE(stray_request, STRAY_REQUEST)

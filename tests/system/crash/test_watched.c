@@ -48,7 +48,7 @@ static struct watched open_watched(const char *kernel, uint32_t blocks, const ch
                              .kernel = kernel,
                              .blocks = blocks,
                              .bindings = &binding,
-                             .binding_count = strcmp(kernel, "strays") == 0};
+                             .binding_count = strcmp(kernel, "stray_chats") != 0};
     must(gyre_launch(watched.runtime, &desc, &watched.kernel));
     watched.queue = gyre_kernel_queue(watched.kernel);
     return watched;
@@ -249,12 +249,38 @@ static void a_loop_is_told_while_others_are_answered(void)
     gyre_close(watched.runtime);
 }
 
+enum { CALLERS = 24, TURN_MS = 120 };
+
+/* One request of each of many callers: one after the other they take longer than the budget, and none does. */
+static void who_waits_for_its_turn_is_no_stall(void)
+{
+    struct watched watched =
+        open_watched("stray_actor", 1, (const char *[]){"kernel.default.handler_budget_ms=2000", NULL});
+    const stray_request request = {.fault = STRAY_LAST, .until_ns = (uint64_t)TURN_MS * 1000000};
+    gyre_queue *queues[CALLERS];
+    device_now(&watched);
+    const uint64_t stalls = info_of(&watched).stalls;
+    for (int i = 0; i < CALLERS; i++)
+        must(gyre_queue_open(watched.kernel, NULL, &queues[i]));
+    for (int i = 0; i < CALLERS; i++)
+        must(gyre_send(queues[i], &request, sizeof request, NULL, soon()));
+    for (int i = 0; i < CALLERS; i++) {
+        stray_reply reply = {0};
+        gyre_completion completion = {0};
+        must(gyre_receive(queues[i], &reply, sizeof reply, &completion, soon()));
+        require(completion.outcome == GYRE_REPLIED);
+    }
+    require(info_of(&watched).stalls == stalls);
+    gyre_close(watched.runtime);
+}
+
 static const named_case cases[] = {
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},
     {"an_endless_loop_is_ended_after_its_budget", an_endless_loop_is_ended_after_its_budget},
     {"who_receives_late_is_no_stall", who_receives_late_is_no_stall},
     {"a_loop_is_told_while_nobody_receives", a_loop_is_told_while_nobody_receives},
     {"a_loop_is_told_while_others_are_answered", a_loop_is_told_while_others_are_answered},
+    {"who_waits_for_its_turn_is_no_stall", who_waits_for_its_turn_is_no_stall},
 };
 
 int main(int argc, char **argv)
