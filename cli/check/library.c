@@ -83,6 +83,57 @@ const char *library_advice(const char *name)
     return NULL;
 }
 
+/* ---- definitions of the user's own ---- */
+
+struct search {
+    const struct checker *checker;
+    const char *name;
+    bool found;
+};
+
+static const char *skip_blanks(const char *at)
+{
+    return at + strspn(at, " \t");
+}
+
+/* Whether the line is `#define NAME`. */
+static bool line_defines(const char *line, const char *name)
+{
+    const char *at = skip_blanks(line);
+    if (*at != '#')
+        return false;
+    at = skip_blanks(at + 1);
+    if (strncmp(at, "define", 6) != 0 || (at[6] != ' ' && at[6] != '\t'))
+        return false;
+    at = skip_blanks(at + 6);
+    const size_t length = strlen(name);
+    return strncmp(at, name, length) == 0 && strchr(" \t\r\n(/\\", at[length]); /* or it ends the text */
+}
+
+static void search_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data)
+{
+    struct search *search = data;
+    (void)stack;
+    (void)depth;
+    if (search->found || owner_of_file(search->checker, file) != OWNER_USER)
+        return;
+    const char *line = clang_getFileContents(search->checker->unit, file, NULL);
+    while (line && !search->found) {
+        search->found = line_defines(line, search->name);
+        line = strchr(line, '\n');
+        line += line != NULL;
+    }
+}
+
+bool library_is_defined(const struct checker *checker, const char *name)
+{
+    struct search search = {checker, name, false};
+    clang_getInclusions(checker->unit, search_file, &search);
+    return search.found;
+}
+
+/* ---- rules ---- */
+
 static void refuse(struct checker *checker, const struct place *place, const char *name)
 {
     const char *advice = library_advice(name);
@@ -129,6 +180,7 @@ void check_expansion(struct checker *checker, CXCursor expansion)
     struct place place = place_of(location);
     if (owner == OWNER_USER)
         check_macro_words(checker, macro);
-    else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name))
+    else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name) &&
+             !library_is_defined(checker, name))
         refuse(checker, &place, name);
 }

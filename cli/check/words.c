@@ -79,7 +79,7 @@ static void check_word(struct checker *checker, const struct pair *pair, bool in
             &checker->report, "check", &place,
             "a text with letters before its quotation mark, which OpenCL C does not know: leave them "
             "out");
-    else if (in_macro && library_advice(text))
+    else if (in_macro && library_advice(text) && !library_is_defined(checker, text))
         report_refuse(&checker->report, "check", &place,
                       "'%s' is of C's library, which other devices do not have: %s", text,
                       library_advice(text));

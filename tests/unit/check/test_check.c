@@ -221,6 +221,8 @@ static const struct case_of_rule broken[] = {
     {NULL, "f64 d = 2; reply->a[0] = (f32)pow(d, request->n);", BODY,
      "call of 'pow' with an f64 and another"},
     {"GYRE_HELPER u32 popcount(u32 n) { return n; }", NULL, HELPERS, "that of a function in OpenCL C"},
+    {"#define INT_MAX_HERE 3", "reply->n = INT_MAX_HERE + INT_MAX;", BODY, "'INT_MAX' is"},
+    {"/* M_PI: #define M_PI */\n#define TAU (2 * M_PI)", "reply->a[0] = (f32)TAU;", HELPERS + 1, "'M_PI' is"},
     {NULL, "u32 x = 0; gyre_atomic_add(&x, 1u); reply->n = x;", BODY,
      "a pointer that this function does not take"},
     {"GYRE_KERNEL(k, request_type, reply_type) { return GYRE_NO_REPLY; }", NULL, BODY - 2,
@@ -298,6 +300,9 @@ static const struct case_of_rule kept[] = {
     {"#define bool u32\n#define HOST_ONLY UINT32_MAX\n#if 0\nuint32_t unused(_Bool restrict);\n#endif",
      "bool x = 1; size_t y = sizeof(u32); ptrdiff_t z = 0; reply->n = x + (u32)y + (u32)z; /* auto */", 0,
      ""},
+    {"#define INT_MAX 0x7fffffff\n#define HALF (INT_MAX / 2)\n#ifndef M_PI\n# define M_PI 3.14159265358979323846\n"
+     "#endif\n#define TAU (2 * M_PI)",
+     "reply->a[0] = (f32)(TAU - M_PI); reply->n = HALF;", 0, ""},
     {"GYRE_CONSTANT u8 name[6] = \"hello\";\nGYRE_CONSTANT char names[2][4] = {\"abc\", \"\\\"\\\"\"};",
      "char s[] = \"hello\"; reply->n = (u32)\"hello\"[1] + (u32)s[0] + name[0] + (u32)names[1][0]; gyre_fail(gyre, 1, "
      "(\"no\"));",
