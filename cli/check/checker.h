@@ -113,7 +113,7 @@ void check_library_type(struct checker *checker, CXCursor reference);
 void check_expansion(struct checker *checker, CXCursor expansion);
 /** What to write in its place, or NULL when there is no such name there. */
 const char *library_advice(const char *name);
-/** Whether the user's text has a macro of that name: also behind `#ifndef`, for devices that lack it. */
+/** Whether the user's text has a macro or a type of that name: also behind `#ifndef`, for devices that lack it. */
 bool library_is_defined(const struct checker *checker, const char *name);
 
 /* ---- words.c: words of C that C++ or OpenCL C lack ---- */

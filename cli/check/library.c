@@ -99,6 +99,7 @@ static const char *skip_blanks(const char *at)
 /* Whether the line is `#define NAME`. */
 static bool line_defines(const char *line, const char *name)
 {
+    const size_t length = strlen(name);
     const char *at = skip_blanks(line);
     if (*at != '#')
         return false;
@@ -106,8 +107,16 @@ static bool line_defines(const char *line, const char *name)
     if (strncmp(at, "define", 6) != 0 || (at[6] != ' ' && at[6] != '\t'))
         return false;
     at = skip_blanks(at + 6);
-    const size_t length = strlen(name);
     return strncmp(at, name, length) == 0 && strchr(" \t\r\n(/\\", at[length]); /* or it ends the text */
+}
+
+/* Whether the line is `typedef ... NAME;`. */
+static bool line_names_type(const char *line, const char *name)
+{
+    const size_t length = strlen(name), whole = strcspn(line, ";\n");
+    const char *at = skip_blanks(line);
+    return strncmp(at, "typedef", 7) == 0 && line[whole] == ';' && whole > length + 8 &&
+           strncmp(line + whole - length, name, length) == 0 && strchr(" \t*", line[whole - length - 1]);
 }
 
 static void search_file(CXFile file, CXSourceLocation *stack, unsigned depth, CXClientData data)
@@ -119,7 +128,7 @@ static void search_file(CXFile file, CXSourceLocation *stack, unsigned depth, CX
         return;
     const char *line = clang_getFileContents(search->checker->unit, file, NULL);
     while (line && !search->found) {
-        search->found = line_defines(line, search->name);
+        search->found = line_defines(line, search->name) || line_names_type(line, search->name);
         line = strchr(line, '\n');
         line += line != NULL;
     }

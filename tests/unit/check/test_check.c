@@ -303,6 +303,8 @@ static const struct case_of_rule kept[] = {
     {"#define INT_MAX 0x7fffffff\n#define HALF (INT_MAX / 2)\n#ifndef M_PI\n# define M_PI 3.14159265358979323846\n"
      "#endif\n#define TAU (2 * M_PI)",
      "reply->a[0] = (f32)(TAU - M_PI); reply->n = HALF;", 0, ""},
+    {"typedef u32 uint32_t;\n#define TWICE(n) (2 * (uint32_t)(n))", "uint32_t n = 1; reply->n = TWICE(n);", 0,
+     ""},
     {"GYRE_CONSTANT u8 name[6] = \"hello\";\nGYRE_CONSTANT char names[2][4] = {\"abc\", \"\\\"\\\"\"};",
      "char s[] = \"hello\"; reply->n = (u32)\"hello\"[1] + (u32)s[0] + name[0] + (u32)names[1][0]; gyre_fail(gyre, 1, "
      "(\"no\"));",
