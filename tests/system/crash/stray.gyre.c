@@ -32,6 +32,9 @@ GYRE_KERNEL_WITH(strays, stray_request, stray_reply, gyre_none, stray_buffers)
         reply->check += stray(buffers, request->fault, request->far);
     while (request->fault == STRAY_LOOP && gyre_time_ns(gyre) < request->until_ns)
         reply->check ^= 0;
+    reply->took_ns = gyre_time_ns(gyre) - reply->now_ns;
+    while (request->fault == STRAY_LAST && reply->took_ns < request->until_ns)
+        reply->took_ns = gyre_time_ns(gyre) - reply->now_ns;
     return GYRE_REPLY;
 }
 

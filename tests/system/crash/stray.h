@@ -14,13 +14,13 @@ enum stray_fault {
     STRAY_LAST = 5
 };
 
-/* The fault happens while the device's clock is below `until_ns`: once, as a new worker comes later. STRAY_LAST, an
- * actor's, is none: it takes so many nanoseconds. */
+/* The fault happens while the device's clock is below `until_ns`: once, as a new worker comes later. STRAY_LAST,
+ * not of chats, is none: it takes so many nanoseconds. */
 #define STRAY_REQUEST(FIELD)                                                                                 \
     FIELD(u32, fault) FIELD(u32, unused) FIELD(u64, number) FIELD(u64, until_ns) FIELD(u64, far)
 GYRE_MESSAGE(stray_request, STRAY_REQUEST)
 
-#define STRAY_REPLY(FIELD) FIELD(u64, number) FIELD(u64, check) FIELD(u64, now_ns)
+#define STRAY_REPLY(FIELD) FIELD(u64, number) FIELD(u64, check) FIELD(u64, now_ns) FIELD(u64, took_ns)
 GYRE_MESSAGE(stray_reply, STRAY_REPLY)
 
 /* A reply that is longer than a slot. */

@@ -61,11 +61,16 @@ static gyre_kernel_info info_of(const struct watched *watched)
     return info;
 }
 
+static void send_fault(struct watched *watched, enum stray_fault fault, uint64_t until_ns)
+{
+    stray_request request = {.fault = fault, .number = ++watched->number, .until_ns = until_ns};
+    must(gyre_send(watched->queue, &request, sizeof request, NULL, soon()));
+}
+
 /* A handler that loops until the device's clock says so. */
 static void send_loop(struct watched *watched, uint64_t until_ns)
 {
-    stray_request request = {.fault = STRAY_LOOP, .number = ++watched->number, .until_ns = until_ns};
-    must(gyre_send(watched->queue, &request, sizeof request, NULL, soon()));
+    send_fault(watched, STRAY_LOOP, until_ns);
 }
 
 static stray_reply receive(const struct watched *watched, gyre_completion_outcome expected)
@@ -81,8 +86,7 @@ static stray_reply receive(const struct watched *watched, gyre_completion_outcom
 
 static uint64_t device_now(struct watched *watched)
 {
-    stray_request request = {.number = ++watched->number};
-    must(gyre_send(watched->queue, &request, sizeof request, NULL, soon()));
+    send_fault(watched, STRAY_NOT, 0);
     return receive(watched, GYRE_REPLIED).now_ns;
 }
 
@@ -274,6 +278,46 @@ static void who_waits_for_its_turn_is_no_stall(void)
     gyre_close(watched.runtime);
 }
 
+enum { RUNS = 32, RUN_MS = 60, RUNS_BUDGET_MS = 400 };
+#define RUNS_BUDGET_NS (RUNS_BUDGET_MS * UINT64_C(1000000))
+
+/* One request for each queue; for how long the longest of them kept its worker. */
+static uint64_t run_each(struct watched queues[RUNS])
+{
+    uint64_t first = UINT64_MAX, last = 0, longest = 0;
+    for (int i = 0; i < RUNS; i++)
+        send_fault(&queues[i], STRAY_LAST, RUN_MS * UINT64_C(1000000));
+    for (int i = 0; i < RUNS; i++) {
+        const stray_reply reply = receive(&queues[i], GYRE_REPLIED);
+        first = reply.now_ns < first ? reply.now_ns : first;
+        last = reply.now_ns > last ? reply.now_ns : last;
+        longest = reply.took_ns > longest ? reply.took_ns : longest;
+    }
+    if (strcmp(backend, "opencl") != 0) /* whose devices may handle those of several queues at once */
+        require(last - first >= 2 * RUNS_BUDGET_NS); /* in CUDA's blocks two at a time */
+    return longest;
+}
+
+/* The block is at work for longer than two budgets, and queues wait for longer than one, but every handler comes back
+ * soon. All runs begin at the same index of their queues. */
+static void many_short_runs_are_no_stall(void)
+{
+    struct watched queues[RUNS];
+    queues[0] = open_watched("strays", 1, (const char *[]){"kernel.default.handler_budget_ms=400", NULL});
+    for (int i = 1; i < RUNS; i++) {
+        queues[i] = queues[0];
+        must(gyre_queue_open(queues[0].kernel, NULL, &queues[i].queue));
+    }
+    const uint64_t limit = soon();
+    for (bool disturbed = true; disturbed;) {
+        require(gyre_now_ns() < limit); /* a busy machine may make a handler take as long as its budget */
+        const uint64_t stalls = info_of(&queues[0]).stalls;
+        disturbed = run_each(queues) >= RUNS_BUDGET_NS / 2;
+        require(disturbed || info_of(&queues[0]).stalls == stalls);
+    }
+    gyre_close(queues[0].runtime);
+}
+
 static const named_case cases[] = {
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},
     {"an_endless_loop_is_ended_after_its_budget", an_endless_loop_is_ended_after_its_budget},
@@ -281,6 +325,7 @@ static const named_case cases[] = {
     {"a_loop_is_told_while_nobody_receives", a_loop_is_told_while_nobody_receives},
     {"a_loop_is_told_while_others_are_answered", a_loop_is_told_while_others_are_answered},
     {"who_waits_for_its_turn_is_no_stall", who_waits_for_its_turn_is_no_stall},
+    {"many_short_runs_are_no_stall", many_short_runs_are_no_stall},
 };
 
 int main(int argc, char **argv)
