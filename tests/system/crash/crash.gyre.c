@@ -47,6 +47,16 @@ static void exhaust_memory(void)
     }
 }
 
+/* The file is the test's word. */
+static void wait_for_word(void)
+{
+    char path[512];
+    const char *folder = getenv("CRASH_FOLDER");
+    snprintf(path, sizeof path, "%s/go_on", folder ? folder : "/nowhere");
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+}
+
 static void crash(u32 fault)
 {
     static volatile u32 zero;
@@ -83,6 +93,9 @@ static void crash(u32 fault)
     case CRASH_CUT:
         shutdown(3, SHUT_RDWR); /* the core's end of it */
         usleep(200000);
+        break;
+    case CRASH_WAIT:
+        wait_for_word();
         break;
     default:
         break;

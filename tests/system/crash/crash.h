@@ -18,7 +18,8 @@ enum crash_fault {
     CRASH_ASSERT = 9, /* no fault: gyre_assert is false */
     CRASH_MISALIGNED = 10,
     CRASH_MEMORY = 11, /* the worker gets no memory any more, and uses what it did not get */
-    CRASH_CUT = 12     /* the worker's socket is cut */
+    CRASH_CUT = 12,    /* the worker's socket is cut */
+    CRASH_WAIT = 13    /* no fault: it takes until the test lets it go on (let_handlers_go_on) */
 };
 
 /* `always` 0: the fault happens once, whatever becomes of the worker (crash.gyre.c). */

@@ -53,6 +53,8 @@ size_t open_descriptors(void);
 
 /** Makes the folder where faults leave word that they happened, for this program and its workers. */
 void make_fault_folder(void);
+/** Handlers that wait (CRASH_WAIT) come back, from now on. */
+void let_handlers_go_on(void);
 /** A runtime whose CPU backend is isolated, with further settings (NULL-terminated; NULL: none). */
 gyre_runtime *open_isolated(const char *const *settings);
 /** Launches a kernel of crash.gyre.c with defaults; must succeed. */
