@@ -410,7 +410,7 @@ static void bound_stay(gyre_resident *resident)
         come_back(resident);
 }
 
-/* A kernel that handled nothing has logged nothing: an idle one costs no call into the driver but a query. */
+/* A kernel that handled nothing has logged nothing: an idle one costs a query, and ten times a second a small copy. */
 static void watch(gyre_resident *resident)
 {
     if (resident->on_device && look(resident) == GYRE_LOST)

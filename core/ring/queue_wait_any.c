@@ -151,7 +151,12 @@ static gyre_status wait_by_strategy(const struct gyre_queue_group *group, uint64
 
 gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t deadline_ns)
 {
-    gyre_status status = wait_by_strategy(group, deadline_ns);
+    bool naps;
+    gyre_status status = look(group, &naps);
+    if (status == GYRE_AGAIN) { /* in the sum of the rings it counts once, whichever has it */
+        __atomic_fetch_add(&group->queues[0]->consumer.waits, 1, __ATOMIC_RELAXED);
+        status = wait_by_strategy(group, deadline_ns);
+    }
     switch (status) {
     case GYRE_TIMEOUT:
         return gyre_error_set(status, "the deadline passed while waiting for one of %u rings", group->count);

@@ -4,6 +4,7 @@
 
 #include <gyre/shards.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 enum { RINGS = 4, KEYS = 37, SENDERS = 3 };
@@ -348,6 +349,15 @@ static void *receive_until_closed(void *argument)
     return NULL;
 }
 
+static void await_receiver(const gyre_shards *shards, uint64_t waits)
+{
+    const uint64_t limit = soon();
+    while (sums_of(shards).receive_waits < waits) {
+        require(gyre_now_ns() < limit);
+        sched_yield();
+    }
+}
+
 static void an_end_lets_receivers_return(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "shards.gyre.c", "orders");
@@ -356,9 +366,10 @@ static void an_end_lets_receivers_return(struct conformance *test)
         pthread_t thread;
         order request = {.number = 1};
         require(pthread_create(&thread, NULL, receive_until_closed, shards) == 0);
+        await_receiver(shards, 1);
         must(gyre_shards_send(shards, &request, sizeof request, NULL, soon()));
-        while (sums_of(shards).received == 0)
-            ;
+        await_receiver(shards, 2); /* for what follows the reply: an end is for who waits */
+        require(sums_of(shards).received == 1);
         if (way == 0)
             gyre_shards_close(shards);
         else
