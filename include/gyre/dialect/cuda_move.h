@@ -462,20 +462,27 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
         view->workers[i].which = view->workers[i].wide = 0;
 }
 
-#define GYRE_BLOCK_CLOCKS_ 40000 /* what a block's run is to take at most */
+#define GYRE_BLOCK_CLOCKS_ 40000u /* what a block's run is to take at most */
 
 /*
  * Where messages are handled one after the other: so many at once that neither the first reply nor another
- * order waits for long. By one thread, when `count` messages were handled.
+ * order waits for long. By one thread, when `count` messages were handled. Of such as fill the time no fewer
+ * are taken than fit, because finding and fetching a run costs as much however short it is.
  */
 GYRE_HELPER void gyre_adapt_window_(gyre_block_view *view, gyre_u32 count)
 {
     const gyre_u64 clocks = (gyre_u64)clock64() - view->stage.started;
-    const gyre_u32 window = view->stage.window, twice = 2 * window, least = view->stage.least;
-    if (clocks > GYRE_BLOCK_CLOCKS_)
-        view->stage.window = count / 2 > least ? count / 2 : least;
-    else if (count == window && clocks < GYRE_BLOCK_CLOCKS_ / 2)
-        view->stage.window = twice < view->stage.most ? twice : view->stage.most;
+    const gyre_u32 full = count == view->stage.window, most = full ? 2 * count : count;
+    gyre_u32 window = most;
+    if (clocks <= GYRE_BLOCK_CLOCKS_ && !full)
+        return;
+    if (clocks >= GYRE_BLOCK_CLOCKS_ / 2) { /* else all of `most` fit */
+        const gyre_u32 fits =
+            clocks < 2 * GYRE_BLOCK_CLOCKS_ ? GYRE_BLOCK_CLOCKS_ * count / (gyre_u32)clocks : count / 2;
+        window = fits < most ? fits : most;
+    }
+    window = window > view->stage.least ? window : view->stage.least;
+    view->stage.window = window < view->stage.most ? window : view->stage.most;
 }
 
 #endif
