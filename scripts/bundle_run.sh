@@ -121,7 +121,7 @@ together()
 {
     xargs -P "$TOGETHER" -I TEST "$here/run" "$1" "$2" TEST |
         awk '/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { passed += $1; failed += $3; skipped += $5; next }
-            { print }
+            { print; fflush() }
             END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; exit failed > 0 || passed == 0 }'
 }
 
