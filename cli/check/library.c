@@ -126,11 +126,10 @@ static void search_file(CXFile file, CXSourceLocation *stack, unsigned depth, CX
     (void)depth;
     if (search->found || owner_of_file(search->checker, file) != OWNER_USER)
         return;
-    const char *line = clang_getFileContents(search->checker->unit, file, NULL);
-    while (line && !search->found) {
+    const char *text = clang_getFileContents(search->checker->unit, file, NULL);
+    for (const char *end, *line = text; line && !search->found; line = end ? end + 1 : NULL) {
         search->found = line_defines(line, search->name) || line_names_type(line, search->name);
-        line = strchr(line, '\n');
-        line += line != NULL;
+        end = strchr(line, '\n');
     }
 }
 
