@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,6 +64,22 @@ static gyre_status exhausted(const char *name, size_t size, const char *call)
                           files ? "raise the limit of open files (ulimit -n)" : "use a smaller capacity");
 }
 
+/*
+ * All pages of a region, without being interrupted: older kernels of Linux give up at a signal, and a timer
+ * that is quicker than they are would let none of several attempts through.
+ */
+static int allocate_pages(const struct gyre_region *region)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = fallocate(region->descriptor, 0, 0, (off_t)region->size);
+    int error = errno;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return failed;
+}
+
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out)
 {
     struct gyre_region region = GYRE_REGION_NONE;
@@ -78,8 +95,7 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
         GYRE_FAULT_POINT(RING_REGION) ? -1 : memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (region.descriptor < 0)
         return exhausted(name, size, "memfd_create");
-    if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||
-        fallocate(region.descriptor, 0, 0, (off_t)region.size) != 0) {
+    if (ftruncate(region.descriptor, (off_t)region.size) != 0 || allocate_pages(&region) != 0) {
         status = exhausted(name, size, "fallocate");
         goto done;
     }
@@ -108,7 +124,7 @@ done:
 gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out)
 {
     struct gyre_region region = {.size = size};
-    struct stat about;
+    struct stat about = {0};
     *out = GYRE_REGION_NONE;
     if (fstat(descriptor, &about) != 0 || about.st_size < 0 || (size_t)about.st_size < size)
         return gyre_error_set(GYRE_INVALID, "%s: expected %zu bytes of shared memory, found %lld", name, size,
