@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for how far a request has come. No locks: it looks at atomics, like every wait. */
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 #include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
@@ -31,9 +32,13 @@ static gyre_status check(const gyre_queue *queue, uint64_t index, gyre_acknowled
     gyre_queue_label(queue, label, sizeof label);
     if ((unsigned)level < GYRE_ACCEPTED || (unsigned)level > GYRE_DURABLE)
         return gyre_error_set(GYRE_INVALID, "there is no acknowledgement %d", (int)level);
-    if (index >= gyre_queue_next_index(queue))
+    if (index >= (queue->levels ? gyre_queue_levels_sent(queue) : gyre_queue_next_index(queue)))
         return gyre_error_set(GYRE_INVALID, "%s: request %llu was not sent yet", label,
                               (unsigned long long)index);
+    if (queue->levels && level != GYRE_ACCEPTED)
+        return gyre_error_set(GYRE_INVALID,
+                              "%s has levels, where an index is no place in the ring; receive its completion",
+                              label);
     if (level == GYRE_CHECKPOINTED && !queue->tells_covered && !(queue->log && queue->log->keeps))
         return gyre_error_set(GYRE_INVALID,
                               "%s: its kernel has no checkpoints (checkpoints = true), "

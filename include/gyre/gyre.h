@@ -562,7 +562,7 @@ typedef enum gyre_acknowledgement {
 
 /**
  * Waits until request `index` has come so far. INVALID when it was not sent, or its kernel has no
- * checkpoints, or its queue no journal; TIMEOUT, CLOSED, LOST.
+ * checkpoints, or its queue no journal, or levels; TIMEOUT, CLOSED, LOST.
  */
 GYRE_API gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement level,
                                 uint64_t deadline_ns);

@@ -299,6 +299,11 @@ static void levels_are_served_in_order(struct conformance *test)
     size_t stride, count = 1;
     require(gyre_reserve(queue, &requests, &stride, &count, soon()) == GYRE_INVALID);
     require_sentence("has levels");
+    /* an index is a number of the send, and would be taken for another one's place in the ring */
+    must(gyre_await(queue, 8, GYRE_ACCEPTED, soon()));
+    require(gyre_await(queue, 8, GYRE_PROCESSED, soon()) == GYRE_INVALID);
+    require_sentence("has levels");
+    require(gyre_await(queue, 9, GYRE_ACCEPTED, soon()) == GYRE_INVALID);
     gyre_close(runtime);
 }
 
