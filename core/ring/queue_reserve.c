@@ -49,25 +49,35 @@ static unsigned char *reserved_at(const gyre_queue *queue, uint64_t number)
 }
 
 /* What is done before a message is in the ring cannot be done to one that is built there. */
-static gyre_status refuse_in_place(const gyre_queue *queue)
+static gyre_status check_in_place(const gyre_queue *queue)
 {
     char label[96];
-    return gyre_error_set(
-        GYRE_INVALID,
-        "%s has levels or looks for duplicates, so requests are not built in place; use gyre_send",
-        gyre_queue_label(queue, label, sizeof label));
+    if (queue->detour)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s has levels or looks for duplicates, so requests are not built in place; use gyre_send",
+            gyre_queue_label(queue, label, sizeof label));
+    if (queue->request_growth.callers)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
+            queue->request_growth.callers->name);
+    if (queue->caller_request_size > queue->request_size)
+        return gyre_error_set(GYRE_INVALID,
+                              "the caller's request type has %u bytes and a slot %u: "
+                              "the kernel knows an older type; use gyre_send",
+                              queue->caller_request_size, queue->request_size);
+    return GYRE_OK;
 }
 
 /* A reservation of up to *count requests of `size` bytes, waiting while there is no room for one. */
 static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size_t *count,
                            uint64_t deadline_ns)
 {
-    gyre_status status = GYRE_OK;
+    gyre_status status = check_in_place(queue);
     bool is_closed = false, inside = false;
     const uint64_t bytes = gyre_requests_bridged(queue) ? GYRE_BRIDGE_UNITS(size) : 0;
-    if (queue->detour)
-        return refuse_in_place(queue);
-    do {
+    while (status == GYRE_OK) {
         uint64_t granted = try_reserve(queue, size, *count, &is_closed);
         if (granted) {
             *requests = reserved_at(queue, 0);
@@ -76,7 +86,7 @@ static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
         status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
-    } while (status == GYRE_OK);
+    }
     gyre_queue_leave(queue, inside);
     return status;
 }
@@ -100,16 +110,6 @@ gyre_status gyre_reserve(gyre_queue *queue, void **requests, size_t *stride, siz
     if (!queue || !requests || !stride || !count || *count == 0)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_reserve needs a queue, places for the answer and a count of at least 1");
-    if (queue->request_growth.callers)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "the caller's request type '%s' is not the kernel's, which a slot holds: use gyre_send",
-            queue->request_growth.callers->name);
-    if (queue->caller_request_size > queue->request_size)
-        return gyre_error_set(GYRE_INVALID,
-                              "the caller's request type has %u bytes and a slot %u: "
-                              "the kernel knows an older type; use gyre_send",
-                              queue->caller_request_size, queue->request_size);
     *stride = gyre_requests_bridged(queue) ? GYRE_BRIDGE_UNITS(queue->request_size) : queue->request_stride;
     return reserve(queue, queue->request_size, requests, count, deadline_ns);
 }

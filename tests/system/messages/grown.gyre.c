@@ -18,3 +18,10 @@ GYRE_KERNEL(new_handler, reading_new, reading_new)
     reply->c = request->c + 1;
     return GYRE_REPLY;
 }
+
+GYRE_KERNEL(letter_handler, letter_new, reading_old)
+{
+    reply->a = request->a;
+    reply->b = request->b;
+    return GYRE_REPLY;
+}

@@ -87,6 +87,34 @@ static void newer_kernel(gyre_runtime *runtime)
     gyre_kernel_release(kernel);
 }
 
+/* The kernel has a field more, behind a text: a slot holds the kernel's type, which the caller cannot build. */
+static void not_in_place(gyre_runtime *runtime)
+{
+    gyre_kernel *kernel = NULL;
+    REQUIRE(gyre_launch(runtime,
+                        &(gyre_launch_desc){.size = sizeof(gyre_launch_desc),
+                                            .source = GROWN_KERNELS,
+                                            .kernel = "letter_handler",
+                                            .request = GYRE_TYPE(letter_old)},
+                        &kernel) == GYRE_OK);
+    if (!kernel)
+        return;
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    letter_old request;
+    reading_old reply = {0, 77};
+    size_t stride, count = 1;
+    void *slot;
+    gyre_begin(&request);
+    request.a = 5;
+    REQUIRE(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(5000)) ==
+            GYRE_OK);
+    REQUIRE(reply.a == 5 && reply.b == 0);
+    REQUIRE(gyre_reserve(queue, &slot, &stride, &count, gyre_in_ms(5000)) == GYRE_INVALID);
+    REQUIRE(gyre_reserve_sized(queue, sizeof request, &slot, gyre_in_ms(5000)) == GYRE_INVALID);
+    REQUIRE(strstr(gyre_error_text(), "'letter_old' is not the kernel's"));
+    gyre_kernel_release(kernel);
+}
+
 static void others(gyre_runtime *runtime)
 {
     gyre_kernel *kernel = NULL;
@@ -104,6 +132,7 @@ int main(void)
     if (runtime) {
         newer_caller(runtime);
         newer_kernel(runtime);
+        not_in_place(runtime);
         others(runtime);
     }
     gyre_close(runtime);
