@@ -201,7 +201,7 @@ gyre_status gyre_checkpoints_equip(gyre_kernel *kernel, gyre_queue *queue, struc
 
 void gyre_checkpoints_rewind(gyre_kernel *kernel, gyre_queue *queue)
 {
-    if (queue->log)
+    if (kernel->checkpoints) /* a journal alone does not begin anew */
         gyre_queue_log_restart(queue, kernel->checkpoints->every_messages);
 }
 

@@ -273,6 +273,45 @@ static void requests_of_stateless_handlers_outlive_the_program(void)
     live(stateless_life, 0);
 }
 
+static void relaunch_twice(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    uint64_t sent = 0;
+    for (uint64_t part = 100; part <= 300; part += 100) {
+        for (; sent < part; sent++)
+            send_right(queue, sent, CRASH_NOT);
+        must(gyre_kernel_terminate(kernel, soon(), NULL));
+        must(gyre_kernel_relaunch(kernel));
+    }
+    for (uint64_t i = 0; i < 150; i++)
+        receive_plain(queue, i);
+    must(gyre_await(queue, sent - 1, GYRE_DURABLE, soon()));
+    gyre_close(runtime);
+}
+
+static void receive_after_relaunches(void)
+{
+    gyre_runtime *runtime = open_durable(isolated, NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 2));
+    gyre_recovered recovered = recovered_of(queue);
+    require(recovered.first == 150 && recovered.offered == 150);
+    for (uint64_t i = 150; i < 300; i++)
+        receive_plain(queue, i);
+    gyre_close(runtime);
+}
+
+static void a_relaunched_kernel_goes_on_with_its_journal(void)
+{
+    for (int round = 0; round < 2; round++) {
+        begin_lives();
+        isolated = round != 0;
+        live(relaunch_twice, 0);
+        live(receive_after_relaunches, 0);
+    }
+}
+
 static void open_and_close(void)
 {
     const gyre_queue_desc till = {.size = sizeof till, .name = "till"};
@@ -561,6 +600,7 @@ static const named_case cases[] = {
      nothing_durable_is_lost_when_the_program_dies_at_a_fault_point},
     {"requests_of_stateless_handlers_outlive_the_program",
      requests_of_stateless_handlers_outlive_the_program},
+    {"a_relaunched_kernel_goes_on_with_its_journal", a_relaunched_kernel_goes_on_with_its_journal},
     {"a_closed_queue_goes_on_when_it_is_opened_again", a_closed_queue_goes_on_when_it_is_opened_again},
     {"a_damaged_journal_is_used_up_to_its_last_whole_record",
      a_damaged_journal_is_used_up_to_its_last_whole_record},
