@@ -12,8 +12,6 @@ enum {
     NAP_NS = 20000,
 };
 
-_Thread_local char gyre_thread_place;
-
 static bool try_free_word(struct gyre_lock *lock)
 {
     uint32_t free_word = 0;
@@ -74,7 +72,7 @@ static struct gyre_lock_seat *find_seat(struct gyre_lock *lock, uintptr_t me)
 /* The word is held and nobody else is inside: the section begins. */
 static void begin(struct gyre_lock *lock)
 {
-    const uintptr_t me = (uintptr_t)&gyre_thread_place;
+    const uintptr_t me = gyre_thread_name();
     lock->seat = NULL;
     if (lock->last != me) {
         lock->last = me;

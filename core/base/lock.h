@@ -20,6 +20,7 @@
 #ifndef GYRE_CORE_BASE_LOCK_H
 #define GYRE_CORE_BASE_LOCK_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -50,8 +51,20 @@ static inline void gyre_lock_init(struct gyre_lock *lock, int light_barriers)
     *lock = (struct gyre_lock){.may_be_owned = light_barriers != 0};
 }
 
-/* Its address names a thread. Initial-exec: one load, no call, from the shared library too. */
-extern _Thread_local char gyre_thread_place __attribute__((tls_model("initial-exec")));
+/*
+ * Names the calling thread among those that live. No thread-local variable: one that is as quick to find
+ * (initial-exec) keeps programs from opening the library late, as bindings of other languages do.
+ */
+static inline uintptr_t gyre_thread_name(void)
+{
+#if defined(__x86_64__)
+    uintptr_t block; /* where the thread's own block begins, which it keeps there for this */
+    __asm__("mov %%fs:0, %0" : "=r"(block));
+    return block;
+#else
+    return (uintptr_t)pthread_self();
+#endif
+}
 
 void gyre_lock_take_word(struct gyre_lock *lock);
 bool gyre_lock_try_word(struct gyre_lock *lock);
@@ -59,7 +72,7 @@ void gyre_lock_give_word(struct gyre_lock *lock);
 
 static inline bool gyre_lock_enter(struct gyre_lock *lock)
 {
-    const uintptr_t me = (uintptr_t)&gyre_thread_place;
+    const uintptr_t me = gyre_thread_name();
     struct gyre_lock_seat *seat = __atomic_load_n(&lock->owner, __ATOMIC_ACQUIRE); /* pairs with begin */
     if (!seat || seat->thread != me)
         return false;

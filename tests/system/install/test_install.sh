@@ -92,6 +92,26 @@ check_application()
     [[ "$said" == "11 22 33" ]] || fail "the application built with pkg-config said '$said' instead of '11 22 33'"
 }
 
+# A program that is not linked to the library opens it while it runs, as bindings of other languages do.
+check_opened_late()
+{
+    local said
+    cat >"$work/late.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+    const char *(*version)(void) = library ? (const char *(*)(void))dlsym(library, "gyre_version") : NULL;
+    puts(version ? version() : dlerror());
+    return !version;
+}
+END
+    quiet "$compiler" "$work/late.c" -o "$work/late" -ldl
+    said="$("$work/late" "$prefix/$libdir/libgyre.so.${version%%.*}")" || fail "opened while a program runs: $said"
+    [[ "$said" == "$version" ]] || fail "the library opened while a program runs says '$said', not '$version'"
+}
+
 # The command finds plugins, headers and helpers of the moved tree.
 check_command()
 {
@@ -127,6 +147,7 @@ check_files
 check_pkg_config
 check_no_way_back
 check_application
+check_opened_late
 check_command
 check_plugin
 echo "the installed tree works after a move"
