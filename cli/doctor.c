@@ -27,6 +27,7 @@
 #include "core/base/text.h"
 #include "core/cache/cache.h"
 #include "core/isolation/keeper.h"
+#include "core/pipeline/pipeline.h"
 #include "core/runtime/tools.h"
 #include "gyre/waiting.h"
 
@@ -56,6 +57,13 @@ static void look_for_helper(doctor_report *report, const char *name, const char 
         doctor_find(report, DOCTOR_OK, name, "%s", path);
     else
         doctor_find(report, DOCTOR_NOTE, name, "%s: %s; %s", path, strerror(errno), without);
+}
+
+static void look_for_headers(doctor_report *report)
+{
+    const char *folder = gyre_pipeline_headers();
+    doctor_find(report, folder ? DOCTOR_OK : DOCTOR_NOTE, "headers", "%s",
+                folder ? folder : gyre_error_text());
 }
 
 /* The helper loads libclang when it starts: without arguments it then tells its usage. */
@@ -117,6 +125,7 @@ void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime)
     look_for_compiler(report, runtime, "cpu", choice.name, without);
     look_for_compiler(report, runtime, "cuda", choice.name,
                       "install NVRTC (libnvrtc, of the CUDA toolkit), or name it in backend.cuda.nvrtc");
+    look_for_headers(report);
     look_for_check(report);
     look_for_helper(report, "gyre-worker",
                     "isolation = process cannot be used: install it beside the library");

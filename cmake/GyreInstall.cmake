@@ -13,8 +13,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyreConfig.cmake ${CMAKE_CURRENT_BINAR
   cmake/GyreBackend.cmake DESTINATION ${package_dir})
 install(EXPORT gyreTargets NAMESPACE gyre:: DESTINATION ${package_dir})
 
-# Relative to itself, so that it is right wherever the tree is installed or moved.
-file(RELATIVE_PATH GYRE_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+# Relative to itself, so that it is right wherever the tree is installed or moved, also where a packager gives
+# absolute folders.
+file(RELATIVE_PATH GYRE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" GYRE_PC_TO_PREFIX "${GYRE_PC_TO_PREFIX}")
+file(RELATIVE_PATH GYRE_PC_LIBDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH GYRE_PC_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/gyre.pc.in gyre.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds Gyre's folders, once per process, under pthread_once. Compiled in: the library folder of the install,
- * absolute (GYRE_FULL_LIBDIR) and relative to the prefix (GYRE_LIBDIR).
+ * Finds Gyre's folders, once per process, under pthread_once. Compiled in: its own folder below the libraries of
+ * the install, absolute (GYRE_HOME) and from the folder of programs (GYRE_HOME_FROM_BIN).
  */
 #include "core/base/places.h"
 
@@ -59,8 +59,8 @@ static void find_places(void)
     char folder[PATH_MAX];
     if (!own_folder(folder) ||
         (!is_home(folder, "gyre", places.home) && !is_home(folder, "../lib/gyre", places.home) &&
-         !is_home(folder, "../" GYRE_LIBDIR "/gyre", places.home)))
-        snprintf(places.home, sizeof places.home, "%s/gyre", GYRE_FULL_LIBDIR);
+         !is_home(folder, GYRE_HOME_FROM_BIN, places.home)))
+        snprintf(places.home, sizeof places.home, "%s", GYRE_HOME);
     below_home(places.helpers, "libexec");
 }
 

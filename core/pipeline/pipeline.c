@@ -197,8 +197,7 @@ static gyre_status prepare(struct gyre_run *run)
                               sizeof run->options - 1);
     run->headers = gyre_pipeline_headers();
     if (!run->headers)
-        return gyre_error_set(GYRE_UNAVAILABLE, "the headers of the kernel dialect (gyre/kernel.h) "
-                                                "are not installed in `include` beside Gyre's library");
+        return GYRE_UNAVAILABLE;
     gyre_run_open_cache(run);
     return GYRE_OK;
 }

@@ -77,7 +77,7 @@ struct gyre_pipeline_desc {
  */
 gyre_status gyre_pipeline_run(const struct gyre_pipeline_desc *desc, struct gyre_build **out);
 
-/** The folder that holds gyre/kernel.h, or NULL. Lives as long as the process. */
+/** The folder that holds gyre/kernel.h; NULL, with a sentence, when there is none. Lives as long as the process. */
 const char *gyre_pipeline_headers(void);
 
 /** "discover", "check", ... */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the pipeline takes from the configuration, and where the headers of the dialect are. */
+#include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/config/config.h"
 #include "core/pipeline/internal.h"
@@ -36,10 +37,10 @@ void gyre_pipeline_settings_read(const struct gyre_config *config, const char *b
     settings->keep_source = gyre_config_bool(config, GYRE_SECTION_BACKEND, backend, "keep_source");
 }
 
-/* Home is LIBRARY_FOLDER/gyre: the headers are in `include` of the same prefix, lib/ or lib/TRIPLET/ deep. */
+/* From LIBRARY_FOLDER/gyre: as in the install, else as in the build tree. */
 static void find_headers(void)
 {
-    static const char *const candidates[] = {"../../include", "../../../include"};
+    static const char *const candidates[] = {GYRE_HEADERS_FROM_HOME, "../../include"};
     for (size_t i = 0; i < sizeof candidates / sizeof candidates[0] && !headers.found; i++) {
         char place[PATH_MAX], file[PATH_MAX + 16];
         int length = snprintf(place, sizeof place, "%s/%s", gyre_place_home(), candidates[i]);
@@ -53,5 +54,11 @@ static void find_headers(void)
 const char *gyre_pipeline_headers(void)
 {
     pthread_once(&headers.once, find_headers);
-    return headers.found ? headers.folder : NULL;
+    if (headers.found)
+        return headers.folder;
+    gyre_error_set(GYRE_UNAVAILABLE,
+                   "the headers of handlers are not installed: there is no '%s/" GYRE_HEADERS_FROM_HOME
+                   "/gyre/kernel.h': install them there, or launch compiled files (gyre compile -o)",
+                   gyre_place_home());
+    return NULL;
 }

@@ -126,6 +126,39 @@ check_command()
     [[ "$said" == *',3.0]}' ]] || fail "gyre call replied '$said'"
 }
 
+# Where a package has no headers, what needs them says where they were looked for.
+check_without_headers()
+{
+    local wanted="there is no '$prefix/[^']*include/gyre/kernel.h'"
+    mv "$prefix/include" "$work/include"
+    ! run "$prefix/bin/gyre" call "$work/application/vector_add.gyre.c" '{}' >"$work/log" 2>&1 ||
+        fail "gyre call works without headers"
+    grep -q "$wanted" "$work/log" || fail "gyre call without headers: $(cat "$work/log")"
+    run "$prefix/bin/gyre" doctor >"$work/log" || true
+    grep -q "^note *headers .*$wanted" "$work/log" || fail "gyre doctor without headers: $(cat "$work/log")"
+    mv "$work/include" "$prefix/include"
+}
+
+# Folders as some packagers give them: absolute, and the headers in another prefix. Nothing is built; what leads
+# from one folder to the other is looked at.
+check_other_folders()
+{
+    local tree="$work/elsewhere" found
+    quiet cmake -S "$source" -B "$tree/build" -DCMAKE_C_COMPILER="$compiler" -DGYRE_TESTS=OFF \
+        -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DCMAKE_INSTALL_PREFIX="$tree/a" -DCMAKE_INSTALL_LIBDIR="$tree/a/lib/b" \
+        -DCMAKE_INSTALL_BINDIR="$tree/a/c/bin" -DCMAKE_INSTALL_INCLUDEDIR="$tree/d/include"
+    mkdir -p "$tree/a/lib/b/pkgconfig" "$tree/a/lib/b/gyre" "$tree/a/c/bin" "$tree/d/include"
+    cp "$tree/build/gyre.pc" "$tree/a/lib/b/pkgconfig/gyre.pc"
+    for found in libdir:a/lib/b includedir:d/include; do
+        [[ "$(PKG_CONFIG_PATH="$tree/a/lib/b/pkgconfig" pkg-config --variable="${found%%:*}" gyre)" -ef \
+            "$tree/${found#*:}" ]] || fail "${found%%:*} of gyre.pc does not lead to $tree/${found#*:}"
+    done
+    found="$(grep -om1 'GYRE_HEADERS_FROM_HOME=[^ ;]*' "$tree/build/compile_commands.json" | tr -d '\\"')"
+    [[ "$tree/a/lib/b/gyre/${found#*=}" -ef "$tree/d/include" ]] || fail "the library does not find its headers: $found"
+    found="$(grep -om1 'GYRE_HOME_FROM_BIN=[^ ;]*' "$tree/build/compile_commands.json" | tr -d '\\"')"
+    [[ "$tree/a/c/bin/${found#*=}" -ef "$tree/a/lib/b/gyre" ]] || fail "the command does not find its folder: $found"
+}
+
 # The template of a backend plugin, built outside, installed into the moved tree, chosen and called.
 check_plugin()
 {
@@ -149,5 +182,7 @@ check_no_way_back
 check_application
 check_opened_late
 check_command
+check_without_headers
 check_plugin
+check_other_folders
 echo "the installed tree works after a move"
