@@ -266,11 +266,11 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
         doctor_find(report, DOCTOR_OK, "server", "none; gyre serve starts one");
         return;
     }
-    gyre_status status = gyre_place_connect(path, &connection);
+    gyre_status status = gyre_place_connect(path, gyre_in_ms(1000), &connection);
     if (status == GYRE_OK) {
         close(connection);
         doctor_find(report, DOCTOR_OK, "server", "one serves at %s", path);
-    } else if (S_ISSOCK(about.st_mode) && about.st_uid == geteuid()) {
+    } else if (S_ISSOCK(about.st_mode) && about.st_uid == geteuid() && gyre_place_is_dead(path)) {
         tell_left(report, report->clean && unlink(path) == 0, "server", path, "nobody listens any more");
     } else {
         doctor_find(report, DOCTOR_NOTE, "server", "%s", gyre_error_text());

@@ -227,7 +227,7 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
     uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ATTACH_MS);
     gyre_status status = gyre_place_find(desc->path, false, path);
     if (status == GYRE_OK)
-        status = gyre_place_connect(path, &attachment->socket);
+        status = gyre_place_connect(path, deadline, &attachment->socket);
     if (status == GYRE_OK)
         status = gyre_parcel_init(&attachment->parcel);
     if (status != GYRE_OK)

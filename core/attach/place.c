@@ -9,13 +9,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 
-enum { BACKLOG = 64 };
+enum { BACKLOG = 64, KNOCK_MS = 1000 };
+
+#define LONGEST_NS UINT64_C(1000000000) /* of one wait */
 
 static gyre_status check_folder(const char *folder)
 {
@@ -76,17 +80,39 @@ static gyre_status open_socket(int *out)
     return *out >= 0 ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no socket: %s", strerror(errno));
 }
 
-gyre_status gyre_place_connect(const char *path, int *out)
+static void limit_wait(int socket, uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    const uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+    const uint64_t wait_us = (left < LONGEST_NS ? left : LONGEST_NS) / 1000 + 1; /* 0 would be for ever */
+    const struct timeval wait = {(time_t)(wait_us / 1000000), (suseconds_t)(wait_us % 1000000)};
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof wait);
+}
+
+/* 0, or why not, an errno: ECONNREFUSED when nobody listens there, EAGAIN when a server took nobody in. */
+static int connect_until(int socket, const char *path, uint64_t deadline_ns)
 {
     const struct sockaddr_un address = address_of(path);
+    int error;
+    do {
+        limit_wait(socket, deadline_ns);
+        error = connect(socket, (const struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
+    } while (error == EINTR || (error == EAGAIN && gyre_clock_ns() < deadline_ns));
+    return error;
+}
+
+gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int *out)
+{
     gyre_status status = open_socket(out);
     if (status != GYRE_OK)
         return status;
-    if (connect(*out, (const struct sockaddr *)&address, sizeof address) == 0)
+    int error = connect_until(*out, path, deadline_ns);
+    if (error == 0)
         return GYRE_OK;
-    int error = errno;
     close(*out);
     *out = -1;
+    if (error == EAGAIN)
+        return gyre_error_set(GYRE_TIMEOUT, "the server at %s takes nobody in: is it stopped?", path);
     if (error == EACCES || error == EPERM)
         return gyre_error_set(
             GYRE_UNAVAILABLE,
@@ -97,22 +123,40 @@ gyre_status gyre_place_connect(const char *path, int *out)
                           strerror(error));
 }
 
+/* As connect_until, to find out; or what keeps this program from it. */
+static int knock(const char *path)
+{
+    int socket = -1;
+    gyre_error_hold();
+    gyre_status status = open_socket(&socket);
+    gyre_error_let_go();
+    if (status != GYRE_OK)
+        return EMFILE;
+    int error = connect_until(socket, path, gyre_in_ms(KNOCK_MS));
+    close(socket);
+    return error;
+}
+
+bool gyre_place_is_dead(const char *path)
+{
+    return knock(path) == ECONNREFUSED;
+}
+
 /* A socket that nobody listens on any more was left by a server that died. */
 static gyre_status remove_dead(const char *path)
 {
     struct stat about;
-    int living;
     if (lstat(path, &about) != 0)
         return GYRE_OK;
     if (!S_ISSOCK(about.st_mode))
         return gyre_error_set(GYRE_INVALID, "%s is no socket: name another path", path);
-    gyre_error_hold();
-    gyre_status status = gyre_place_connect(path, &living);
-    gyre_error_let_go();
-    if (status == GYRE_OK) {
-        close(living);
+    int error = knock(path);
+    if (error == 0 || error == EAGAIN)
         return gyre_error_set(GYRE_INVALID, "a server is there already: %s; name another socket", path);
-    }
+    if (error != ECONNREFUSED && error != ENOENT)
+        return gyre_error_set(GYRE_UNAVAILABLE,
+                              "whether somebody serves at %s cannot be seen: %s; name another socket", path,
+                              strerror(error));
     if (unlink(path) != 0 && errno != ENOENT)
         return gyre_error_set(GYRE_UNAVAILABLE, "cannot replace %s, which a server left: %s", path,
                               strerror(errno));

@@ -136,6 +136,67 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     gyre_server_close(server);
 }
 
+/* A socket at the meeting place; the caller closes it. */
+static int listen_at_place(int kind)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int listener = socket(AF_UNIX, kind, 0);
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", meeting_place());
+    require(bind(listener, (struct sockaddr *)&address, sizeof address) == 0 && listen(listener, 0) == 0);
+    return listener;
+}
+
+/* Connects as often as is accepted without anybody who takes the clients in. */
+static size_t fill_backlog(int *clients, size_t most)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t count = 0;
+    snprintf(address.sun_path, sizeof address.sun_path, "%s", meeting_place());
+    for (; count < most; count++) {
+        clients[count] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0);
+        if (connect(clients[count], (struct sockaddr *)&address, sizeof address) != 0)
+            break;
+    }
+    require(count < most);
+    close(clients[count]);
+    return count;
+}
+
+static void a_server_that_takes_nobody_in_is_waited_for_until_the_deadline(void)
+{
+    int clients[16], listener = listen_at_place(SOCK_SEQPACKET);
+    size_t count = fill_backlog(clients, 16);
+    gyre_queue *queue = NULL;
+    gyre_server *server = NULL;
+    gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place(), .deadline_ns = gyre_in_ms(200)};
+    gyre_serve_desc serve = {.size = sizeof serve, .path = meeting_place()};
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_TIMEOUT && !queue &&
+            strstr(gyre_error_text(), "takes nobody in"));
+    gyre_runtime *runtime = open_plain(NULL);
+    require(gyre_serve(runtime, &serve, &server) == GYRE_INVALID &&
+            strstr(gyre_error_text(), "a server is there"));
+    gyre_close(runtime);
+    while (count > 0)
+        close(clients[--count]);
+    close(listener);
+    unlink(meeting_place());
+}
+
+static void a_socket_of_another_kind_is_nobodys_leftover(void)
+{
+    int listener = listen_at_place(SOCK_STREAM);
+    gyre_server *server = NULL;
+    gyre_serve_desc serve = {.size = sizeof serve, .path = meeting_place()};
+    gyre_runtime *runtime = open_plain(NULL);
+    require(gyre_serve(runtime, &serve, &server) == GYRE_UNAVAILABLE &&
+            strstr(gyre_error_text(), "cannot be seen"));
+    require(access(meeting_place(), F_OK) == 0);
+    close(listener); /* now it is dead, but still of another kind */
+    require(gyre_serve(runtime, &serve, &server) == GYRE_OK);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 /* Only root can become somebody else to try it. */
 static void be_somebody_else(const party *self)
 {
@@ -591,6 +652,9 @@ static const named_case cases[] = {
     {"several_programs_share_a_kernel", several_programs_share_a_kernel},
     {"every_way_of_sending_works", every_way_of_sending_works},
     {"what_cannot_be_is_refused_with_a_reason", what_cannot_be_is_refused_with_a_reason},
+    {"a_server_that_takes_nobody_in_is_waited_for_until_the_deadline",
+     a_server_that_takes_nobody_in_is_waited_for_until_the_deadline},
+    {"a_socket_of_another_kind_is_nobodys_leftover", a_socket_of_another_kind_is_nobodys_leftover},
     {"only_those_with_permission_get_in", only_those_with_permission_get_in},
     {"accepted_requests_are_completed_when_the_kernel_ends",
      accepted_requests_are_completed_when_the_kernel_ends},

@@ -69,6 +69,23 @@ called="the end of gyre serve"
 [[ $ended -eq 0 && ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "exit $ended: $(cat "$folder/served")"
 grep -q "served 4 clients, refused 1" "$folder/served" || fail "$(cat "$folder/served")"
 
+# Somebody listens there whom a client cannot reach: nobody's leftover.
+: >"$folder/ready"
+perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un($ARGV[0])) && listen(S, 1) or die;
+    $| = 1; print "ready"; sleep 600' "$XDG_RUNTIME_DIR/gyre.sock" >"$folder/ready" &
+other=$!
+for ((i = 0; i < 600 && ! $(stat -c %s "$folder/ready"); i++)); do
+    sleep 0.05
+done
+run doctor --clean
+exits 0
+[[ -S "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "the socket of a living program was removed"
+kill "$other"
+wait "$other"
+run doctor --clean
+[[ ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "the socket of a dead program was not removed"
+
+
 head -c 16 /dev/zero >"$folder/gains"
 printf '\0\0\0\0\0\0\10\100' | dd of="$folder/gains" bs=8 seek=1 conv=notrunc status=none # 3.0 on channel 1
 start_server examples/tour/tour.gyre.c:scale --buffer gain="$folder/gains" --output-buffer gain="$folder/gains.out"
