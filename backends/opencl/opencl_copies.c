@@ -7,7 +7,6 @@
  */
 #include "opencl_epoch.h"
 #include "opencl_stage.h"
-#include "opencl_wait.h"
 
 #include "gyre/waiting.h"
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gyre/dialect/device_module.h"
 #include "gyre/waiting.h"
 
 enum {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/error.h"
 #include "gyre/waiting.h"
 
 #include "cli/bench/kernels/add_messages_wire.h"

@@ -21,7 +21,6 @@
 #include "core/base/error.h"
 #include "core/base/temporary.h"
 #include "gyre/attach.h"
-#include "gyre/waiting.h"
 
 enum { ARGUMENTS_MAX = 16 + 2 * BENCH_SETTINGS_MAX };
 

@@ -15,7 +15,6 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/journal/record.h"
-#include "core/ring/lent.h"
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/lent.h"
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 

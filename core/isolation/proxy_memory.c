@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "gyre/waiting.h"
 
 /* What a byte of a transfer may take beyond the timeout of a call: 50 MB/s. */
 #define TRANSFER_BYTE_NS 20

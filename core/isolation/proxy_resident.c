@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
-#include "gyre/waiting.h"
 
 /* How much later than its deadline a worker may answer a wait. */
 #define WAIT_GRACE_NS UINT64_C(1000000000)

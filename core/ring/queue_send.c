@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/fault.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/copy.h"
 #include "core/ring/lent.h"

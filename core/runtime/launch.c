@@ -11,7 +11,6 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/runtime/checkpoint.h"
-#include "core/runtime/queue_plan.h"
 #include "core/runtime/tools.h"
 
 /* ---- names and sources ---- */

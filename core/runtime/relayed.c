@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
-#include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)

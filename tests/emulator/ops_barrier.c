@@ -5,7 +5,6 @@
  * The aligned barriers (bar.sync, and barrier.sync.aligned) want whole warps: they wait first for the lanes of
  * their warp, at the same instruction, so that lanes which have parted ways wait for ever, as on a device.
  */
-#include "ops_memory.h"
 #include "ops_warp.h"
 
 static const uint64_t everybody[LANES] = {

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/base/error.h"
 #include "power.h"
 #include "world.h"
 

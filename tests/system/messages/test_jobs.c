@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The example of headers in docs/messages.md, run: priorities, correlation, duplicates, time to live. */
 #include <gyre/gyre.h>
-#include <gyre/ring_layout.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The disk cache: hits, misses, damage, eviction, and everything that may be wrong with its folder. */
-#include "core/base/error.h"
 #include "core/cache/cache.h"
 #include "suites.h"
 #include "unit/unit.h"

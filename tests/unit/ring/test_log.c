@@ -2,7 +2,6 @@
 /* The log of a queue: when whoever takes checkpoints is asked for one. */
 #include <string.h>
 
-#include "core/base/error.h"
 #include "core/ring/log.h"
 #include "ring_device.h"
 #include "unit/unit.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"

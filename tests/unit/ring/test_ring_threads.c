@@ -7,11 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "ring_device.h"
 #include "test_ring.h"
-#include "unit/unit.h"
 
 enum { PRODUCERS = 3, CONSUMERS = 2, EACH = 20000, CALLERS = 3, CALLS = 5000 };
 

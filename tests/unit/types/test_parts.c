@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages with tails on the host: their layouts, building them, and refusing what is malformed. */
-#include "core/base/error.h"
 #include "core/types/types.h"
 #include "gyre/gyre.h"
 #include "unit/unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes on the wire, one by one: the vectors of the systems before Gyre, each form, and each refusal. */
-#include "core/base/error.h"
 #include "core/pack/pack.h"
 #include "gyre/gyre.h"
 #include "generated.h"
