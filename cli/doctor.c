@@ -34,7 +34,8 @@
 /* of gyre-check: how long it may take to start, and its code for a wrong call */
 enum { DESCRIPTORS_WANTED = 256, CHECK_WAIT_NS = 2000000000, USAGE_CODE = 2 };
 
-void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void doctor_find(doctor_report *report, doctor_state state,
+                                                              const char *what, const char *format, ...)
 {
     va_list arguments;
     if (report->count == DOCTOR_FINDINGS_MAX)

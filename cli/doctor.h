@@ -29,9 +29,6 @@ typedef struct doctor_report {
     doctor_finding findings[DOCTOR_FINDINGS_MAX];
 } doctor_report;
 
-void doctor_find(doctor_report *report, doctor_state state, const char *what, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /** The backend that would be chosen, the compilers of CPU and CUDA, the check of handlers' sources, the program
  * that isolates backends. */
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime);

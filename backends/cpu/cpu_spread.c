@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t cpu_spread_by_number(const cpu_set_t *allowed, uint16_t *processors, size_t room)
+/* What the order is where nothing is known about the machine. */
+static size_t spread_by_number(const cpu_set_t *allowed, uint16_t *processors, size_t room)
 {
     size_t count = 0;
     for (size_t i = 0; i < CPU_SETSIZE && count < room; i++)
@@ -140,5 +141,5 @@ size_t cpu_spread(const gyre_host *host, uint16_t *processors, size_t room)
         return count;
     host->log(host->context, GYRE_LOG_INFO,
               "pin = spread: hwloc is not there, so worker threads go by processor number");
-    return cpu_spread_by_number(&allowed, processors, room);
+    return spread_by_number(&allowed, processors, room);
 }

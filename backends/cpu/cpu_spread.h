@@ -16,9 +16,6 @@
  */
 size_t cpu_spread(const gyre_host *host, uint16_t *processors, size_t room);
 
-/** By number: what the order is where nothing is known about the machine. */
-size_t cpu_spread_by_number(const cpu_set_t *allowed, uint16_t *processors, size_t room);
-
 #ifdef GYRE_HAVE_HWLOC
 struct hwloc_obj;
 /** The order for the allowed processors below an object of a topology; 0 when memory is short. */

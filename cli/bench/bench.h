@@ -153,7 +153,6 @@ gyre_status bench_run_wide(const bench_case *self, const bench_options *options,
 gyre_status bench_run_widely(const bench_case *self, const bench_options *options, bench_row *row,
                              gyre_status (*run)(const bench_case *self, const bench_options *options,
                                                 bench_row *row));
-gyre_status bench_run_yield(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_wide_yield(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_wire(const bench_case *self, const bench_options *options, bench_row *row);
 gyre_status bench_run_bridged(const bench_case *self, const bench_options *options, bench_row *row);

@@ -61,7 +61,7 @@ static gyre_status yield_round(void *context, uint64_t duration_ns, bench_sample
     return status;
 }
 
-gyre_status bench_run_yield(const bench_case *self, const bench_options *options, bench_row *row)
+static gyre_status run_yield(const bench_case *self, const bench_options *options, bench_row *row)
 {
     bench_story story;
     struct absences *absences = calloc(1, sizeof *absences);
@@ -78,5 +78,5 @@ gyre_status bench_run_yield(const bench_case *self, const bench_options *options
 
 gyre_status bench_run_wide_yield(const bench_case *self, const bench_options *options, bench_row *row)
 {
-    return bench_run_widely(self, options, row, bench_run_yield);
+    return bench_run_widely(self, options, row, run_yield);
 }

@@ -237,8 +237,6 @@ void gyre_span_settle(const gyre_queue *queue, gyre_far *far);
 void gyre_spans_relocate(gyre_kernel *kernel);
 
 /* type_registry.c */
-/** Adds a type and those inside it, unless they are known; `context` is the runtime. */
-gyre_status gyre_types_keep(void *context, const gyre_type *type);
 gyre_status gyre_types_of_kernel(const gyre_kernel *kernel);
 void gyre_types_forget(gyre_runtime *runtime);
 

@@ -59,8 +59,9 @@ static bool is_message(const gyre_layout *layout)
            (layout->shape == GYRE_SHAPE_PLAIN || layout->shape == GYRE_SHAPE_CHOICE);
 }
 
-/* The messages inside first, so that a list reads from the small to the large. */
-gyre_status gyre_types_keep(void *context, const gyre_type *type)
+/* Adds a type and those inside it, unless they are known; `context` is the runtime. The messages inside first, so that
+ * a list reads from the small to the large. */
+static gyre_status keep_all(void *context, const gyre_type *type)
 {
     gyre_runtime *runtime = context;
     gyre_layout *layout = NULL;
@@ -68,7 +69,7 @@ gyre_status gyre_types_keep(void *context, const gyre_type *type)
     if (!type->field_types)
         return GYRE_OK;
     for (size_t i = 0; status == GYRE_OK && type->field_types[i]; i++)
-        status = gyre_types_keep(runtime, type->field_types[i]);
+        status = keep_all(runtime, type->field_types[i]);
     if (status == GYRE_OK)
         status = gyre_layout_create(type, GYRE_STATE_MAX, &layout);
     if (status != GYRE_OK)
@@ -91,8 +92,8 @@ void gyre_types_forget(gyre_runtime *runtime)
 
 gyre_status gyre_types_of_kernel(const gyre_kernel *kernel)
 {
-    gyre_status status = gyre_types_keep(kernel->runtime, kernel->record->request);
-    return status == GYRE_OK ? gyre_types_keep(kernel->runtime, kernel->record->reply) : status;
+    gyre_status status = keep_all(kernel->runtime, kernel->record->request);
+    return status == GYRE_OK ? keep_all(kernel->runtime, kernel->record->reply) : status;
 }
 
 gyre_status gyre_type_add(gyre_runtime *runtime, const gyre_type *type)
@@ -100,7 +101,7 @@ gyre_status gyre_type_add(gyre_runtime *runtime, const gyre_type *type)
     if (!runtime || !type || !type->name || !type->fields)
         return gyre_error_set(GYRE_INVALID, "gyre_type_add needs a runtime and a type");
     gyre_status status = gyre_runtime_check_own(runtime, "gyre_type_add");
-    return status == GYRE_OK ? gyre_types_keep(runtime, type) : status;
+    return status == GYRE_OK ? keep_all(runtime, type) : status;
 }
 
 gyre_status gyre_types_load(gyre_runtime *runtime, const char *backend, const char *file)
@@ -112,8 +113,7 @@ gyre_status gyre_types_load(gyre_runtime *runtime, const char *backend, const ch
                               "no file was named; expected a header (*.h), a kernel file (*.gyre.c) "
                               "or a file that `gyre compile -o` wrote");
     gyre_status status = gyre_runtime_check_own(runtime, "gyre_types_load");
-    return status == GYRE_OK ? gyre_type_source_read(runtime, backend, file, gyre_types_keep, runtime)
-                             : status;
+    return status == GYRE_OK ? gyre_type_source_read(runtime, backend, file, keep_all, runtime) : status;
 }
 
 size_t gyre_types(gyre_runtime *runtime, const gyre_type **out, size_t capacity)

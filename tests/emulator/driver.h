@@ -101,9 +101,6 @@ struct memory *driver_memory_find(const void *from, size_t size);
 bool driver_memory_usable(const void *from, size_t size);
 /** Where an address lies: behind the start of which memory. */
 void driver_memory_describe(uint64_t address, char *text, size_t size);
-/** What a stream does when it comes to an allocation and to a release. */
-void driver_memory_arrive(struct memory *memory);
-void driver_memory_leave(struct memory *memory);
 /** How many pieces of memory of a kind a context has whose release stands in no stream. */
 size_t driver_memory_count(const struct CUctx_st *context, enum memory_kind kind);
 
@@ -118,9 +115,6 @@ struct CUfunc_st {
     bool loaded;
     uint32_t dynamic_max;
 };
-
-/** Blocks that a unit holds; 0: not one. */
-uint32_t driver_occupancy(const struct CUfunc_st *function, uint32_t threads, uint64_t dynamic_shared);
 
 /* ---- driver_stream.c ---- */
 

@@ -182,7 +182,8 @@ static void give_room(struct CUctx_st *context, size_t size)
     }
 }
 
-void driver_memory_arrive(struct memory *memory)
+/* What a stream does when it comes to an allocation. */
+static void arrive(struct memory *memory)
 {
     pthread_mutex_lock(&driver.lock);
     machine_memory_add(memory->from, memory->size);
@@ -190,7 +191,8 @@ void driver_memory_arrive(struct memory *memory)
     pthread_mutex_unlock(&driver.lock);
 }
 
-void driver_memory_leave(struct memory *memory)
+/* ... and to a release. */
+static void leave(struct memory *memory)
 {
     pthread_mutex_lock(&driver.lock);
     machine_memory_remove(memory->from);
@@ -202,12 +204,12 @@ void driver_memory_leave(struct memory *memory)
 
 static void run_arrival(struct operation *operation)
 {
-    driver_memory_arrive(operation->memory);
+    arrive(operation->memory);
 }
 
 static void run_leave(struct operation *operation)
 {
-    driver_memory_leave(operation->memory);
+    leave(operation->memory);
 }
 
 static struct memory *make_memory(struct CUctx_st *context, size_t size)
@@ -340,7 +342,7 @@ CUresult cuMemHostRegister(void *from, size_t size, unsigned flags)
         result = CUDA_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&driver.lock);
     if (memory)
-        driver_memory_arrive(memory);
+        arrive(memory);
     return result;
 }
 
@@ -391,7 +393,7 @@ CUresult cuMemHostAlloc(void **from, size_t size, unsigned flags)
     pthread_mutex_unlock(&driver.lock);
     if (!memory)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    driver_memory_arrive(memory);
+    arrive(memory);
     return CUDA_SUCCESS;
 }
 

@@ -229,7 +229,8 @@ static uint32_t dynamic_limit(const struct CUfunc_st *function)
     return function->info.shared_bytes < SHARED_DEFAULT ? SHARED_DEFAULT - function->info.shared_bytes : 0;
 }
 
-uint32_t driver_occupancy(const struct CUfunc_st *function, uint32_t threads, uint64_t dynamic_shared)
+/* Blocks that a unit holds; 0: not one. */
+static uint32_t occupancy(const struct CUfunc_st *function, uint32_t threads, uint64_t dynamic_shared)
 {
     const uint64_t warps = (threads + MACHINE_WARP - 1) / MACHINE_WARP;
     const uint64_t each = ((uint64_t)function->info.registers * MACHINE_WARP + REGISTER_UNIT - 1) /
@@ -250,7 +251,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction func
     const CUresult result = driver_enter(&context, __func__);
     if (result != CUDA_SUCCESS || threads <= 0)
         return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
-    *count = (int)driver_occupancy(function, (uint32_t)threads, shared);
+    *count = (int)occupancy(function, (uint32_t)threads, shared);
     return CUDA_SUCCESS;
 }
 
@@ -357,7 +358,7 @@ static CUresult check_launch(struct CUfunc_st *function, const struct machine_la
 {
     const uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     const uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
-    const uint32_t each = driver_occupancy(function, threads, launch->dynamic_shared);
+    const uint32_t each = occupancy(function, threads, launch->dynamic_shared);
     if (!blocks || !threads || threads > BLOCK_THREADS || launch->dynamic_shared > dynamic_limit(function))
         return CUDA_ERROR_INVALID_VALUE;
     if (each == 0)

@@ -314,8 +314,6 @@ void machine_fault(struct warp *warp, const struct instruction *i, enum machine_
                    uint32_t lane, uint64_t address);
 uint64_t machine_now_ns(void);
 uint64_t machine_random(uint64_t *state);
-/** From EMULATOR_SEED. */
-uint64_t machine_seed(void);
 
 /* machine_warp.c */
 /** Runs what can run of the warp, about so many instructions. Returns how many ran. */

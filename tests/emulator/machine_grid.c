@@ -28,7 +28,8 @@ uint64_t machine_random(uint64_t *state)
     return *state * UINT64_C(0x2545f4914f6cdd1d) >> 32;
 }
 
-uint64_t machine_seed(void)
+/* From EMULATOR_SEED. */
+static uint64_t seed_of_machine(void)
 {
     const char *text = getenv("EMULATOR_SEED");
     return text ? strtoull(text, NULL, 0) : 1;
@@ -159,7 +160,7 @@ static bool block_init(struct block *block, struct machine_grid *grid, uint32_t 
     block->index[2] = number / grid->size[0] / grid->size[1];
     block->live = threads;
     block->warp_count = (threads + LANES - 1) / LANES;
-    block->random = (machine_seed() + number * 7919 + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    block->random = (seed_of_machine() + number * 7919 + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;
     block->shared_size = grid->function->module->dynamic_begin - SHARED_BEGIN + grid->dynamic_shared;
     block->shared = aligned_alloc(1024, ((size_t)block->shared_size + 1024) / 1024 * 1024);
     block->warps = calloc(block->warp_count, sizeof *block->warps);

@@ -36,7 +36,6 @@ struct body {
 
 /** The name that a scope around here declares, or NULL; of a register its number too. */
 const struct body_name *body_find(const struct body *body, const struct ptx_token *token, uint32_t *number);
-bool body_operand(struct body *body, struct operand *operand);
 /** A guard before an opcode: "@!%p1". */
 bool body_guard(struct body *body, struct instruction *i);
 /** The opcode and its operands, up to ';'. */

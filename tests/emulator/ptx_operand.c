@@ -138,7 +138,7 @@ static bool vector_operand(struct body *body, struct operand *operand)
     return ptx_expect(body->reader, "}");
 }
 
-bool body_operand(struct body *body, struct operand *operand)
+static bool read_operand(struct body *body, struct operand *operand)
 {
     struct ptx_reader *reader = body->reader;
     *operand = (struct operand){.second = NO_PLACE};
@@ -164,7 +164,7 @@ bool body_guard(struct body *body, struct instruction *i)
     struct operand guard;
     if (!ptx_take(reader, "@"))
         return true;
-    if (!body_operand(body, &guard) || !need_value(body, &guard))
+    if (!read_operand(body, &guard) || !need_value(body, &guard))
         return false;
     if (guard.bits != 1)
         return ptx_fail(reader, "the guard is no predicate");
@@ -203,7 +203,7 @@ bool body_statement(struct body *body, struct statement *statement)
         if (statement->operand_count == 8)
             return ptx_fail(reader, "more than 8 operands");
         struct operand *operand = &statement->operands[statement->operand_count++];
-        if (!body_operand(body, operand))
+        if (!read_operand(body, operand))
             return false;
         if (operand->kind == OPERAND_NAME && strcmp(statement->parts[0], "bra") != 0)
             return need_value(body, operand);

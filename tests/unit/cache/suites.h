@@ -9,6 +9,5 @@ TCase *artifact_cases(void);
 
 /** A fresh folder below the program's temporary one; lives until the next call of this thread. */
 const char *fresh_folder(void);
-void write_file(const char *path, const char *text);
 
 #endif

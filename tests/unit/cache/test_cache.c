@@ -23,7 +23,7 @@ const char *fresh_folder(void)
     return folder;
 }
 
-void write_file(const char *path, const char *text)
+static void write_file(const char *path, const char *text)
 {
     FILE *file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
