@@ -21,7 +21,6 @@ struct cpu_settings {
     char compiler[256];
     char compiler_options[1024];
     char sanitize[128]; /* "" or what follows -fsanitize= */
-    bool keep_source;
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
@@ -42,7 +41,6 @@ struct gyre_module {
 
 struct gyre_memory {
     void *data;
-    uint64_t size;
 };
 
 /* cpu_compile.c */

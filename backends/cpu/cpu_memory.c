@@ -36,7 +36,6 @@ gyre_status cpu_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memo
         return device->host->error(GYRE_EXHAUSTED, "no memory for a buffer of %llu bytes; use a smaller one",
                                    (unsigned long long)byte_count);
     }
-    memory->size = byte_count;
     *out = memory;
     return GYRE_OK;
 }

@@ -43,16 +43,6 @@ static gyre_status read_text(const struct reader *reader, char *out, size_t size
     return GYRE_OK;
 }
 
-static gyre_status read_flag(const struct reader *reader, bool *out)
-{
-    const char *value = reader->parameter->value;
-    *out = !strcmp(value, "true") || !strcmp(value, "yes") || !strcmp(value, "on") || !strcmp(value, "1");
-    if (*out || !strcmp(value, "false") || !strcmp(value, "no") || !strcmp(value, "off") ||
-        !strcmp(value, "0"))
-        return GYRE_OK;
-    return refuse(reader, "true or false");
-}
-
 /* "none", "spread", or numbers and ranges: "0,2-5". */
 static gyre_status read_pins(const struct reader *reader, struct cpu_settings *settings)
 {
@@ -107,8 +97,6 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_text(reader, settings->compiler_options, sizeof settings->compiler_options);
     } else if (!strcmp(key, "sanitize")) {
         status = read_text(reader, settings->sanitize, sizeof settings->sanitize);
-    } else if (!strcmp(key, "keep_source")) {
-        status = read_flag(reader, &settings->keep_source);
     }
     return status; /* other keys are the core's */
 }

@@ -19,7 +19,6 @@ struct mover {
     const char *what; /* of the case's name: upload, download, fill, alloc */
     gyre_buffer *buffer;
     unsigned char *there, *back;
-    uint64_t turns;
     bench_histogram histogram;
 };
 

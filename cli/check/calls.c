@@ -103,17 +103,16 @@ static void check_fail_code(struct checker *checker, CXCursor call, const struct
 
 /* ---- the user's functions ---- */
 
-size_t find_function(struct checker *checker, CXCursor cursor, bool add)
+size_t find_function(struct checker *checker, CXCursor cursor)
 {
     CXCursor canonical = clang_getCanonicalCursor(cursor);
     for (size_t i = 0; i < checker->function_count; i++)
         if (clang_equalCursors(checker->functions[i].cursor, canonical))
             return i;
-    if (!add || checker->function_count == FUNCTIONS_MAX)
+    if (checker->function_count == FUNCTIONS_MAX)
         return SIZE_MAX;
     struct user_function *function = &checker->functions[checker->function_count];
     function->cursor = canonical;
-    function->place = place_of(clang_getCursorLocation(cursor));
     take_string(clang_getCursorSpelling(cursor), function->name, sizeof function->name);
     return checker->function_count++;
 }
@@ -135,7 +134,7 @@ static void check_user_call(struct checker *checker, CXCursor call, CXCursor tar
             "call of '%s' with arguments, where its `()` says nothing of any: devices take that for "
             "none: name its parameters",
             name);
-    size_t to = find_function(checker, definition, true);
+    size_t to = find_function(checker, definition);
     if (to != SIZE_MAX && checker->call_count < CALLS_MAX)
         checker->calls[checker->call_count++] = (struct user_call){from, to, *place};
 }

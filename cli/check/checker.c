@@ -168,7 +168,7 @@ static void visit_function(struct checker *checker, CXCursor cursor)
                       place_of(clang_getCursorLocation(cursor)).line);
     else
         check_function(checker, cursor);
-    struct body body = {checker, find_function(checker, cursor, true)};
+    struct body body = {checker, find_function(checker, cursor)};
     clang_visitChildren(cursor, visit_body, &body);
 }
 

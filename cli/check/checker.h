@@ -26,7 +26,6 @@ enum { FUNCTIONS_MAX = 4096, CALLS_MAX = 32768 };
 struct user_function {
     CXCursor cursor; /* canonical */
     char name[128];
-    struct place place;
 };
 
 /** One call from a user's function to another. */
@@ -124,8 +123,8 @@ void check_macro_words(struct checker *checker, CXCursor definition);
 /* ---- calls.c ---- */
 /** `function` is the index of the caller among the user's functions. */
 void check_call(struct checker *checker, CXCursor call, size_t function);
-/** The index of a function that the user defined, or SIZE_MAX; adds it when `add`. */
-size_t find_function(struct checker *checker, CXCursor cursor, bool add);
+/** The index of a function that the user defined, which is added when it is new; SIZE_MAX: there is no room. */
+size_t find_function(struct checker *checker, CXCursor cursor);
 void check_recursion(struct checker *checker);
 
 #endif

@@ -240,7 +240,6 @@ static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_r
     struct gyre_relay *relay = calloc(1, sizeof *relay);
     if (!relay)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to relay the requests of other programs");
-    relay->runtime = kernel->runtime;
     relay->target = target;
     relay->region = GYRE_REGION_NONE;
     relay->return_ns = gyre_config_ns(kernel->runtime->config, GYRE_SECTION_GYRE, NULL, "client_return_ms");

@@ -61,7 +61,6 @@ struct gyre_relay_name {
 
 struct gyre_relay {
     struct gyre_relay *next;
-    gyre_runtime *runtime;
     gyre_queue *target; /* stayed in (gyre_queue_stay) until `ended` */
     char kernel[64];
     struct gyre_region region; /* its clients' control region */

@@ -328,7 +328,6 @@ static gyre_status read_commit(struct cursor cursor, size_t offset, struct gyre_
     content->replies = coming->replies;
     content->done = coming->done;
     content->covered = coming->info.first;
-    content->checkpoint = commit.number;
     *coming = (struct coming){.state = state, .replies = replies, .done = done};
     return GYRE_OK;
 }

@@ -24,7 +24,6 @@ struct gyre_journal_content {
     uint8_t *skipped, *done; /* one a request: no handler handled it; the checkpoint covers it */
     uint64_t covered;        /* requests below are covered by the checkpoint */
     unsigned char *state;    /* of the last whole checkpoint; NULL: there is none */
-    uint64_t checkpoint;     /* its number */
 
     uint64_t used, lost;           /* bytes: up to the last whole record, and behind it */
     uint64_t lost_first, lost_end; /* requests that were found behind the damage; equal: none was */
