@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/thread.h"
 
 enum { CONNECTIONS_MORE = 32 };
 
@@ -166,7 +167,7 @@ static gyre_status open_door(struct gyre_server *server, const gyre_serve_desc *
         status = gyre_place_listen(server->path, choose_mode(server->runtime, desc), &server->listener);
     if (status != GYRE_OK)
         return status;
-    if (pthread_create(&server->door, NULL, watch_door, server) == 0)
+    if (gyre_thread_start(&server->door, watch_door, server) == 0)
         return GYRE_OK;
     close(server->listener);
     unlink(server->path);

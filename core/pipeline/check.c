@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/base/process.h"
+#include "core/base/thread.h"
 #include "core/pipeline/internal.h"
 #include "gyre/waiting.h"
 
@@ -182,7 +183,7 @@ static void *run_check(void *argument)
 
 void gyre_check_start(struct gyre_check *check)
 {
-    check->running = pthread_create(&check->thread, NULL, run_check, check) == 0;
+    check->running = gyre_thread_start(&check->thread, run_check, check) == 0;
     if (!check->running)
         run_check(check);
 }

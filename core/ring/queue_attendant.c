@@ -8,11 +8,11 @@
  */
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/ring/behaviours.h"
 #include "gyre/waiting.h"
 
@@ -78,15 +78,11 @@ static void *attend(void *argument)
 gyre_status gyre_queue_attendant_create(gyre_queue *queue)
 {
     struct gyre_queue_attendant *attendant = calloc(1, sizeof *attendant);
-    sigset_t all, before;
     if (!attendant)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to attend to a queue");
     attendant->queue = queue;
     queue->attendant = attendant;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its own threads */
-    int error = pthread_create(&attendant->thread, NULL, attend, attendant);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    int error = gyre_thread_start(&attendant->thread, attend, attendant);
     if (!error)
         return GYRE_OK;
     free(attendant);

@@ -648,7 +648,44 @@ static void a_forked_child_leaves_the_attachment_alone(void)
     gyre_close(runtime);
 }
 
+static uint32_t signals_taken;
+
+static void take_signal(int number)
+{
+    (void)number;
+    __atomic_fetch_add(&signals_taken, 1, __ATOMIC_RELAXED);
+}
+
+/* Also of threads that were there before the program blocked the signal, to wait for it. */
+static void the_programs_signals_are_left_to_its_threads(void)
+{
+    const struct sigaction action = {.sa_handler = take_signal};
+    int descriptor = -1;
+    sigset_t blocked, pending;
+    gyre_runtime *runtime = open_plain(
+        (const char *const[]){"kernel.default.stall_told_ms=1000", "queue.default.ttl_ms=60000", NULL});
+    gyre_runtime *isolated = open_isolated(NULL);
+    launch_fragile(runtime, "fragile", 2);
+    launch_fragile(isolated, "fragile", 1);
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_fragile();
+    must(gyre_queue_descriptor(queue, &descriptor));
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    require(sigaction(SIGUSR1, &action, NULL) == 0);
+    require(pthread_sigmask(SIG_BLOCK, &blocked, NULL) == 0);
+    require(kill(getpid(), SIGUSR1) == 0);
+    stream_right(queue, 0, 500);
+    require(sigpending(&pending) == 0 && sigismember(&pending, SIGUSR1) == 1);
+    require(__atomic_load_n(&signals_taken, __ATOMIC_RELAXED) == 0);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(isolated);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
+    {"the_programs_signals_are_left_to_its_threads", the_programs_signals_are_left_to_its_threads},
     {"several_programs_share_a_kernel", several_programs_share_a_kernel},
     {"every_way_of_sending_works", every_way_of_sending_works},
     {"what_cannot_be_is_refused_with_a_reason", what_cannot_be_is_refused_with_a_reason},
