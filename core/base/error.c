@@ -70,6 +70,8 @@ gyre_status gyre_error_add(gyre_status status, const char *format, ...)
 
 void gyre_error_clear(void)
 {
+    if (stack.holds > 0)
+        return;
     stack.status = GYRE_OK;
     stack.depth = 0;
 }

@@ -22,11 +22,11 @@ gyre_status gyre_error_set_text(gyre_status status, const char *sentence);
 /** Adds context above what is there; returns `status`. The innermost (first) frame is never lost. */
 gyre_status gyre_error_add(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Forgets the thread's error. */
+/** Forgets the thread's error, unless it is held. */
 void gyre_error_clear(void);
 
 /**
- * Between hold and let go, errors set or added by the thread are discarded: for cleaning up, so that what a
+ * Between hold and let go the thread's error stays as it is; errors set or added are discarded: for cleaning up, so that what a
  * release has to say does not replace why there is something to clean up. May be nested.
  */
 void gyre_error_hold(void);

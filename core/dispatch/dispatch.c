@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct gyre_dispatch {
     atomic_uint references;
@@ -289,10 +290,18 @@ uint64_t gyre_dispatch_queue_address(const struct gyre_dispatch *dispatch, const
 
 /* ---- compiling and loading ---- */
 
+static bool is_filled_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}
+
 gyre_status gyre_dispatch_compile(struct gyre_dispatch *dispatch, const gyre_compile_desc *desc)
 {
     gyre_error_clear();
-    return settle(dispatch->name, "compile", dispatch->ops->compile(dispatch->device, desc));
+    gyre_status status = dispatch->ops->compile(dispatch->device, desc);
+    return settle_out(dispatch->name, "compile", status,
+                      status != GYRE_OK || is_filled_file(desc->artifact_path));
 }
 
 gyre_status gyre_dispatch_module_load(struct gyre_dispatch *dispatch, const gyre_module_desc *desc,
@@ -360,7 +369,7 @@ gyre_status gyre_dispatch_queue_alloc(struct gyre_dispatch *dispatch, const gyre
     take_device(dispatch);
     gyre_status status = dispatch->ops->queue_alloc(dispatch->device, desc, out, device_address);
     give_device(dispatch);
-    status = settle_out(dispatch->name, "queue_alloc", status, *out != NULL);
+    status = settle_out(dispatch->name, "queue_alloc", status, *out && *device_address);
     if (status != GYRE_OK)
         *out = NULL;
     return status;

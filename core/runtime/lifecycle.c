@@ -147,8 +147,8 @@ static gyre_status leave_device(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
         status = GYRE_OK; /* the worker died, and with it whatever ran there: the kernel has left */
-    if (status == GYRE_TIMEOUT)
-        return gyre_error_add(status, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
+    if (status != GYRE_OK && status != GYRE_LOST) /* whatever kept it from telling, it may still be there */
+        return gyre_error_add(GYRE_TIMEOUT, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
     kernel->resident = NULL; /* first: nobody notifies a device that is being taken down */
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, resident);

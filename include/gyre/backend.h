@@ -300,7 +300,8 @@ typedef struct gyre_backend_ops {
 
     /*
      * required   threads: one per device   blocks: bounded   owner of *out: core, until queue_release
-     * Makes a queue's region visible to the device and says at which address the device sees it.
+     * Makes a queue's region visible to the device and says at which address the device sees it: not 0, which
+     * in the queue table means that there is no queue.
      */
     gyre_status (*queue_alloc)(gyre_device *device, const gyre_queue_memory_desc *desc,
                                gyre_queue_memory **out, uint64_t *device_address);
@@ -328,7 +329,8 @@ typedef struct gyre_backend_ops {
     /*
      * required   threads: any   blocks: until deadline_ns
      * Waits until the kernel has left (after VERB_STOP or VERB_YIELD in its control region). TIMEOUT when it
-     * has not; LOST with the reason when the device died.
+     * has not; LOST with the reason when the device died. After any other status the core takes it that the
+     * kernel is still there, and leaves it and what it may touch behind.
      */
     gyre_status (*wait)(gyre_resident *resident, uint64_t deadline_ns);
 

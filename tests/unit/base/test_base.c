@@ -36,6 +36,21 @@ START_TEST(error_longer_than_a_frame_is_cut)
 }
 END_TEST
 
+START_TEST(error_that_is_held_stays)
+{
+    gyre_error_set(GYRE_TIMEOUT, "the cause");
+    gyre_error_hold();
+    gyre_error_set(GYRE_LOST, "another");
+    gyre_error_add(GYRE_LOST, "more");
+    gyre_error_clear();
+    gyre_error_let_go();
+    ck_assert_str_eq(gyre_error_text(), "the cause");
+    ck_assert_int_eq(gyre_error_status(), GYRE_TIMEOUT);
+    gyre_error_clear();
+    ck_assert_str_eq(gyre_error_text(), "");
+}
+END_TEST
+
 START_TEST(nearest_name_finds_typos_and_refuses_strangers)
 {
     const char *const names[] = {"backends", "bench", "cache", "call", "compile", "config"};
@@ -64,6 +79,7 @@ int main(void)
     tcase_add_test(tcase, error_text_reads_outermost_first);
     tcase_add_test(tcase, error_cause_survives_more_frames_than_fit);
     tcase_add_test(tcase, error_longer_than_a_frame_is_cut);
+    tcase_add_test(tcase, error_that_is_held_stays);
     tcase_add_test(tcase, nearest_name_finds_typos_and_refuses_strangers);
     tcase_add_test(tcase, status_words_cover_every_status);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Backends that break a promise of backend.h (unruly.c), through the public API: each is told in words, and a kernel
+ * that may still be there is not released. usage: test_unruly
+ */
+#include "gyre/gyre.h"
+#include "tally.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int problems;
+
+static void expect(const char *way, gyre_status status, gyre_status wanted, const char *words)
+{
+    const char *said = status == GYRE_OK ? "" : gyre_error_text();
+    if (status == wanted && strstr(said, words))
+        return;
+    problems++;
+    fprintf(stderr, "%s: expected %s with '%s', found %s with '%s'\n", way, gyre_status_word(wanted), words,
+            gyre_status_word(status), said);
+}
+
+static gyre_runtime *open_runtime(const char *way)
+{
+    char setting[64];
+    gyre_runtime *runtime = NULL;
+    snprintf(setting, sizeof setting, "backend.tried.way=%s", way);
+    const char *const settings[] = {"backend=tried",
+                                    "check=off",
+                                    "cache_size=0",
+                                    "remember_probes=false",
+                                    "backend.tried.library=" GYRE_TEST_PLUGINS "unruly.so",
+                                    "backend.tried.wraps=" GYRE_CPU_PLUGIN,
+                                    "kernel.default.launch_timeout_ms=300",
+                                    setting,
+                                    NULL};
+    const gyre_open_desc desc = {.size = sizeof desc, .settings = settings};
+    expect(way, gyre_open(&desc, &runtime), GYRE_OK, "");
+    return runtime;
+}
+
+static gyre_status launch(gyre_runtime *runtime, gyre_kernel **out)
+{
+    gyre_buffer *buffers[2] = {NULL, NULL};
+    *out = NULL;
+    for (int i = 0; i < 2; i++)
+        if (gyre_buffer_alloc(runtime, NULL, 0, 4 * sizeof(uint32_t), &buffers[i]) != GYRE_OK)
+            return GYRE_EXHAUSTED;
+    const gyre_binding_name bindings[] = {{"counts", buffers[1]}, {"weights", buffers[0]}};
+    const gyre_launch_desc desc = {
+        .size = sizeof desc, .source = GYRE_TEST_KERNEL, .bindings = bindings, .binding_count = 2};
+    return gyre_launch(runtime, &desc, out);
+}
+
+static void fails_to_launch(const char *way, gyre_status wanted, const char *words)
+{
+    gyre_kernel *kernel;
+    gyre_runtime *runtime = open_runtime(way);
+    expect(way, launch(runtime, &kernel), wanted, words);
+    gyre_close(runtime);
+}
+
+static void a_wait_without_a_status_releases_nothing(void)
+{
+    gyre_kernel *kernel;
+    gyre_runtime *runtime = open_runtime("strange");
+    expect("strange", launch(runtime, &kernel), GYRE_OK, "");
+    expect("strange", gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL), GYRE_TIMEOUT,
+           "wait returned -7, which is no status: the plugin is faulty");
+    expect("strange again", gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL), GYRE_OK, "");
+    gyre_close(runtime);
+}
+
+int main(void)
+{
+    fails_to_launch("mute", GYRE_TIMEOUT, "kernel 'tally' was launched and did not report");
+    fails_to_launch("nowhere", GYRE_INTERNAL,
+                    "backend 'tried': queue_alloc succeeded without a result: the plugin is faulty");
+    fails_to_launch("paperless", GYRE_INTERNAL,
+                    "backend 'tried': compile succeeded without a result: the plugin is faulty");
+    a_wait_without_a_status_releases_nothing();
+    return problems != 0;
+}

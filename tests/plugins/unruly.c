@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wraps another plugin (parameter `wraps`; one per process) and breaks one promise of backend.h, which the parameter
+ * `way` names:
+ *   mute       launch succeeds, and nothing that was launched ever acknowledges a command
+ *   strange    the first wait returns what is no status, while the kernel runs
+ *   nowhere    queue_alloc succeeds with the address 0
+ *   paperless  compile succeeds and writes no file
+ * A release of a kernel of which wait has not said that it left ends the process.
+ */
+#include "wrapped.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+enum { STRANGE = -7 };
+
+static struct {
+    const gyre_backend_ops *ops;
+    const char *way;
+    bool has_left, was_strange;
+} wrapped;
+
+/* Of no kernel: a place whose address stands for one. */
+static char mute_place;
+
+static bool is(const char *way)
+{
+    return wrapped.way && strcmp(wrapped.way, way) == 0;
+}
+
+static gyre_status unruly_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
+{
+    const gyre_backend_ops *ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "wraps");
+    return ops ? ops->probe(desc, info) : GYRE_UNAVAILABLE;
+}
+
+static gyre_status unruly_device_open(const gyre_device_desc *desc, gyre_device **out)
+{
+    static char way[32];
+    const char *wanted = wrapped_parameter(desc->parameters, desc->parameter_count, "way");
+    *out = NULL;
+    wrapped.ops = wrapped_open(desc->host, desc->parameters, desc->parameter_count, "wraps");
+    if (!wrapped.ops)
+        return GYRE_UNAVAILABLE;
+    strncpy(way, wanted ? wanted : "", sizeof way - 1);
+    wrapped.way = way;
+    wrapped.has_left = wrapped.was_strange = false;
+    return wrapped.ops->device_open(desc, out);
+}
+
+static void unruly_device_close(gyre_device *device)
+{
+    wrapped.ops->device_close(device);
+}
+
+static gyre_status unruly_device_info(gyre_device *device, gyre_device_info *info)
+{
+    return wrapped.ops->device_info(device, info);
+}
+
+static gyre_status unruly_compile(gyre_device *device, const gyre_compile_desc *desc)
+{
+    return is("paperless") ? GYRE_OK : wrapped.ops->compile(device, desc);
+}
+
+static gyre_status unruly_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
+{
+    return wrapped.ops->module_load(device, desc, out);
+}
+
+static gyre_status unruly_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record)
+{
+    return wrapped.ops->module_kernel(module, index, record);
+}
+
+static void unruly_module_release(gyre_module *module)
+{
+    wrapped.ops->module_release(module);
+}
+
+static gyre_status unruly_queue_alloc(gyre_device *device, const gyre_queue_memory_desc *desc,
+                                      gyre_queue_memory **out, uint64_t *device_address)
+{
+    gyre_status status = wrapped.ops->queue_alloc(device, desc, out, device_address);
+    if (is("nowhere"))
+        *device_address = 0;
+    return status;
+}
+
+static void unruly_queue_release(gyre_queue_memory *memory)
+{
+    wrapped.ops->queue_release(memory);
+}
+
+static gyre_status unruly_memory_alloc(gyre_device *device, uint64_t byte_count, gyre_memory **out)
+{
+    return wrapped.ops->memory_alloc(device, byte_count, out);
+}
+
+static void unruly_memory_release(gyre_memory *memory)
+{
+    wrapped.ops->memory_release(memory);
+}
+
+static gyre_status unruly_transfer(gyre_device *device, const gyre_transfer_desc *desc)
+{
+    return wrapped.ops->transfer(device, desc);
+}
+
+static gyre_status unruly_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out)
+{
+    wrapped.has_left = false;
+    if (!is("mute"))
+        return wrapped.ops->launch(module, desc, out);
+    *out = (gyre_resident *)(void *)&mute_place;
+    return GYRE_OK;
+}
+
+static gyre_status unruly_wait(gyre_resident *resident, uint64_t deadline_ns)
+{
+    if (is("strange") && !wrapped.was_strange) {
+        wrapped.was_strange = true;
+        return (gyre_status)STRANGE;
+    }
+    gyre_status status = is("mute") ? GYRE_OK : wrapped.ops->wait(resident, deadline_ns);
+    wrapped.has_left |= status == GYRE_OK || status == GYRE_LOST;
+    return status;
+}
+
+static void unruly_release(gyre_resident *resident)
+{
+    if (!wrapped.has_left)
+        abort();
+    if (!is("mute"))
+        wrapped.ops->release(resident);
+}
+
+static const gyre_backend_ops unruly_ops = {
+    .size = sizeof(gyre_backend_ops),
+    .probe = unruly_probe,
+    .device_open = unruly_device_open,
+    .device_close = unruly_device_close,
+    .device_info = unruly_device_info,
+    .compile = unruly_compile,
+    .module_load = unruly_module_load,
+    .module_kernel = unruly_module_kernel,
+    .module_release = unruly_module_release,
+    .queue_alloc = unruly_queue_alloc,
+    .queue_release = unruly_queue_release,
+    .memory_alloc = unruly_memory_alloc,
+    .memory_release = unruly_memory_release,
+    .transfer = unruly_transfer,
+    .launch = unruly_launch,
+    .wait = unruly_wait,
+    .release = unruly_release,
+};
+
+WRAPPER_PLUGIN("unruly", unruly_ops);
