@@ -222,6 +222,19 @@ static gyre_status take_answer(struct attachment *attachment, const char *kernel
     return status;
 }
 
+static gyre_status tell_unanswered(const char *path, gyre_status status)
+{
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(status, "the server at %s did not answer: timeout", path);
+    if (status == GYRE_LOST)
+        return gyre_error_set(
+            status,
+            "the server at %s hung up: it ended, or has no room for one more program, which its "
+            "log says then",
+            path);
+    return gyre_error_add(status, "the answer of the server at %s", path);
+}
+
 static gyre_status meet(struct attachment *attachment, const char *name, const gyre_attach_desc *desc)
 {
     char path[GYRE_PLACE_MAX];
@@ -238,7 +251,7 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
     if (status == GYRE_OK)
         status = gyre_parcel_receive(&attachment->parcel, attachment->socket, deadline);
     if (status != GYRE_OK)
-        return gyre_error_set(status, "the server at %s did not answer: %s", path, gyre_status_word(status));
+        return tell_unanswered(path, status);
     return take_answer(attachment, name, desc);
 }
 

@@ -64,36 +64,40 @@ static bool start_session(struct gyre_server *server, int client)
     return started;
 }
 
-/* By the door's thread alone. `error` 0: somebody came in. One line for each time of trouble, and one behind it. */
-static void note_trouble(struct gyre_server *server, int error)
+/* By the door's thread alone. `why` NULL: somebody came in. One line for each time of trouble, and one behind it. */
+static void note_trouble(struct gyre_server *server, const char *why)
 {
-    if (error && !server->in_trouble)
-        gyre_runtime_log(server->runtime, GYRE_LOG_WARNING, "nobody can attach at %s: %s", server->path,
-                         strerror(error));
-    if (!error && server->in_trouble)
+    if (why && !server->in_trouble)
+        gyre_runtime_log(server->runtime, GYRE_LOG_WARNING, "nobody can attach at %s: %s", server->path, why);
+    if (!why && server->in_trouble)
         gyre_runtime_log(server->runtime, GYRE_LOG_WARNING, "programs can attach at %s again", server->path);
-    server->in_trouble = error != 0;
+    server->in_trouble = why != NULL;
+}
+
+static void receive(struct gyre_server *server, int client)
+{
+    bool counted = count_in(server), started = counted && start_session(server, client);
+    if (started) {
+        note_trouble(server, NULL);
+        return;
+    }
+    if (counted)
+        count_out(server);
+    note_trouble(server, counted ? "there is no memory or no thread for one more program"
+                                 : "too many programs are on their way in (gyre.clients_max)");
+    close(client);
 }
 
 static void let_in(struct gyre_server *server)
 {
     int client = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC);
-    if (client < 0) {
-        const struct timespec pause = {0,
-                                       10000000}; /* no descriptors, most likely: some may be closed soon */
-        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            note_trouble(server, errno);
-            nanosleep(&pause, NULL);
-        }
-        return;
+    if (client >= 0) {
+        receive(server, client);
+    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+        note_trouble(server, strerror(errno));
+        nanosleep(&(struct timespec){0, 10000000},
+                  NULL); /* no descriptors, most likely: some may be closed soon */
     }
-    note_trouble(server, 0);
-    bool counted = count_in(server), started = counted && start_session(server, client);
-    if (started)
-        return;
-    if (counted)
-        count_out(server);
-    close(client);
 }
 
 static void *watch_door(void *argument)

@@ -254,7 +254,12 @@ static void keep_descriptors(struct gyre_parcel *parcel, struct msghdr *message)
 static gyre_status check_message(const struct gyre_parcel *parcel, int flags)
 {
     struct header header;
-    if (parcel->length < sizeof header || (flags & (MSG_TRUNC | MSG_CTRUNC)))
+    if (flags & MSG_CTRUNC)
+        return gyre_error_set(
+            GYRE_EXHAUSTED,
+            "a message came with open files, and this process may have no more of them: raise "
+            "the limit of open files (ulimit -n)");
+    if (parcel->length < sizeof header || (flags & MSG_TRUNC))
         return gyre_error_set(GYRE_INTERNAL, "a worker process sent a message of %zu bytes that was cut",
                               parcel->length);
     header = header_of(parcel);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -544,6 +545,53 @@ static int connect_raw(void)
     return raw;
 }
 
+/* Who knocks and says nothing takes up a place for a while; whoever finds none is told, as is the server's log. */
+static void a_full_server_says_so(void)
+{
+    enum { MANY = 40 };
+    gyre_runtime *runtime = open_plain((const char *const[]){"gyre.clients_max=1", NULL});
+    gyre_queue *queue = NULL;
+    gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place()};
+    int silent[MANY];
+    launch_fragile(runtime, "fragile", 1);
+    gyre_server *server = serve_at_place(runtime);
+    for (size_t i = 0; i < MANY; i++)
+        silent[i] = connect_raw();
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_LOST &&
+            strstr(gyre_error_text(), "no room for one more"));
+    require(log_lines_with("nobody can attach") == 1);
+    for (size_t i = 0; i < MANY; i++)
+        close(silent[i]);
+    const uint64_t limit = soon();
+    while (gyre_attach("fragile", &desc, &queue) != GYRE_OK) /* they are let go one after the other */
+        require(gyre_now_ns() < limit);
+    call_right(queue, 1);
+    require(log_lines_with("programs can attach at") == 1);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
+/* Without a descriptor for looking, nothing is known of whoever listens there. */
+static void a_socket_that_cannot_be_looked_at_stays(void)
+{
+    gyre_runtime *runtime = open_plain(NULL);
+    gyre_server *server = NULL;
+    gyre_serve_desc desc = {.size = sizeof desc, .path = meeting_place()};
+    struct rlimit before, few;
+    const int other = listen_at_place(SOCK_SEQPACKET), next = dup(other);
+    close(next);
+    require(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    few = (struct rlimit){(rlim_t)next + 1, before.rlim_max};
+    require(setrlimit(RLIMIT_NOFILE, &few) == 0); /* one more, which is none for that */
+    gyre_status status = gyre_serve(runtime, &desc, &server);
+    require(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    require(status == GYRE_UNAVAILABLE && access(meeting_place(), F_OK) == 0);
+    close(other);
+    gyre_server_close(serve_at_place(runtime));
+    gyre_close(runtime);
+}
+
 static void packets_of_nonsense_are_turned_away(void)
 {
     gyre_runtime *runtime = open_plain(NULL);
@@ -703,6 +751,8 @@ static const named_case cases[] = {
     {"a_client_that_scribbles_where_requests_are_kept_harms_nobody_else",
      a_client_that_scribbles_where_requests_are_kept_harms_nobody_else},
     {"a_slow_handler_holds_up_no_other_clients_reply", a_slow_handler_holds_up_no_other_clients_reply},
+    {"a_full_server_says_so", a_full_server_says_so},
+    {"a_socket_that_cannot_be_looked_at_stays", a_socket_that_cannot_be_looked_at_stays},
     {"packets_of_nonsense_are_turned_away", packets_of_nonsense_are_turned_away},
     {"a_client_can_write_its_own_queue_only", a_client_can_write_its_own_queue_only},
     {"attached_queues_survive_a_crash_of_the_worker", attached_queues_survive_a_crash_of_the_worker},

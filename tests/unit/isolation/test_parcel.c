@@ -2,6 +2,7 @@
 /* Messages of the worker protocol: what goes in comes out, and what is cut or made up is refused. */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,6 +80,24 @@ START_TEST(descriptors_that_nobody_takes_are_closed)
     int next = dup(0);
     close(next);
     ck_assert_int_eq(first, next);
+}
+END_TEST
+
+/* Not a message that was cut: the limit is this process's own. */
+START_TEST(descriptors_beyond_the_limit_are_told_as_such)
+{
+    struct rlimit before;
+    const int next = dup(ends[0]);
+    close(next);
+    gyre_parcel_put_descriptor(&sent, ends[0]);
+    ck_assert(gyre_parcel_send(&sent, ends[0], UINT64_MAX) == GYRE_OK);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit few = {(rlim_t)next, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    gyre_status status = gyre_parcel_receive(&received, ends[1], UINT64_MAX);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_int_eq(status, GYRE_EXHAUSTED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "ulimit -n"));
 }
 END_TEST
 
@@ -186,6 +205,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, open_ends, close_ends);
     tcase_add_test(tcase, values_and_descriptors_arrive);
     tcase_add_test(tcase, descriptors_that_nobody_takes_are_closed);
+    tcase_add_test(tcase, descriptors_beyond_the_limit_are_told_as_such);
     tcase_add_test(tcase, what_is_cut_or_too_large_is_broken);
     tcase_add_test(tcase, what_is_no_message_is_refused);
     tcase_add_test(tcase, deadlines_and_ends_are_told_apart);
