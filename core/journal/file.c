@@ -16,15 +16,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/file_write.h"
 
-enum { LOCK_TRIES = 100, LOCK_NAP_NS = 5000000 };
+enum { LOCK_NAP_NS = 5000000 };
+#define LOCK_NS UINT64_C(500000000)
 
 static gyre_status failed(const struct gyre_journal_file *file, const char *call)
 {
-    bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+    bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EMFILE || errno == ENFILE;
     return gyre_error_set(full ? GYRE_EXHAUSTED : GYRE_FAILED, "the journal '%s': %s says: %s", file->path,
                           call, strerror(errno));
 }
@@ -64,10 +66,12 @@ static gyre_status take_lock(const char *folder, const char *name, struct gyre_j
     free(path);
     if (out->lock < 0)
         return failed(out, "open");
-    for (int tries = 0; tries < LOCK_TRIES;
-         tries++) { /* children of one that was killed end a little later */
+    /* children of one that was killed end a little later */
+    for (uint64_t until = gyre_clock_ns() + LOCK_NS; gyre_clock_ns() < until;) {
         if (flock(out->lock, LOCK_EX | LOCK_NB) == 0)
             return GYRE_OK;
+        if (errno != EWOULDBLOCK)
+            return failed(out, "flock");
         nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
     }
     return gyre_error_set(GYRE_AGAIN, "the journal '%s' is in use by another process or kernel", out->path);
@@ -103,10 +107,13 @@ static gyre_status open_folder(const char *folder, struct gyre_journal_file *out
 /* Only a file that is not there is none: one that cannot be opened would be replaced, and lost. */
 static gyre_status open_earlier(struct gyre_journal_file *out)
 {
+    struct stat about;
     if (GYRE_FAULT_POINT(JOURNAL_OPEN))
         return failed(out, "open");
     out->file = open(out->path, O_RDWR | O_CLOEXEC);
-    return out->file >= 0 || errno == ENOENT ? GYRE_OK : failed(out, "open");
+    if (out->file >= 0 || (errno == ENOENT && lstat(out->path, &about) != 0 && errno == ENOENT))
+        return GYRE_OK;
+    return failed(out, "open"); /* also of a link to where nothing is now */
 }
 
 gyre_status gyre_journal_file_open(const char *folder, const char *name, bool synced,

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the reader of journals makes of bytes: a small journal, whole, cut at every byte, and with every bit
+ * flipped; and records that are whole and say what cannot be. The bytes end where memory that can be read ends.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/journal/content.h"
+#include "unit/unit.h"
+
+enum { REQUEST_SIZE = 12, STATE_SIZE = 40, REQUESTS = 6, RECEIVED = 2, COVERED = 3 };
+
+/* ---- making one ---- */
+
+static struct gyre_bytes file;
+static uint64_t number;
+static size_t begun;
+
+static void begin(enum gyre_record_kind kind)
+{
+    begun = gyre_record_begin(&file, kind, ++number);
+}
+
+static void add(const void *bytes, size_t size)
+{
+    gyre_bytes_add(&file, bytes, size);
+}
+
+static void end(void)
+{
+    gyre_record_end(&file, begun);
+}
+
+static void add_open(void)
+{
+    struct gyre_record_open open = {.version = GYRE_JOURNAL_VERSION,
+                                    .request_size = REQUEST_SIZE,
+                                    .reply_size = 16,
+                                    .state_size = STATE_SIZE,
+                                    .first = 100,
+                                    .kernel = "ledger",
+                                    .queue = "ledger"};
+    gyre_bytes_release(&file);
+    number = 0;
+    begin(GYRE_RECORD_OPEN);
+    add(&open, sizeof open);
+    end();
+}
+
+static void add_message(uint64_t index, uint32_t length)
+{
+    const struct gyre_record_message message = {.index = index, .length = length};
+    unsigned char payload[64] = {0};
+    memset(payload, (int)index, length < sizeof payload ? length : 0);
+    add(&message, sizeof message);
+    add(payload, (length + 7) / 8 * 8);
+}
+
+static void add_requests(uint64_t first, uint64_t count)
+{
+    const struct gyre_record_requests requests = {first, count};
+    begin(GYRE_RECORD_REQUESTS);
+    add(&requests, sizeof requests);
+    for (uint64_t i = 0; i < count; i++)
+        add_message(first + i, REQUEST_SIZE);
+    end();
+}
+
+static void add_taken(uint64_t received)
+{
+    const struct gyre_record_taken taken = {.received = received};
+    begin(GYRE_RECORD_TAKEN);
+    add(&taken, sizeof taken);
+    end();
+}
+
+static void add_position(uint64_t checkpoint, uint64_t first)
+{
+    const struct gyre_record_checkpoint info = {.number = checkpoint, .first = first};
+    begin(GYRE_RECORD_CHECKPOINT);
+    add(&info, sizeof info);
+    end();
+}
+
+static void add_block(uint64_t offset, uint64_t size, unsigned char value)
+{
+    const struct gyre_record_block block = {offset, size};
+    unsigned char bytes[STATE_SIZE + 64];
+    memset(bytes, value, sizeof bytes);
+    begin(GYRE_RECORD_BLOCK);
+    add(&block, sizeof block);
+    add(bytes, size);
+    end();
+}
+
+static void add_replies(uint64_t index)
+{
+    const struct gyre_record_requests replies = {0, 1};
+    begin(GYRE_RECORD_REPLIES);
+    add(&replies, sizeof replies);
+    add_message(index, 16);
+    end();
+}
+
+static void add_commit(uint64_t checkpoint, unsigned char value)
+{
+    unsigned char state[STATE_SIZE];
+    memset(state, value, sizeof state);
+    const struct gyre_record_commit commit = {checkpoint, gyre_state_hash(state, sizeof state)};
+    begin(GYRE_RECORD_COMMIT);
+    add(&commit, sizeof commit);
+    end();
+}
+
+static void make_good(void)
+{
+    add_open();
+    add_requests(100, 4);
+    add_taken(100 + RECEIVED);
+    add_position(1, 100 + COVERED);
+    add_block(0, STATE_SIZE, 0x5a);
+    add_replies(102);
+    add_commit(1, 0x5a);
+    add_requests(104, REQUESTS - 4);
+}
+
+/* ---- reading it ---- */
+
+/* A copy behind which nothing can be read. */
+static unsigned char *fenced(size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (file.size + page) / page * page;
+    unsigned char *start =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(start != MAP_FAILED && mprotect(start + room, page, PROT_NONE) == 0);
+    memcpy(start + room - size, file.data, size);
+    return start + room - size;
+}
+
+static void unfence(unsigned char *bytes, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (file.size + page) / page * page;
+    munmap(bytes + size - room, room + page);
+}
+
+/* It says nothing that the whole journal does not say. */
+static void check_part(const struct gyre_journal_content *content, size_t size)
+{
+    ck_assert_uint_eq(content->used + content->lost, size);
+    ck_assert(content->first == 100 && content->sent <= 100 + REQUESTS);
+    ck_assert(content->received == 100 || content->received == 100 + RECEIVED);
+    ck_assert(content->lost_first == content->sent && content->lost_end >= content->lost_first &&
+              content->lost_end <= 100 + REQUESTS);
+    for (uint64_t i = 0; i < content->sent - content->first; i++) {
+        const struct gyre_kept_message *request = &content->requests[i];
+        ck_assert_uint_eq(request->length, REQUEST_SIZE);
+        for (uint32_t at = 0; at < request->length; at++)
+            ck_assert_uint_eq(request->payload[at], 100 + i);
+    }
+    for (uint64_t at = 0; content->state && at < STATE_SIZE; at++)
+        ck_assert_uint_eq(content->state[at], 0x5a);
+    ck_assert(content->covered == (content->state ? 100 + COVERED : 100));
+}
+
+static void check_whole(const struct gyre_journal_content *content, size_t size)
+{
+    check_part(content, size);
+    ck_assert(content->lost == 0 && content->sent == 100 + REQUESTS && content->received == 100 + RECEIVED);
+    ck_assert(content->state && content->replies[2].length == 16);
+}
+
+START_TEST(a_whole_journal_is_read)
+{
+    struct gyre_journal_content content;
+    make_good();
+    unsigned char *bytes = fenced(file.size);
+    ck_assert_int_eq(gyre_journal_read(bytes, file.size, &content), GYRE_OK);
+    check_whole(&content, file.size);
+    gyre_journal_content_release(&content);
+    unfence(bytes, file.size);
+}
+END_TEST
+
+/* At its first record it is none; else what is whole is used, and what is not is told. */
+START_TEST(a_journal_that_is_cut_at_any_byte_is_used_as_far_as_it_is_whole)
+{
+    make_good();
+    for (size_t size = 0; size < file.size; size++) {
+        struct gyre_journal_content content;
+        unsigned char *bytes = fenced(size);
+        gyre_status status = gyre_journal_read(bytes, size, &content);
+        if (status == GYRE_OK)
+            check_part(&content, size);
+        else
+            ck_assert(status == GYRE_INVALID &&
+                      size < sizeof(struct gyre_record_header) + sizeof content.open);
+        gyre_journal_content_release(&content);
+        unfence(bytes, size);
+    }
+}
+END_TEST
+
+/* Only what pads a record says nothing, and may be anything. */
+START_TEST(a_journal_with_any_bit_flipped_is_used_up_to_there)
+{
+    size_t silent = 0;
+    make_good();
+    for (size_t bit = 0; bit < file.size * 8; bit++) {
+        struct gyre_journal_content content;
+        unsigned char *bytes = fenced(file.size);
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        if (gyre_journal_read(bytes, file.size, &content) == GYRE_OK) {
+            check_part(&content, file.size);
+            ck_assert_uint_le(content.used, file.size);
+            silent += content.lost == 0;
+            ck_assert(content.lost == 0 || content.used <= bit / 8);
+        } else {
+            ck_assert_uint_lt(bit / 8, sizeof(struct gyre_record_header) + sizeof content.open);
+        }
+        gyre_journal_content_release(&content);
+        unfence(bytes, file.size);
+    }
+    ck_assert_uint_eq(silent, 0); /* this one has no padding */
+}
+END_TEST
+
+/* ---- whole records that say what cannot be ---- */
+
+static void add_two_checkpoints(uint64_t commit_of_second)
+{
+    add_position(1, 103);
+    add_block(0, STATE_SIZE, 1);
+    add_commit(1, 1);
+    add_position(2, 104);
+    add_block(0, STATE_SIZE, 2);
+    add_commit(commit_of_second, 2);
+}
+
+static void too_long_a_request(void)
+{
+    const struct gyre_record_requests requests = {106, 1};
+    begin(GYRE_RECORD_REQUESTS);
+    add(&requests, sizeof requests);
+    add_message(106, REQUEST_SIZE + 1);
+    end();
+}
+
+static void a_request_of_another_number(void)
+{
+    const struct gyre_record_requests requests = {106, 1};
+    begin(GYRE_RECORD_REQUESTS);
+    add(&requests, sizeof requests);
+    add_message(100, REQUEST_SIZE);
+    end();
+}
+
+static void a_gap_between_requests(void)
+{
+    add_requests(107, 1);
+}
+
+static void more_requests_than_it_holds(void)
+{
+    const struct gyre_record_requests requests = {106, 1000};
+    begin(GYRE_RECORD_REQUESTS);
+    add(&requests, sizeof requests);
+    end();
+}
+
+static void replies_given_back(void)
+{
+    add_taken(100 + RECEIVED - 1);
+}
+
+static void replies_to_what_was_not_sent(void)
+{
+    add_taken(100 + REQUESTS + 1);
+}
+
+static void more_unhandled_than_it_names(void)
+{
+    const struct gyre_record_taken taken = {.received = 104, .skipped_count = 2};
+    begin(GYRE_RECORD_TAKEN);
+    add(&taken, sizeof taken);
+    end();
+}
+
+static void a_checkpoint_of_what_was_not_sent(void)
+{
+    add_position(2, 100 + REQUESTS + 1);
+}
+
+static void a_checkpoint_before_the_last(void)
+{
+    add_position(2, 100 + COVERED - 1);
+}
+
+static void a_block_behind_the_state(void)
+{
+    add_position(2, 104);
+    add_block(STATE_SIZE - 8, 16, 3);
+}
+
+static void a_block_far_behind_the_state(void)
+{
+    add_position(2, 104);
+    add_block(STATE_SIZE + 8, 8, 3);
+}
+
+static void a_block_of_no_checkpoint(void)
+{
+    add_block(0, 8, 3);
+}
+
+static void replies_of_no_checkpoint(void)
+{
+    add_replies(102);
+}
+
+static void a_reply_to_what_was_not_sent(void)
+{
+    add_position(2, 104);
+    add_replies(100 + REQUESTS);
+}
+
+static void a_commit_of_another_checkpoint(void)
+{
+    add_two_checkpoints(3);
+}
+
+static void a_commit_of_nothing(void)
+{
+    add_commit(1, 0x5a);
+}
+
+static void a_commit_of_another_state(void)
+{
+    add_position(2, 104);
+    add_block(0, STATE_SIZE, 3);
+    add_commit(2, 4);
+}
+
+static void origins_of_what_was_not_sent(void)
+{
+    const struct gyre_record_requests range = {99, 1};
+    const struct gyre_record_origin origin = {1, 1};
+    begin(GYRE_RECORD_ORIGINS);
+    add(&range, sizeof range);
+    add(&origin, sizeof origin);
+    end();
+}
+
+static void a_record_of_no_kind(void)
+{
+    begin((enum gyre_record_kind)99);
+    end();
+}
+
+static const struct {
+    void (*add)(void);
+    const char *words;
+} contradictions[] = {
+    {too_long_a_request, "holds something else than its requests"},
+    {a_request_of_another_number, "holds something else than its requests"},
+    {a_gap_between_requests, "does not go on with the requests"},
+    {more_requests_than_it_holds, "does not go on with the requests"},
+    {replies_given_back, "replies were taken which cannot have been"},
+    {replies_to_what_was_not_sent, "replies were taken which cannot have been"},
+    {more_unhandled_than_it_names, "is shorter than it says"},
+    {a_checkpoint_of_what_was_not_sent, "covers requests which were not sent"},
+    {a_checkpoint_before_the_last, "covers requests which were not sent"},
+    {a_block_behind_the_state, "lies outside the state"},
+    {a_block_far_behind_the_state, "lies outside the state"},
+    {a_block_of_no_checkpoint, "lies outside the state"},
+    {replies_of_no_checkpoint, "belong to no checkpoint"},
+    {a_reply_to_what_was_not_sent, "holds something else than its replies"},
+    {a_commit_of_another_checkpoint, "ends a checkpoint whose state is not what it was"},
+    {a_commit_of_nothing, "ends a checkpoint whose state is not what it was"},
+    {a_commit_of_another_state, "ends a checkpoint whose state is not what it was"},
+    {origins_of_what_was_not_sent, "whose requests are that are not there"},
+    {a_record_of_no_kind, "of a kind that this version does not know"},
+};
+
+START_TEST(what_contradicts_itself_is_refused)
+{
+    struct gyre_journal_content content;
+    make_good();
+    contradictions[_i].add();
+    unsigned char *bytes = fenced(file.size);
+    ck_assert_int_eq(gyre_journal_read(bytes, file.size, &content), GYRE_INVALID);
+    ck_assert_msg(strstr(gyre_error_text(), contradictions[_i].words), "%s", gyre_error_text());
+    gyre_journal_content_release(&content);
+    unfence(bytes, file.size);
+}
+END_TEST
+
+/* Of a record that was written over in part, what stands behind it may be an older one. */
+START_TEST(a_record_out_of_turn_is_no_part_of_it)
+{
+    struct gyre_journal_content content;
+    make_good();
+    const size_t whole = file.size;
+    number++;
+    add_taken(104);
+    ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_OK);
+    ck_assert(content.used == whole && content.received == 100 + RECEIVED && content.lost > 0);
+    gyre_journal_content_release(&content);
+}
+END_TEST
+
+/* What pads the last record is not there: nothing behind the file is read. */
+START_TEST(a_record_without_its_padding_is_none)
+{
+    struct gyre_journal_content content;
+    make_good();
+    const size_t whole = file.size;
+    begin(GYRE_RECORD_REQUESTS);
+    add(&(struct gyre_record_requests){106, 0}, sizeof(struct gyre_record_requests));
+    add("x", 1);
+    end();
+    ck_assert_uint_eq(file.size % GYRE_RECORD_ALIGNMENT, 0);
+    const size_t size = file.size - 1;
+    ck_assert_int_eq(gyre_journal_read(file.data, size, &content), GYRE_OK);
+    ck_assert(content.used == whole && content.lost == size - whole);
+    gyre_journal_content_release(&content);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("journal_content");
+    TCase *tcase = tcase_create("journal_content");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, a_whole_journal_is_read);
+    tcase_add_test(tcase, a_journal_that_is_cut_at_any_byte_is_used_as_far_as_it_is_whole);
+    tcase_add_test(tcase, a_journal_with_any_bit_flipped_is_used_up_to_there);
+    tcase_add_loop_test(tcase, what_contradicts_itself_is_refused, 0,
+                        (int)(sizeof contradictions / sizeof contradictions[0]));
+    tcase_add_test(tcase, a_record_out_of_turn_is_no_part_of_it);
+    tcase_add_test(tcase, a_record_without_its_padding_is_none);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}

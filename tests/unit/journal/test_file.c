@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Journals in files, where the disk does not do what it is asked for: pread and pwrite are wrapped. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/journal/file.h"
+#include "unit/unit.h"
+
+ssize_t __real_pread(int descriptor, void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset);
+ssize_t __real_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
+ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
+
+static int read_error, write_error, interrupted;
+
+/* A byte at a time, broken off now and then, and behind the third one the error. */
+ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset)
+{
+    if (interrupted++ % 2 == 0) {
+        errno = EINTR;
+        return -1;
+    }
+    if (read_error && offset >= 3) {
+        errno = read_error;
+        return -1;
+    }
+    return __real_pread(descriptor, bytes, size ? 1 : 0, offset);
+}
+
+/* Half of it, and then the error. */
+ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
+{
+    if (write_error && size <= 4) {
+        errno = write_error;
+        return -1;
+    }
+    return __real_pwrite(descriptor, bytes, size > 4 ? size / 2 : size, offset);
+}
+
+static char folder[64];
+static struct gyre_journal_file file;
+static const struct gyre_journal_disk *const disk = &gyre_journal_file_disk;
+
+static void open_file(void)
+{
+    ck_assert_int_eq(gyre_journal_file_open(folder, "one", true, &file), GYRE_OK);
+}
+
+/* With "abcdefgh" in it. */
+static void begin(void)
+{
+    read_error = write_error = 0;
+    snprintf(folder, sizeof folder, "/tmp/gyre-file-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    open_file();
+    ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "abcdefgh", 8), GYRE_OK);
+    ck_assert_int_eq(disk->end_anew(&file, true), GYRE_OK);
+}
+
+static void end(void)
+{
+    char path[96];
+    gyre_journal_file_close(&file);
+    snprintf(path, sizeof path, "%s/one.journal", folder);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/one.lock", folder);
+    unlink(path);
+    ck_assert_int_eq(rmdir(folder), 0); /* and nothing else is left */
+}
+
+static void holds(const char *expected)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    ck_assert_int_eq(gyre_journal_file_read(&file, &bytes, &size), GYRE_OK);
+    ck_assert(size == strlen(expected) && memcmp(bytes, expected, size) == 0);
+    free(bytes);
+}
+
+START_TEST(short_reads_and_writes_are_gone_on_with)
+{
+    holds("abcdefgh");
+    ck_assert_int_eq(disk->append(&file, "0123456789", 10), GYRE_OK);
+    ck_assert_int_eq(disk->sync(&file), GYRE_OK);
+    holds("abcdefgh0123456789");
+}
+END_TEST
+
+/* What cannot be read now is not lost, and is not what it holds. */
+START_TEST(what_cannot_be_read_to_its_end_is_an_error)
+{
+    unsigned char *bytes = NULL;
+    size_t size = 0;
+    read_error = EIO;
+    ck_assert_int_eq(gyre_journal_file_read(&file, &bytes, &size), GYRE_FAILED);
+    ck_assert(bytes == NULL && size == 0);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "read says: "));
+    read_error = 0;
+    holds("abcdefgh");
+}
+END_TEST
+
+static const struct {
+    int error;
+    gyre_status status;
+} refusals[] = {
+    {ENOSPC, GYRE_EXHAUSTED}, {EDQUOT, GYRE_EXHAUSTED}, {EFBIG, GYRE_EXHAUSTED}, {EIO, GYRE_FAILED}};
+
+/* Nothing of what was written in part stays, and the next one stands where it would have stood. */
+START_TEST(a_write_that_fails_in_its_midst_leaves_nothing)
+{
+    struct stat now;
+    write_error = refusals[_i].error;
+    ck_assert_int_eq(disk->append(&file, "0123456789", 10), refusals[_i].status);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), strerror(write_error)));
+    ck_assert(fstat(file.file, &now) == 0 && now.st_size == 8);
+    write_error = 0;
+    ck_assert_int_eq(disk->append(&file, "XY", 2), GYRE_OK);
+    holds("abcdefghXY");
+}
+END_TEST
+
+/* Whether the new file is thrown away, or could not take the old one's place. */
+START_TEST(a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was)
+{
+    char path[96];
+    ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "new", 3), GYRE_OK);
+    if (_i == 1) { /* a folder in the way of the name */
+        snprintf(path, sizeof path, "%s/one.journal", folder);
+        ck_assert_int_eq(unlink(path), 0);
+        ck_assert_int_eq(mkdir(path, 0700), 0);
+        ck_assert_int_eq(disk->end_anew(&file, true), GYRE_FAILED);
+        ck_assert_int_eq(rmdir(path), 0);
+    } else {
+        ck_assert_int_eq(disk->end_anew(&file, false), GYRE_OK);
+    }
+    ck_assert_int_eq(disk->append(&file, "XY", 2), GYRE_OK);
+    holds("abcdefghXY");
+}
+END_TEST
+
+static void tick(int signal)
+{
+    (void)signal;
+}
+
+/* The lock of a program that just ended may be held by its children for a moment, which signals do not make shorter. */
+START_TEST(signals_make_the_wait_for_the_lock_no_shorter)
+{
+    const struct itimerval each_ms = {{0, 1000}, {0, 1000}}, none = {{0, 0}, {0, 0}};
+    const struct sigaction action = {.sa_handler = tick};
+    const pid_t child = fork(); /* has the lock with us */
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        usleep(250000);
+        _exit(0);
+    }
+    gyre_journal_file_close(&file);
+    ck_assert(sigaction(SIGALRM, &action, NULL) == 0 && setitimer(ITIMER_REAL, &each_ms, NULL) == 0);
+    const gyre_status status = gyre_journal_file_open(folder, "one", true, &file);
+    ck_assert_int_eq(setitimer(ITIMER_REAL, &none, NULL), 0);
+    ck_assert_int_eq(status, GYRE_OK);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
+/* A link that leads nowhere, as to a disk that is not there today, is no journal that was never there. */
+START_TEST(a_name_that_leads_nowhere_is_refused)
+{
+    char path[96];
+    gyre_journal_file_close(&file);
+    snprintf(path, sizeof path, "%s/one.journal", folder);
+    ck_assert(unlink(path) == 0 && symlink("/no/such/disk", path) == 0);
+    ck_assert_int_eq(gyre_journal_file_open(folder, "one", true, &file), GYRE_FAILED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "open says"));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("journal_file");
+    TCase *tcase = tcase_create("journal_file");
+    tcase_add_checked_fixture(tcase, begin, end);
+    tcase_add_test(tcase, short_reads_and_writes_are_gone_on_with);
+    tcase_add_test(tcase, what_cannot_be_read_to_its_end_is_an_error);
+    tcase_add_loop_test(tcase, a_write_that_fails_in_its_midst_leaves_nothing, 0,
+                        (int)(sizeof refusals / sizeof refusals[0]));
+    tcase_add_loop_test(tcase, a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was, 0, 2);
+    tcase_add_test(tcase, signals_make_the_wait_for_the_lock_no_shorter);
+    tcase_add_test(tcase, a_name_that_leads_nowhere_is_refused);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
