@@ -330,8 +330,8 @@ static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logge
     if (queue->header_size)
         memcpy(&request->header, header_of(queue, index), queue->header_size);
     memcpy(request->payload, slot + 1, request->length);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* pairs with the release fence of a sender that came here */
-    return __atomic_load_n(&queue->log->saved, __ATOMIC_RELAXED) <= index;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);  /* pairs with the release fence of a sender that came here */
+    return load(&queue->log->saved) <= index; /* acquire: else the entry is read, which was written before */
 }
 
 bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The log of a queue: when whoever takes checkpoints is asked for one. */
+/* The log of a queue: when whoever takes checkpoints is asked for one, and what is handled again after a crash. */
 #include <string.h>
 
 #include "core/ring/log.h"
+#include "core/ring/queue_inside.h"
+#include "core/ring/replay.h"
 #include "ring_device.h"
 #include "unit/unit.h"
 
@@ -104,6 +106,165 @@ START_TEST(a_full_log_holds_its_sender_up_until_the_checkpoint)
 }
 END_TEST
 
+/* ---- what is handled again ---- */
+
+/* The completions of requests that were sent and that the device does not take up. */
+static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, int32_t code)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index);
+    const gyre_failure failure = {.code = code};
+    memcpy(slot + 1, &failure, sizeof failure.code);
+    slot->info = outcome;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE);
+}
+
+static void send_unanswered(struct taker *taker, uint64_t count)
+{
+    ring_device_stop(&taker->device);
+    for (uint64_t i = 0; i < count; i++)
+        ck_assert_int_eq(gyre_send(taker->queue, &i, sizeof i, NULL, GYRE_NO_WAIT), GYRE_OK);
+}
+
+static const struct {
+    uint32_t outcome;
+    int32_t code;
+    bool handled;
+} completions[] = {
+    {GYRE_OUTCOME_REPLY, 0, true},
+    {GYRE_OUTCOME_NO_REPLY, 0, true},
+    {GYRE_OUTCOME_FAILED, 7, true}, /* by its handler */
+    {GYRE_OUTCOME_DROPPED, 0, false},
+    {GYRE_OUTCOME_UNHANDLED, 0, false},
+    {GYRE_OUTCOME_FAILED, GYRE_FAILURE_CRASH, false},
+    {GYRE_OUTCOME_FAILED, GYRE_FAILURE_EXPIRED, false},
+    {GYRE_OUTCOME_FAILED, GYRE_FAILURE_SEAL, false},
+    {GYRE_OUTCOME_FAILED, GYRE_FAILURE_LENGTH, false},
+};
+
+/* It is no part of the state, and would be after a crash. */
+START_TEST(what_no_handler_saw_is_not_handled_again)
+{
+    struct taker taker;
+    uint64_t payload = 0, index = 0;
+    struct gyre_logged_request request = {.payload = &payload};
+    begin(&taker);
+    send_unanswered(&taker, 1);
+    complete(taker.queue, 0, completions[_i].outcome, completions[_i].code);
+    ck_assert_int_eq(gyre_queue_was_handled(taker.queue, 0), completions[_i].handled);
+    ck_assert_int_eq(gyre_queue_log_next(taker.queue, &index, 1, &request), completions[_i].handled);
+    end(&taker);
+}
+END_TEST
+
+/* Several blocks answer out of turn: of requests 0 to 3 a checkpoint covers 1 and 2, and 0 is answered behind it. */
+START_TEST(what_a_checkpoint_covers_out_of_turn_is_not_handled_again)
+{
+    struct taker taker;
+    uint64_t payload = 0, index = 0;
+    struct gyre_logged_request request = {.payload = &payload};
+    begin(&taker);
+    send_unanswered(&taker, 4);
+    complete(taker.queue, 1, GYRE_OUTCOME_REPLY, 0);
+    complete(taker.queue, 2, GYRE_OUTCOME_REPLY, 0);
+    take_checkpoint(&taker);
+    complete(taker.queue, 0, GYRE_OUTCOME_REPLY, 0);
+    complete(taker.queue, 3, GYRE_OUTCOME_REPLY, 0);
+    ck_assert(gyre_queue_log_next(taker.queue, &index, 4, &request) && index == 0 && payload == 0);
+    index++;
+    ck_assert(gyre_queue_log_next(taker.queue, &index, 4, &request) && index == 3 && payload == 3);
+    index++;
+    ck_assert(!gyre_queue_log_next(taker.queue, &index, 4, &request));
+    end(&taker);
+}
+END_TEST
+
+/* It was opened while one was taken: nothing of it is in there, whatever an earlier look saw. */
+START_TEST(a_checkpoint_that_did_not_look_at_a_queue_covers_nothing_of_it)
+{
+    struct taker taker;
+    uint64_t payload = 0, index = 0;
+    struct gyre_logged_request request = {.payload = &payload};
+    begin(&taker);
+    send_unanswered(&taker, 2);
+    complete(taker.queue, 0, GYRE_OUTCOME_REPLY, 0);
+    taker.queue->log->coming.first = 2;
+    gyre_queue_log_commit(taker.queue, ASK_AFTER);
+    ck_assert(gyre_queue_log_next(taker.queue, &index, 2, &request) && index == 0);
+    end(&taker);
+}
+END_TEST
+
+/* Both words: what a device looks at differs between backends. Of an actor's, only what no handler saw. */
+START_TEST(the_next_device_is_told_what_is_answered)
+{
+    struct taker taker;
+    begin(&taker);
+    send_unanswered(&taker, 4);
+    complete(taker.queue, 1, GYRE_OUTCOME_REPLY, 0);
+    complete(taker.queue, 3, GYRE_OUTCOME_DROPPED, 0);
+    gyre_queue_mark_settled(taker.queue);
+    ck_assert_uint_eq(gyre_request_slot(taker.queue, 1)->info, 0);
+    ck_assert_uint_eq(gyre_request_slot(taker.queue, 1)->length, sizeof(uint64_t));
+    gyre_queue_mark_answered(taker.queue);
+    for (uint64_t i = 0; i < 4; i++) {
+        const gyre_slot *slot = gyre_request_slot(taker.queue, i);
+        ck_assert_uint_eq(slot->info, i % 2 ? GYRE_REQUEST_ANSWERED : 0);
+        ck_assert_uint_eq(slot->length, i % 2 ? GYRE_LENGTH_ANSWERED : sizeof(uint64_t));
+    }
+    end(&taker);
+}
+END_TEST
+
+/* ---- reading beside a sender ---- */
+
+enum { LONG_WORDS = 8000, LONG_COUNT = 2000 };
+
+static void *send_long(void *argument)
+{
+    static uint64_t words[LONG_WORDS];
+    gyre_queue *queue = argument;
+    const uint64_t deadline = gyre_now_ns() + UINT64_C(50000000000);
+    for (uint64_t i = 0; i < LONG_COUNT; i++) {
+        for (size_t at = 0; at < LONG_WORDS; at++)
+            words[at] = i;
+        ck_assert_int_eq(gyre_send(queue, words, sizeof words, NULL, deadline), GYRE_OK);
+        ck_assert_int_eq(gyre_receive(queue, words, sizeof words, NULL, deadline), GYRE_OK);
+    }
+    return NULL;
+}
+
+/* Its slot may be written anew at any moment; then it is in the log. Long ones, so that this happens in their midst. */
+START_TEST(a_request_is_read_whole_while_its_slot_is_written_anew)
+{
+    static uint64_t words[LONG_WORDS];
+    struct gyre_logged_request request = {.payload = words};
+    struct gyre_queue_options options = ring_options();
+    struct ring_device device;
+    pthread_t sender;
+    options.capacity = 2;
+    ring_device_start(&device, options, LONG_WORDS);
+    gyre_queue *queue = device.queue;
+    ck_assert_int_eq(gyre_queue_log_create(queue, gyre_queue_log_bytes(queue, ENTRIES)), GYRE_OK);
+    ck_assert_int_eq(pthread_create(&sender, NULL, send_long, queue), 0);
+    for (uint64_t next = 0; next < LONG_COUNT;) {
+        const uint64_t first = queue->log->base.first;
+        next = gyre_queue_next_index(queue);
+        for (uint64_t index = first; index < next; index++) {
+            gyre_queue_log_read(queue, index, &request);
+            for (size_t at = 0; at < LONG_WORDS; at++)
+                ck_assert_uint_eq(words[at], index);
+        }
+        queue->log->coming.first = gyre_received(queue); /* a look would need a device that stands still */
+        queue->log->looked = true;
+        gyre_queue_log_commit(queue, 1); /* the sender goes on */
+    }
+    pthread_join(sender, NULL);
+    ring_device_stop(&device);
+    gyre_queue_log_destroy(queue);
+    ring_device_finish(&device);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("log");
@@ -112,6 +273,12 @@ int main(void)
     tcase_add_test(tcase, a_checkpoint_is_asked_for_once);
     tcase_add_test(tcase, who_was_asked_too_early_is_asked_again);
     tcase_add_test(tcase, a_full_log_holds_its_sender_up_until_the_checkpoint);
+    tcase_add_loop_test(tcase, what_no_handler_saw_is_not_handled_again, 0,
+                        (int)(sizeof completions / sizeof completions[0]));
+    tcase_add_test(tcase, what_a_checkpoint_covers_out_of_turn_is_not_handled_again);
+    tcase_add_test(tcase, a_checkpoint_that_did_not_look_at_a_queue_covers_nothing_of_it);
+    tcase_add_test(tcase, the_next_device_is_told_what_is_answered);
+    tcase_add_test(tcase, a_request_is_read_whole_while_its_slot_is_written_anew);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

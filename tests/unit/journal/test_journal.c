@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is written to a journal when its disk refuses now and then, and when it lags far behind: read, it says what was. */
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/journal/journal.h"
+#include "core/ring/queue_inside.h"
+#include "unit/ring/ring_device.h"
+#include "unit/unit.h"
+
+/* ---- a disk in memory ---- */
+
+static struct gyre_bytes bytes;
+static bool refuses;
+
+static gyre_status append(void *context, const void *more, size_t size)
+{
+    (void)context;
+    if (refuses)
+        return gyre_error_set(GYRE_FAILED, "the disk refuses");
+    ck_assert_ptr_nonnull(gyre_bytes_add(&bytes, more, size));
+    return GYRE_OK;
+}
+
+static gyre_status sync_nothing(void *context)
+{
+    (void)context;
+    return GYRE_OK;
+}
+
+static gyre_status begin_anew(void *context)
+{
+    (void)context;
+    bytes.size = 0;
+    return GYRE_OK;
+}
+
+static gyre_status end_anew(void *context, bool keep)
+{
+    (void)context;
+    ck_assert(keep);
+    return GYRE_OK;
+}
+
+static const struct gyre_journal_disk disk = {append, sync_nothing, begin_anew, end_anew};
+
+static struct ring_device device;
+static struct gyre_journal journal;
+
+static void begin(uint64_t capacity, uint32_t words, uint64_t log_entries)
+{
+    struct gyre_queue_options options = ring_options();
+    options.capacity = capacity;
+    refuses = false;
+    ring_device_start(&device, options, words);
+    ck_assert_int_eq(gyre_queue_log_create(device.queue, gyre_queue_log_bytes(device.queue, log_entries)),
+                     GYRE_OK);
+    ck_assert_int_eq(gyre_journal_init(&journal, &disk, NULL, device.queue), GYRE_OK);
+}
+
+static void end(void)
+{
+    ring_device_stop(&device);
+    gyre_journal_release(&journal);
+    gyre_queue_log_destroy(device.queue);
+    ring_device_finish(&device);
+    gyre_bytes_release(&bytes);
+}
+
+static struct gyre_journal_content read_back(void)
+{
+    struct gyre_journal_content content;
+    ck_assert_msg(gyre_journal_read(bytes.data, bytes.size, &content) == GYRE_OK, "%s", gyre_error_text());
+    ck_assert_uint_eq(content.lost, 0);
+    return content;
+}
+
+/* ---- far behind ---- */
+
+/* More than a group takes was sent and received since: a group says of no reply that it was taken whose request stands in the next. */
+START_TEST(no_reply_is_noted_before_its_request)
+{
+    enum { COUNT = 128, WORDS = 8000 };
+    static uint64_t message[WORDS];
+    const uint64_t deadline = gyre_now_ns() + UINT64_C(30000000000);
+    bool more = true;
+    begin(COUNT, WORDS, 0);
+    ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, NULL), GYRE_OK);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        message[0] = i;
+        ck_assert_int_eq(gyre_send(device.queue, message, sizeof message, NULL, deadline), GYRE_OK);
+    }
+    for (uint64_t i = 0; i < COUNT; i++)
+        ck_assert_int_eq(gyre_receive(device.queue, message, sizeof message, NULL, deadline), GYRE_OK);
+    for (int groups = 0; more; groups++) {
+        ck_assert_int_eq(gyre_journal_gather(&journal, device.queue, &more), GYRE_OK);
+        ck_assert(more || groups > 0); /* else there is nothing to be seen */
+        struct gyre_journal_content content = read_back();
+        ck_assert(content.received == content.sent && content.sent == journal.sent);
+        for (uint64_t i = 0; i < content.sent; i++)
+            ck_assert_int_eq(memcmp(content.requests[i].payload, &i, sizeof i), 0);
+        gyre_journal_content_release(&content);
+    }
+    ck_assert_uint_eq(journal.sent, COUNT);
+    end();
+}
+END_TEST
+
+/* ---- a disk that refuses ---- */
+
+static void take(struct gyre_store *store, size_t place, unsigned char value)
+{
+    const unsigned char *last = gyre_store_last(store);
+    unsigned char *next = gyre_store_next(store);
+    memset(next, 0, store->size);
+    if (last)
+        memcpy(next, last, store->size);
+    next[place] = value;
+    gyre_store_seal(store);
+    gyre_store_commit(store);
+    gyre_queue_log_look(device.queue);
+    gyre_queue_log_commit(device.queue, 1);
+}
+
+/* Only what changed is written; what changed in the one that the disk refused is part of the next. */
+START_TEST(what_a_refused_checkpoint_changed_is_in_the_next_one)
+{
+    struct gyre_store store;
+    begin(8, 1, 8);
+    ck_assert_int_eq(gyre_store_create(3 * GYRE_STORE_BLOCK, &store), GYRE_OK);
+    journal.open.state_size = store.size;
+    take(&store, 0, 1);
+    ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, &store), GYRE_OK);
+    take(&store, GYRE_STORE_BLOCK, 2);
+    refuses = true;
+    ck_assert_int_eq(gyre_journal_checkpoint(&journal, device.queue, &store, false), GYRE_FAILED);
+    refuses = false;
+    take(&store, 2 * GYRE_STORE_BLOCK, 3);
+    ck_assert_int_eq(gyre_journal_checkpoint(&journal, device.queue, &store, false), GYRE_OK);
+    struct gyre_journal_content content = read_back();
+    ck_assert(content.state && memcmp(content.state, gyre_store_last(&store), store.size) == 0);
+    gyre_journal_content_release(&content);
+    const size_t before = bytes.size;
+    take(&store, 2 * GYRE_STORE_BLOCK, 4);
+    ck_assert_int_eq(gyre_journal_checkpoint(&journal, device.queue, &store, false), GYRE_OK);
+    ck_assert_uint_lt(bytes.size - before, 2 * GYRE_STORE_BLOCK); /* the one block that changed */
+    content = read_back();
+    ck_assert(content.state && memcmp(content.state, gyre_store_last(&store), store.size) == 0);
+    gyre_journal_content_release(&content);
+    gyre_store_destroy(&store);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("journal");
+    TCase *tcase = tcase_create("journal");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, no_reply_is_noted_before_its_request);
+    tcase_add_test(tcase, what_a_refused_checkpoint_changed_is_in_the_next_one);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
