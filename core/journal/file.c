@@ -94,13 +94,13 @@ static gyre_status sync_parent(const char *folder, const struct gyre_journal_fil
 
 static gyre_status open_folder(const char *folder, struct gyre_journal_file *out)
 {
-    mkdir(folder, 0700);
+    const int made = mkdir(folder, 0700) == 0 ? 0 : errno;
     out->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (out->folder < 0)
         return gyre_error_set(
             GYRE_UNAVAILABLE,
             "the folder for journals '%s' can be neither made nor opened: %s; name another one in journal_dir",
-            folder, strerror(errno));
+            folder, strerror(errno == ENOENT ? made : errno)); /* else it is there */
     return out->synced ? sync_parent(folder, out) : GYRE_OK;
 }
 

@@ -3,6 +3,7 @@
  * Handlers with state whose worker process dies: with checkpoints, state and replies are as if nothing had
  * happened. One case a run, `test_state CASE`.
  */
+#include "faults.h"
 #include "workers.h"
 
 #include <pthread.h>
@@ -290,6 +291,30 @@ static void an_endless_loop_in_a_replay_is_ended(void)
     pid_t last = worker_of(getpid());
     if (last)
         kill(last, SIGCONT); /* it may have answered just before it stopped: then nobody misses it */
+    require_state(kernel, &model);
+    gyre_close(runtime);
+}
+
+/* The worker dies again and again before it sees the one request that waits: that one is not to blame. */
+static void deaths_in_a_replay_accuse_no_request(void)
+{
+    need_fault_board();
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", "backend.cpu.restart_limit=50");
+    struct model model = {0};
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const struct chosen_fault in_replay = {GYRE_FAULT_RECOVERY_REPLAY, GYRE_FAULT_FAIL, EIO};
+    for (uint64_t i = 0; i < 50; i++) {
+        send_one(queue, CRASH_NOT, 0, i);
+        receive_one(queue, &model, i);
+    }
+    arm_fault(&in_replay, 1, UINT64_MAX / 2);
+    send_one(queue, CRASH_SEGFAULT, 0, 50); /* crashes once, for which it is suspected once */
+    while (info_of(kernel).restarts < 6)
+        usleep(1000);
+    disarm_faults();
+    receive_one(queue, &model, 50);
+    require(info_of(kernel).condemned == 0);
     require_state(kernel, &model);
     gyre_close(runtime);
 }
@@ -609,6 +634,7 @@ static const named_case cases[] = {
     {"a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken",
      a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken},
     {"an_endless_loop_in_a_replay_is_ended", an_endless_loop_in_a_replay_is_ended},
+    {"deaths_in_a_replay_accuse_no_request", deaths_in_a_replay_accuse_no_request},
     {"an_actor_has_one_queue", an_actor_has_one_queue},
     {"a_clock_in_a_handler_is_pointed_out", a_clock_in_a_handler_is_pointed_out},
     {"a_handler_that_is_not_deterministic_is_pointed_out",

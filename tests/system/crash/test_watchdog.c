@@ -79,6 +79,24 @@ static void a_queue_that_is_new_is_not_stalled(void)
     gyre_close(runtime);
 }
 
+/* However long nobody asked: its next request has the whole budget. */
+static void an_idle_queue_is_not_stalled_by_its_next_request(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.handler_budget_ms=1000", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 2);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const crash_request held = {.fault = CRASH_WAIT, .always = 1, .number = 1};
+    send(queue, 0);
+    receive(queue, 0);
+    usleep(1200000);
+    must(gyre_send(queue, &held, sizeof held, NULL, soon()));
+    usleep(300000); /* two looks at least */
+    let_handlers_go_on();
+    receive(queue, 1);
+    require(info_of(kernel).stalls == 0 && info_of(kernel).restarts == 0);
+    gyre_close(runtime);
+}
+
 enum { BUDGET_MS = 500 };
 
 static gyre_kernel *launch_chat(gyre_runtime **runtime, uint32_t blocks)
@@ -202,6 +220,7 @@ static const named_case cases[] = {
     {"a_stall_without_a_budget_is_told", a_stall_without_a_budget_is_told},
     {"a_stall_is_not_told_when_so_told", a_stall_is_not_told_when_so_told},
     {"a_queue_that_is_new_is_not_stalled", a_queue_that_is_new_is_not_stalled},
+    {"an_idle_queue_is_not_stalled_by_its_next_request", an_idle_queue_is_not_stalled_by_its_next_request},
     {"who_receives_late_costs_no_worker", who_receives_late_costs_no_worker},
     {"a_loop_is_found_while_nobody_receives", a_loop_is_found_while_nobody_receives},
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},

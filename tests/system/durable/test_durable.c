@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/journal/record.h"
 #include "tests/random.h"
 
 static uint64_t draw(uint64_t below)
@@ -420,6 +421,85 @@ static void a_file_that_is_no_journal_is_refused(void)
     live(meet_nonsense, 0);
 }
 
+/* ---- a journal of something else ---- */
+
+static const struct {
+    const char *of, *kernel, *name, *setting, *words;
+} strangers[] = {
+    {.of = "fragile_actor",
+     "fragile_actor",
+     "other",
+     NULL,
+     "is of queue 'fragile_actor' of kernel 'fragile_actor', not of"},
+    {.of = "fragile_actor", "fragile", "fragile_actor", NULL, "other types of messages, state or buffers"},
+    {.of = "fragile", "fragile_spans", "fragile", NULL, "other types of messages, state or buffers"},
+    {.of = "fragile_actor",
+     "fragile_actor",
+     "fragile_actor",
+     "queue.default.header=16",
+     "set its header as it was"},
+};
+static size_t stranger;
+
+static void write_a_journal(void)
+{
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, strangers[stranger].of, 1));
+    send_right(queue, 0, CRASH_NOT);
+    must(gyre_await(queue, 0, GYRE_DURABLE, soon()));
+    gyre_close(runtime);
+}
+
+static void meet_a_strangers(void)
+{
+    gyre_runtime *runtime = open_durable(false, (const char *const[]){strangers[stranger].setting, NULL});
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = CRASH_KERNELS,
+                             .kernel = strangers[stranger].kernel,
+                             .name = strangers[stranger].name};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), strangers[stranger].words));
+    gyre_close(runtime);
+}
+
+/* Refused with what differs, and left as it is. */
+static void a_journal_of_something_else_is_refused(void)
+{
+    char path[128], other[128];
+    struct stat before, after;
+    for (stranger = 0; stranger < sizeof strangers / sizeof strangers[0]; stranger++) {
+        live(write_a_journal, 0);
+        journal_path(strangers[stranger].of, path, sizeof path);
+        journal_path(strangers[stranger].name, other, sizeof other);
+        require(rename(path, other) == 0 && stat(other, &before) == 0);
+        live(meet_a_strangers, 0);
+        require(stat(other, &after) == 0 && before.st_ino == after.st_ino && before.st_size == after.st_size);
+        require(unlink(other) == 0);
+    }
+}
+
+static void meet_none(void)
+{
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile_actor"};
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "damaged before its first whole checkpoint"));
+    gyre_close(runtime);
+}
+
+/* Requests without the state that they change are no beginning. */
+static void a_journal_without_a_whole_checkpoint_is_refused(void)
+{
+    char path[128];
+    stranger = 0;
+    live(write_a_journal, 0);
+    journal_path("fragile_actor", path, sizeof path);
+    require(truncate(path, sizeof(struct gyre_record_header) + sizeof(struct gyre_record_open) + 40) == 0);
+    live(meet_none, 0);
+}
+
 static void meet_unreadable(void)
 {
     gyre_runtime *runtime = open_durable(false, NULL);
@@ -466,6 +546,7 @@ static void full_disk(void)
         receive_right(queue, received++);
     }
     must(gyre_await(queue, sent - 1, GYRE_DURABLE, soon()));
+    require(log_lines_with("is written again") == 1);
     ledger->sent = ledger->durable = ledger->received = sent;
     kill(getpid(), SIGKILL);
 }
@@ -605,6 +686,8 @@ static const named_case cases[] = {
     {"a_damaged_journal_is_used_up_to_its_last_whole_record",
      a_damaged_journal_is_used_up_to_its_last_whole_record},
     {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
+    {"a_journal_of_something_else_is_refused", a_journal_of_something_else_is_refused},
+    {"a_journal_without_a_whole_checkpoint_is_refused", a_journal_without_a_whole_checkpoint_is_refused},
     {"a_journal_that_cannot_be_read_is_not_replaced", a_journal_that_cannot_be_read_is_not_replaced},
     {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
     {"a_journal_that_was_removed_is_written_anew", a_journal_that_was_removed_is_written_anew},

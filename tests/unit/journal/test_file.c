@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Journals in files, where the disk does not do what it is asked for: pread and pwrite are wrapped. */
+/* Journals in files, where the disk does not do what it is asked for: pread, pwrite and mkdir are wrapped. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +19,16 @@ ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset);
 ssize_t __real_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
 
-static int read_error, write_error, interrupted;
+int __real_mkdir(const char *path, mode_t mode);
+int __wrap_mkdir(const char *path, mode_t mode);
+
+static int read_error, write_error, make_error, interrupted;
+
+int __wrap_mkdir(const char *path, mode_t mode)
+{
+    errno = make_error;
+    return make_error ? -1 : __real_mkdir(path, mode);
+}
 
 /* A byte at a time, broken off now and then, and behind the third one the error. */
 ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset)
@@ -149,6 +158,18 @@ START_TEST(a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was)
 }
 END_TEST
 
+/* Why it could not be made, not that it is not there. */
+START_TEST(a_folder_that_cannot_be_made_is_told_with_the_reason)
+{
+    struct gyre_journal_file other;
+    make_error = EROFS;
+    ck_assert_int_eq(gyre_journal_file_open("/tmp/gyre-no-such-folder/journals", "one", true, &other),
+                     GYRE_UNAVAILABLE);
+    make_error = 0;
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), strerror(EROFS)));
+}
+END_TEST
+
 static void tick(int signal)
 {
     (void)signal;
@@ -196,6 +217,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_write_that_fails_in_its_midst_leaves_nothing, 0,
                         (int)(sizeof refusals / sizeof refusals[0]));
     tcase_add_loop_test(tcase, a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was, 0, 2);
+    tcase_add_test(tcase, a_folder_that_cannot_be_made_is_told_with_the_reason);
     tcase_add_test(tcase, signals_make_the_wait_for_the_lock_no_shorter);
     tcase_add_test(tcase, a_name_that_leads_nowhere_is_refused);
     suite_add_tcase(suite, tcase);
