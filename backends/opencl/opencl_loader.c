@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char library_name[] = "libOpenCL.so.1";
@@ -46,9 +47,20 @@ static gyre_status fill(const gyre_host *host, void *library)
     return GYRE_OK;
 }
 
+/*
+ * By itself PoCL vectorizes over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into
+ * an array of the work-item's own and reads past the array's end. It asks the environment for another way whenever
+ * it compiles, and other platforms do not look. What the user chose stays.
+ */
+static void choose_work_groups(void)
+{
+    setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
+}
+
 static gyre_status load(const gyre_host *host)
 {
     void *library = NULL;
+    choose_work_groups();
     if (host->library_open(library_name, &library) != GYRE_OK)
         return host->error(
             GYRE_UNAVAILABLE,

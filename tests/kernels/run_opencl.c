@@ -243,6 +243,7 @@ int main(int count, char **arguments)
     if (count != 5)
         case_die("usage: run_opencl INCLUDE_DIR KERNEL.so FOLDER NAME");
     struct kernel_case *test = case_load(arguments[2], arguments[3], arguments[4]);
+    setenv("POCL_WORK_GROUP_METHOD", "loops", 0); /* as the backend does (opencl_loader.c) */
     open_loader();
     open_device(&device);
     build(&device, arguments[1], arguments[3], test->name);

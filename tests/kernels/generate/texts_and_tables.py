@@ -217,3 +217,17 @@ def saxpy(rng):
         replies.append(failed(1, "the range ends outside the buffers"))
     return {"requests": requests, "replies": replies, "buffers": single({"x": x, "y": before}),
             "after": {"buffers": single({"x": x, "y": y})}}
+
+
+@case("permute")
+def permute(rng):
+    requests, replies = [], []
+    for _ in range(20):
+        values, words = [rng.randrange(256) for _ in range(16)], [rng.randrange(1 << 32) for _ in range(12)]
+        step = rng.choice((1, 5, 7, 11))
+        requests.append({"values": values, "words": words, "step": step})
+        replies.append({"fifths": [values[i * 5 % 16] for i in range(16)],
+                        "rows": [values[(i + i % 4 * 4) % 16] for i in range(16)],
+                        "steps": [words[i * step % 12] for i in range(12)],
+                        "sevenths": [values[i * 7 % 16] for i in range(16)]})
+    return {"requests": requests, "replies": replies}
