@@ -117,6 +117,32 @@ size_t find_function(struct checker *checker, CXCursor cursor)
     return checker->function_count++;
 }
 
+/* Names of functions that CUDA has for several types, beside which a kernel may have its own. */
+static const char overloaded[] =
+    " min max abs any all ballot umin umax rhypot rcbrt norm3d norm4d normcdf erfinv "
+    "erfcinv erfcx ";
+
+/* Of those, C++ takes the one that the arguments fit best: the kernel's, as in C, only where they are of its types. */
+static void check_overload(struct checker *checker, CXCursor call, CXCursor definition, const char *name,
+                           const struct place *place)
+{
+    char type[64];
+    const CXType function = clang_getCursorType(definition);
+    for (int i = 0; in_names(overloaded, name) && i < clang_Cursor_getNumArguments(call); i++) {
+        const CXType parameter = clang_getCanonicalType(clang_getArgType(function, (unsigned)i));
+        const CXCursor argument = strip_conversions(clang_Cursor_getArgument(call, (unsigned)i));
+        if (clang_getCanonicalType(clang_getCursorType(argument)).kind == parameter.kind)
+            continue;
+        take_string(clang_getTypeSpelling(clang_getArgType(function, (unsigned)i)), type, sizeof type);
+        report_refuse(
+            &checker->report, "check", place,
+            "call of '%s' with an argument of another type than the parameter's, '%s': CUDA has functions of "
+            "that name, too, and would take one of them: cast the argument, or choose another name",
+            name, type);
+        return;
+    }
+}
+
 static void check_user_call(struct checker *checker, CXCursor call, CXCursor target, size_t from,
                             const struct place *place)
 {
@@ -134,6 +160,7 @@ static void check_user_call(struct checker *checker, CXCursor call, CXCursor tar
             "call of '%s' with arguments, where its `()` says nothing of any: devices take that for "
             "none: name its parameters",
             name);
+    check_overload(checker, call, definition, name, place);
     size_t to = find_function(checker, definition);
     if (to != SIZE_MAX && checker->call_count < CALLS_MAX)
         checker->calls[checker->call_count++] = (struct user_call){from, to, *place};

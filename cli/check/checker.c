@@ -60,10 +60,43 @@ static void check_reference(struct checker *checker, CXCursor reference)
                   "which devices cannot do; choose with `switch` or `if` instead");
 }
 
+static void check_declaration(struct checker *checker, CXCursor cursor)
+{
+    check_name(checker, cursor);
+    switch (clang_getCursorKind(cursor)) {
+    case CXCursor_VarDecl:
+        check_variable(checker, cursor, true);
+        break;
+    case CXCursor_StructDecl:
+        check_struct(checker, cursor);
+        break;
+    case CXCursor_FieldDecl:
+        check_member(checker, cursor);
+        break;
+    case CXCursor_TypedefDecl:
+        check_type(checker, cursor, clang_getTypedefDeclUnderlyingType(cursor), "type");
+        check_typedef(checker, cursor);
+        break;
+    case CXCursor_EnumConstantDecl:
+        if (clang_getCursorKind(clang_getCursorLexicalParent(clang_getCursorSemanticParent(cursor))) ==
+            CXCursor_TranslationUnit)
+            check_global_name(checker, cursor);
+        break;
+    case CXCursor_FunctionDecl:
+        check_inner_function(checker, cursor);
+        break;
+    case CXCursor_ParmDecl:
+        check_parameter(checker, cursor);
+        break;
+    default:
+        break;
+    }
+}
+
 static void check_statement(struct checker *checker, CXCursor cursor)
 {
     if (clang_isDeclaration(clang_getCursorKind(cursor)))
-        check_name(checker, cursor);
+        check_declaration(checker, cursor);
     switch (clang_getCursorKind(cursor)) {
     case CXCursor_SwitchStmt:
         check_switch(checker, cursor);
@@ -76,15 +109,6 @@ static void check_statement(struct checker *checker, CXCursor cursor)
     case CXCursor_AddrLabelExpr:
         refuse_at(checker, cursor, "computed goto: use `switch`");
         break;
-    case CXCursor_VarDecl:
-        check_variable(checker, cursor, true);
-        break;
-    case CXCursor_StructDecl:
-        check_struct(checker, cursor);
-        break;
-    case CXCursor_FieldDecl:
-        check_member(checker, cursor);
-        break;
     case CXCursor_StmtExpr:
         refuse_at(checker, cursor, "statements as an expression, `({ ... })`: write a GYRE_HELPER function");
         break;
@@ -94,11 +118,14 @@ static void check_statement(struct checker *checker, CXCursor cursor)
             "compound literal, `(type){...}`: CUDA's kernels are compiled as C++, which has none: declare "
             "a variable");
         break;
-    case CXCursor_TypedefDecl:
-        check_type(checker, cursor, clang_getTypedefDeclUnderlyingType(cursor), "type");
+    case CXCursor_ForStmt:
+        check_for(checker, cursor);
         break;
-    case CXCursor_ParmDecl:
-        check_parameter(checker, cursor);
+    case CXCursor_LabelStmt:
+        check_name(checker, cursor);
+        break;
+    case CXCursor_UnaryExpr:
+        check_sizeof(checker, cursor);
         break;
     case CXCursor_DeclRefExpr:
         check_reference(checker, cursor);
@@ -200,11 +227,12 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
     switch (clang_getCursorKind(cursor)) {
     case CXCursor_FunctionDecl:
         check_name(checker, cursor);
-        check_function_name(checker, cursor);
+        check_global_name(checker, cursor);
         visit_function(checker, cursor);
         break;
     case CXCursor_VarDecl:
         check_name(checker, cursor);
+        check_global_name(checker, cursor);
         check_variable(checker, cursor, false);
         clang_visitChildren(cursor, visit_body, &nowhere);
         break;
@@ -212,6 +240,8 @@ static enum CXChildVisitResult visit_top(CXCursor cursor, CXCursor parent, CXCli
         check_unexposed(checker, cursor);
         break;
     default:
+        if (clang_isDeclaration(clang_getCursorKind(cursor)))
+            check_global_name(checker, cursor);
         check_statement(checker, cursor);
         clang_visitChildren(cursor, visit_body, &nowhere);
         break;

@@ -80,30 +80,40 @@ bool is_vendor_header(const char *name);
 /* ---- declarations.c: types, variables, functions ---- */
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
 void check_function(struct checker *checker, CXCursor cursor);
+/** A function that is declared inside of another. */
+void check_inner_function(struct checker *checker, CXCursor cursor);
 /** A member of a struct. */
 void check_member(struct checker *checker, CXCursor cursor);
 /** A struct that the user declared, or that a declaration of a message became. */
 void check_struct(struct checker *checker, CXCursor cursor);
+/** A type's other name, which in C may be that of a struct as well. */
+void check_typedef(struct checker *checker, CXCursor cursor);
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
 void check_parameter(struct checker *checker, CXCursor cursor);
 /** Refuses the use of a type, or of a constant, that was declared inside of a struct, where C++ hides it. */
 void check_hidden(struct checker *checker, CXCursor reference);
 
 /* ---- names.c: what other dialects cannot take over as it is ---- */
-/** Refuses a declared name that is a keyword of another dialect. */
+/** Refuses a declared name, or a label, that is a keyword of another dialect. */
 void check_name(struct checker *checker, CXCursor declaration);
-/** Refuses a `case` behind a variable with a value in the same braces. */
+/** Refuses a `case` behind a variable with a value in the same braces, and one whose value does not fit. */
 void check_switch(struct checker *checker, CXCursor statement);
+/** Refuses a variable in a loop's braces that has the name of one in its head. */
+void check_for(struct checker *checker, CXCursor statement);
 
-/** Refuses a function with the name of one of OpenCL's own. */
-void check_function_name(struct checker *checker, CXCursor function);
+/** Refuses a name at file scope that a device's compiler has there itself. */
+void check_global_name(struct checker *checker, CXCursor declaration);
 
 /* ---- conversions.c: what C converts by itself, and other dialects do not ---- */
+/** An expression without what is only brackets or a conversion that nobody wrote. */
+CXCursor strip_conversions(CXCursor expression);
 void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion);
 /** A text that fills its array to the last byte. */
 void check_literal(struct checker *checker, CXCursor literal);
 /** `++`, `--` and `+=` on an enumeration. */
 void check_change(struct checker *checker, CXCursor operation);
+/** `sizeof` of what has another type in C++. */
+void check_sizeof(struct checker *checker, CXCursor expression);
 /** A call of one of C's functions for f64, whose name ends without f. */
 void check_math(struct checker *checker, CXCursor call, const char *name, const struct place *place);
 

@@ -30,8 +30,7 @@ static struct parts parts_of(CXCursor cursor)
     return parts;
 }
 
-/* Without what is only brackets or a conversion. */
-static CXCursor strip(CXCursor expression)
+CXCursor strip_conversions(CXCursor expression)
 {
     for (;;) {
         enum CXCursorKind kind = clang_getCursorKind(expression);
@@ -96,7 +95,7 @@ static void operator_of(const struct checker *checker, CXCursor expression, char
 static bool is_of(const struct checker *checker, CXCursor expression, CXCursor enumeration)
 {
     char operator[8];
-    expression = strip(expression);
+    expression = strip_conversions(expression);
     struct parts parts = parts_of(expression);
     if (clang_equalCursors(clang_getTypeDeclaration(type_of(expression)), enumeration))
         return true;
@@ -184,7 +183,8 @@ static bool takes_literals(const struct checker *checker, CXCursor place)
 static void check_text(struct checker *checker, CXCursor parent, CXCursor conversion, CXCursor from)
 {
     if (type_of(conversion).kind != CXType_Pointer ||
-        clang_getCursorKind(strip(from)) != CXCursor_StringLiteral || takes_literals(checker, parent))
+        clang_getCursorKind(strip_conversions(from)) != CXCursor_StringLiteral ||
+        takes_literals(checker, parent))
         return;
     struct place place = place_of(clang_getCursorLocation(from));
     report_refuse(&checker->report, "check", &place,
@@ -247,7 +247,7 @@ static int count_arguments(CXCursor call, enum CXTypeKind kind)
 {
     int found = 0;
     for (int i = 0; i < clang_Cursor_getNumArguments(call); i++)
-        found += type_of(strip(clang_Cursor_getArgument(call, (unsigned)i))).kind == kind;
+        found += type_of(strip_conversions(clang_Cursor_getArgument(call, (unsigned)i))).kind == kind;
     return found;
 }
 
@@ -271,4 +271,30 @@ void check_math(struct checker *checker, CXCursor call, const char *name, const 
         report_refuse(&checker->report, "check", place,
                       "call of 'pow' with an f64 and another type: C++, as which CUDA compiles kernels, has "
                       "several 'pow' and cannot choose one: write `(f64)` before the other argument");
+}
+
+/* ---- sizes ---- */
+
+void check_sizeof(struct checker *checker, CXCursor expression)
+{
+    static const char truths[] = " < > <= >= == != && || ";
+    char first[16], operator[8] = "", word[12];
+    struct parts parts = parts_of(expression);
+    if (parts.count != 1 || strcmp(first_token(checker, expression, first, sizeof first), "sizeof") != 0)
+        return;
+    CXCursor operand = strip_conversions(parts.cursors[0]);
+    enum CXCursorKind kind = clang_getCursorKind(operand);
+    if (kind == CXCursor_BinaryOperator)
+        operator_of(checker, operand, operator, sizeof operator);
+    if (kind == CXCursor_UnaryOperator)
+        first_token(checker, operand, operator, sizeof operator);
+    snprintf(word, sizeof word, " %.7s ", operator);
+    if (kind != CXCursor_CharacterLiteral && strcmp(operator, "!") != 0 &&
+        (!operator[0] || !strstr(truths, word)))
+        return;
+    struct place place = place_of(clang_getCursorLocation(expression));
+    report_refuse(
+        &checker->report, "check", &place,
+        "the size of a letter or of a truth value, which is 4 in C and 1 in C++, as which CUDA compiles "
+        "kernels: name the type, as in `sizeof(u8)`");
 }

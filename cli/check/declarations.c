@@ -57,6 +57,8 @@ void check_type(struct checker *checker, CXCursor cursor, CXType type, const cha
                       "which devices cannot call; choose with `switch` or `if` instead",
                       what, name);
     const char *reason = unfit_scalar(inner.kind);
+    if (inner.kind == CXType_Record && clang_isVolatileQualifiedType(inner))
+        reason = "a volatile struct cannot be copied in C++: write `volatile` at its members";
     if (reason)
         report_refuse(&checker->report, "check", &place, "type of %s '%s': %s", what, name, reason);
 }
@@ -117,6 +119,71 @@ void check_hidden(struct checker *checker, CXCursor reference)
         name);
 }
 
+struct packing {
+    unsigned last_member, packed; /* offsets in the file; 0: none */
+};
+
+static enum CXChildVisitResult find_packing(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct packing *packing = data;
+    CXFile file;
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_FieldDecl)
+        packing->last_member = offset_of(clang_getCursorLocation(cursor), &file);
+    if (clang_getCursorKind(cursor) == CXCursor_PackedAttr)
+        packing->packed = offset_of(clang_getCursorLocation(cursor), &file);
+    return CXChildVisit_Continue;
+}
+
+/* CUDA's compiler takes it there for an attribute of the typedef, and says nothing. */
+static void check_packing(struct checker *checker, CXCursor cursor, const struct place *place,
+                          const char *name)
+{
+    struct packing packing = {0, 0};
+    clang_visitChildren(cursor, find_packing, &packing);
+    if (packing.packed > packing.last_member)
+        report_refuse(
+            &checker->report, "check", place,
+            "'packed' behind the members of '%s', where CUDA's compiler does not see it, so that sizes "
+            "differ: write `struct __attribute__((packed)) %s {`",
+            name, name);
+}
+
+struct twin {
+    CXCursor found;
+    char name[128];
+};
+
+static enum CXChildVisitResult find_twin(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct twin *twin = data;
+    char name[128];
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    (void)parent;
+    if (kind != CXCursor_StructDecl && kind != CXCursor_UnionDecl && kind != CXCursor_EnumDecl)
+        return CXChildVisit_Continue;
+    if (strcmp(take_string(clang_getCursorSpelling(cursor), name, sizeof name), twin->name) != 0)
+        return CXChildVisit_Continue;
+    twin->found = clang_getCanonicalCursor(cursor);
+    return CXChildVisit_Break;
+}
+
+void check_typedef(struct checker *checker, CXCursor cursor)
+{
+    struct twin twin = {clang_getNullCursor(), ""};
+    CXType type = clang_getCanonicalType(clang_getTypedefDeclUnderlyingType(cursor));
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    take_string(clang_getCursorSpelling(cursor), twin.name, sizeof twin.name);
+    clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_twin, &twin);
+    if (!checker->macro_is_broken && !clang_Cursor_isNull(twin.found) &&
+        !clang_equalCursors(clang_getCanonicalCursor(clang_getTypeDeclaration(type)), twin.found))
+        report_refuse(
+            &checker->report, "check", &place,
+            "the name '%s' is that of another struct, union or enum as well, of which C++ makes one: "
+            "choose another",
+            twin.name);
+}
+
 /* GYRE_PROTOCOL counts its messages in such a struct, with one member before theirs. */
 static const char protocol_prefix[] = "gyre_numbers_of_";
 
@@ -128,6 +195,7 @@ void check_struct(struct checker *checker, CXCursor cursor)
     if (!clang_isCursorDefinition(cursor))
         return;
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_packing(checker, cursor, &place, name);
     clang_visitChildren(cursor, count_member, &members);
     if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
         report_refuse(
@@ -181,6 +249,19 @@ static void check_length(struct checker *checker, const struct place *place, CXT
                       name);
 }
 
+/* Of the CPU's and CUDA's GYRE_CONSTANT more is to be declared than of what a pointer leads to. */
+static void check_constant_pointer(struct checker *checker, CXCursor cursor, const struct place *place,
+                                   const char *what, const char *name)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+    if (type.kind == CXType_Pointer && clang_getAddressSpace(clang_getPointeeType(type)) == 2)
+        report_refuse(
+            &checker->report, "check", place,
+            "%s '%s' leads to GYRE_CONSTANT memory, which only tables at file scope are in: use the table "
+            "by its name; of several choose with `switch`, or by the first index of one",
+            what, name);
+}
+
 void check_parameter(struct checker *checker, CXCursor cursor)
 {
     char name[128];
@@ -188,6 +269,7 @@ void check_parameter(struct checker *checker, CXCursor cursor)
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_type(checker, cursor, clang_getCursorType(cursor), "parameter");
     check_length(checker, &place, clang_getCursorType(cursor), name);
+    check_constant_pointer(checker, cursor, &place, "parameter", name);
 }
 
 static bool is_constant(CXType type)
@@ -262,6 +344,29 @@ static void check_value(struct checker *checker, CXCursor cursor, const struct p
                       "constant '%s' has no value, which C++ and OpenCL C want: write it behind a `=`", name);
 }
 
+static enum CXVisitorResult find_constant_member(CXCursor member, CXClientData data)
+{
+    *(bool *)data = is_constant(clang_getCursorType(member));
+    return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
+}
+
+/* A variable whose members C++ wants values for. */
+static void check_members(struct checker *checker, CXCursor cursor, const struct place *place,
+                          const char *name)
+{
+    bool found = false, pointed;
+    CXType type = strip_type(clang_getCanonicalType(clang_getCursorType(cursor)), &pointed);
+    if (!pointed && type.kind == CXType_Record &&
+        clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
+        clang_Type_visitFields(type, find_constant_member, &found);
+    if (found)
+        report_refuse(
+            &checker->report, "check", place,
+            "'%s' has a `const` member without a value, which C++ wants: give the variable a value, or "
+            "leave the member's `const` out",
+            name);
+}
+
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
 {
     char name[128];
@@ -272,6 +377,9 @@ void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
     check_type(checker, cursor, type, "variable");
     check_length(checker, &place, type, name);
     check_value(checker, cursor, &place, name);
+    if (in_function)
+        check_members(checker, cursor, &place, name);
+    check_constant_pointer(checker, cursor, &place, "variable", name);
     if (clang_getCursorTLSKind(cursor) != CXTLS_None)
         report_refuse(&checker->report, "check", &place,
                       "thread-local variable '%s': a lane's own values are local variables", name);
@@ -307,6 +415,64 @@ static bool is_helper(CXCursor function)
     return marked;
 }
 
+/* Whether the brackets behind the name close before the first parameter is declared. libclang has no word for it. */
+static bool is_old_style(const struct checker *checker, CXCursor function)
+{
+    CXFile file = NULL, other = NULL;
+    CXToken *tokens = NULL;
+    unsigned count = 0, open = 0;
+    bool closed = false;
+    char token[8];
+    if (clang_Cursor_getNumArguments(function) < 1)
+        return false;
+    const unsigned from = offset_of(clang_getCursorLocation(function), &file);
+    const unsigned to = offset_of(clang_getCursorLocation(clang_Cursor_getArgument(function, 0)), &other);
+    if (!file || !clang_File_isEqual(file, other) || from >= to)
+        return false; /* a macro's */
+    clang_tokenize(checker->unit,
+                   clang_getRange(clang_getLocationForOffset(checker->unit, file, from),
+                                  clang_getLocationForOffset(checker->unit, file, to)),
+                   &tokens, &count);
+    for (unsigned i = 0; i < count && !closed; i++) {
+        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), token, sizeof token);
+        open += strcmp(token, "(") == 0;
+        closed = strcmp(token, ")") == 0 && open-- == 1;
+    }
+    clang_disposeTokens(checker->unit, tokens, count);
+    return closed;
+}
+
+/* `u32 f(a) u32 a; { ... }`, and a type that is declared where the result's stands. */
+static void check_form(struct checker *checker, CXCursor cursor, const struct place *place, const char *name)
+{
+    bool pointed;
+    CXType result =
+        strip_type(clang_getCanonicalType(clang_getResultType(clang_getCursorType(cursor))), &pointed);
+    if (is_old_style(checker, cursor))
+        report_refuse(
+            &checker->report, "check", place,
+            "function '%s' declares its parameters behind the brackets, which C++ and OpenCL C do not "
+            "know: write their types within, as in `u32 %s(u32 n)`",
+            name, name);
+    if (is_inside(clang_getTypeDeclaration(result), cursor))
+        report_refuse(&checker->report, "check", place,
+                      "the result of '%s' declares its type, which C++ and so CUDA's compiler does not take: "
+                      "declare it in a line of its own before",
+                      name);
+}
+
+void check_inner_function(struct checker *checker, CXCursor cursor)
+{
+    char name[128];
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    report_refuse(
+        &checker->report, "check", &place,
+        "function '%s' is declared inside of another, where it cannot be GYRE_HELPER: declare it at file "
+        "scope",
+        name);
+}
+
 void check_function(struct checker *checker, CXCursor cursor)
 {
     char name[128];
@@ -326,4 +492,5 @@ void check_function(struct checker *checker, CXCursor cursor)
         report_refuse(&checker->report, "check", &place,
                       "function '%s' takes a variable number of arguments, which devices cannot pass", name);
     check_type(checker, cursor, clang_getResultType(type), "the result of");
+    check_form(checker, cursor, &place, name);
 }

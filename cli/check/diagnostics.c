@@ -50,6 +50,12 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
                       "a pointer to GYRE_GLOBAL (request, reply, state, buffers), GYRE_SHARED (scratch) or "
                       "GYRE_CONSTANT memory becomes one to other memory: write the same qualifier at the "
                       "parameter or variable, as in `GYRE_HELPER f32 sum(const GYRE_GLOBAL f32 *x)`");
+    else if (strstr(text, "parameter may not be qualified"))
+        report_refuse(
+            &checker->report, "check", place,
+            "an array among the parameters lies in memory of the caller's own: for GYRE_GLOBAL or "
+            "GYRE_SHARED memory write a pointer, as in `const GYRE_GLOBAL u16 *row` or, for several "
+            "dimensions, `const GYRE_GLOBAL u16 (*rows)[12]`");
     else
         report_refuse(&checker->report, "check", place,
                       "GYRE_GLOBAL, GYRE_SHARED and GYRE_CONSTANT say what "
@@ -60,6 +66,7 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
 static const char field_prefix[] = "use of undeclared identifier 'gyre_type_";
 static const char message_prefix[] = "use of undeclared identifier 'gyre_size_";
 static const char twice_static[] = "duplicate 'static' declaration specifier";
+static const char twice_inline[] = "duplicate 'inline' declaration specifier";
 static const char form_prefix[] = "use of undeclared identifier '";
 static const char bad_macro[] = "macro invocation";
 
@@ -205,7 +212,9 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
             "u64 or i64 in state, buffers or scratch");
     else if (strcmp(text, twice_static) == 0)
         report_refuse(&checker->report, "check", &place,
-                      "GYRE_CONSTANT is static already: leave `static` out");
+                      "GYRE_HELPER and GYRE_CONSTANT are static already: leave `static` out");
+    else if (strcmp(text, twice_inline) == 0)
+        report_refuse(&checker->report, "check", &place, "GYRE_HELPER is inline already: leave `inline` out");
     else if (is_absent_parameter(text))
         refuse_absent_parameter(checker, &place, text);
     else if (strstr(text, "address space"))

@@ -26,6 +26,9 @@ static const char opencl_functions[] =
     "mad_hi hadd rhadd add_sat sub_sat abs_diff upsample clz bitselect smoothstep maxmag minmag pown powr rootn "
     "sinpi cospi tanpi asinpi acospi atanpi exp10 sincos ";
 
+/* What NVRTC declares before a kernel's text. */
+static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize ";
+
 static bool in_list(const char *list, const char *name)
 {
     char word[72];
@@ -33,10 +36,11 @@ static bool in_list(const char *list, const char *name)
     return strstr(list, word) != NULL;
 }
 
-/* float4, uint16, ...: OpenCL C's vectors. */
+/* float4, uint16, ...: OpenCL C's vectors, and those of CUDA, which have one of one element, too. */
 static bool is_vector_type(const char *name)
 {
-    static const char elements[] = " char uchar short ushort int uint long ulong float double half ";
+    static const char elements[] =
+        " char uchar short ushort int uint long ulong longlong ulonglong float double half ";
     char element[16];
     size_t length = 0;
     while (length < sizeof element - 1 && isalpha((unsigned char)name[length])) {
@@ -45,7 +49,7 @@ static bool is_vector_type(const char *name)
     }
     element[length] = '\0';
     const char *width = name + length;
-    return in_list(elements, element) && in_list(" 2 3 4 8 16 ", width);
+    return in_list(elements, element) && in_list(" 1 2 3 4 8 16 ", width);
 }
 
 void check_name(struct checker *checker, CXCursor declaration)
@@ -58,22 +62,26 @@ void check_name(struct checker *checker, CXCursor declaration)
     else if (in_list(opencl_keywords, name))
         where = "a keyword in OpenCL C";
     else if (is_vector_type(name))
-        where = "a type in OpenCL C";
+        where = "a type in OpenCL C or CUDA";
     if (!name[0] || !where)
         return;
     struct place place = place_of(clang_getCursorLocation(declaration));
     report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, where);
 }
 
-void check_function_name(struct checker *checker, CXCursor function)
+void check_global_name(struct checker *checker, CXCursor declaration)
 {
     char name[128];
-    take_string(clang_getCursorSpelling(function), name, sizeof name);
-    if (!in_list(opencl_functions, name))
+    const char *whose = NULL;
+    take_string(clang_getCursorSpelling(declaration), name, sizeof name);
+    if (clang_getCursorKind(declaration) == CXCursor_FunctionDecl && in_list(opencl_functions, name))
+        whose = "that of a function in OpenCL C";
+    else if (in_list(cuda_names, name))
+        whose = "one of CUDA's own at file scope";
+    if (!whose)
         return;
-    struct place place = place_of(clang_getCursorLocation(function));
-    report_refuse(&checker->report, "check", &place,
-                  "the name '%s' is that of a function in OpenCL C: choose another", name);
+    struct place place = place_of(clang_getCursorLocation(declaration));
+    report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, whose);
 }
 
 struct switch_walk {
@@ -116,8 +124,130 @@ static enum CXChildVisitResult visit_switch(CXCursor cursor, CXCursor parent, CX
     return CXChildVisit_Continue;
 }
 
+/* ---- values of cases ---- */
+
+static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    (void)parent;
+    *(CXCursor *)data = cursor;
+    return CXChildVisit_Break;
+}
+
+/* Whether C++ takes the value of a case for one of the switch's type. */
+static bool fits(CXCursor value, enum CXTypeKind type)
+{
+    bool fits = true;
+    CXEvalResult result = clang_Cursor_Evaluate(value);
+    if (result && clang_EvalResult_getKind(result) == CXEval_Int) {
+        const bool is_unsigned = clang_EvalResult_isUnsignedInt(result) != 0;
+        const long long number = clang_EvalResult_getAsLongLong(result);
+        switch (type) {
+        case CXType_UInt:
+            fits = number >= 0 && number <= 0xffffffffLL;
+            break;
+        case CXType_Int:
+            fits = number >= -0x80000000LL && number <= 0x7fffffffLL;
+            break;
+        case CXType_ULong:
+            fits = is_unsigned || number >= 0;
+            break;
+        case CXType_Long:
+            fits = !is_unsigned || number >= 0;
+            break;
+        default:
+            break;
+        }
+    }
+    clang_EvalResult_dispose(result);
+    return fits;
+}
+
+struct cases {
+    struct checker *checker;
+    enum CXTypeKind type;
+};
+
+static enum CXChildVisitResult visit_case(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct cases *cases = data;
+    CXCursor value = clang_getNullCursor();
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_SwitchStmt)
+        return CXChildVisit_Continue; /* it is looked at by itself */
+    if (clang_getCursorKind(cursor) != CXCursor_CaseStmt)
+        return CXChildVisit_Recurse;
+    clang_visitChildren(cursor, take_first, &value);
+    if (!fits(strip_conversions(value), cases->type)) {
+        struct place place = place_of(clang_getCursorLocation(cursor));
+        report_refuse(
+            &cases->checker->report, "check", &place,
+            "the value of this case does not fit the type of the switch, which C++ and so CUDA's compiler "
+            "does not take: write a cast, of the switch's expression or of the value");
+    }
+    return CXChildVisit_Recurse;
+}
+
 void check_switch(struct checker *checker, CXCursor statement)
 {
     struct switch_walk walk = {checker, ""};
+    CXCursor choice = clang_getNullCursor();
     clang_visitChildren(statement, visit_switch, &walk);
+    clang_visitChildren(statement, take_first, &choice);
+    struct cases cases = {checker, clang_getCanonicalType(clang_getCursorType(choice)).kind};
+    clang_visitChildren(statement, visit_case, &cases);
+}
+
+/* ---- variables in loops ---- */
+
+enum { LOOP_NAMES = 8 };
+
+struct loop {
+    struct checker *checker;
+    char names[LOOP_NAMES][128];
+    unsigned count;
+    bool in_braces; /* names are looked for, not collected */
+};
+
+static enum CXChildVisitResult visit_declared(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct loop *loop = data;
+    char name[128];
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_VarDecl)
+        return CXChildVisit_Continue;
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (!loop->in_braces && loop->count < LOOP_NAMES)
+        memcpy(loop->names[loop->count++], name, sizeof name);
+    for (unsigned i = 0; loop->in_braces && i < loop->count; i++) {
+        if (strcmp(loop->names[i], name) != 0)
+            continue;
+        struct place place = place_of(clang_getCursorLocation(cursor));
+        report_refuse(
+            &loop->checker->report, "check", &place,
+            "'%s' is the name of a variable in the head of this loop, which C++ does not let its braces "
+            "have again: choose another",
+            name);
+    }
+    return CXChildVisit_Continue;
+}
+
+static enum CXChildVisitResult visit_loop(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct loop *loop = data;
+    enum CXCursorKind kind = clang_getCursorKind(cursor);
+    (void)parent;
+    if (kind == CXCursor_DeclStmt)
+        clang_visitChildren(cursor, visit_declared, loop);
+    if (kind == CXCursor_CompoundStmt && !loop->in_braces) {
+        loop->in_braces = true;
+        clang_visitChildren(cursor, visit_loop, loop);
+        loop->in_braces = false;
+    }
+    return CXChildVisit_Continue;
+}
+
+void check_for(struct checker *checker, CXCursor statement)
+{
+    struct loop loop = {.checker = checker};
+    clang_visitChildren(statement, visit_loop, &loop);
 }

@@ -24,6 +24,8 @@ static const struct word {
     {"typeof", "name the type"},
     {"__typeof__", "name the type"},
     {"__typeof", "name the type"},
+    {"__extension__", "leave it out"},
+    {"__COUNTER__", "write a number, or __LINE__"},
 };
 
 static const char *advice_for(const char *text)
@@ -34,12 +36,37 @@ static const char *advice_for(const char *text)
     return NULL;
 }
 
-/* A word and the one before it, and where they are. */
+/* A word and those before it, and where it is. */
 struct pair {
-    char before[64], text[64];
+    char earlier[64], before[64], text[64];
     CXSourceLocation location;
-    bool touches; /* nothing is between them */
+    bool touches; /* nothing is between it and the one before */
 };
+
+/* The brackets that are open. */
+struct brackets {
+    char open[256];
+    unsigned depth; /* may be more than there is room for */
+};
+
+static void count_bracket(struct brackets *brackets, const char *token)
+{
+    if (!token[0] || token[1])
+        return;
+    if (strchr("([{", token[0])) {
+        if (brackets->depth < sizeof brackets->open)
+            brackets->open[brackets->depth] = token[0];
+        brackets->depth++;
+    } else if (strchr(")]}", token[0]) && brackets->depth > 0) {
+        brackets->depth--;
+    }
+}
+
+static bool is_in_parentheses(const struct brackets *brackets)
+{
+    return brackets->depth > 0 && brackets->depth <= sizeof brackets->open &&
+           brackets->open[brackets->depth - 1] == '(';
+}
 
 static bool ends_text(const char *token)
 {
@@ -54,13 +81,72 @@ static bool is_name(const char *token)
 
 static bool is_prefixed_text(const char *token)
 {
-    return is_name(token) && strchr(token, '"') != NULL;
+    return is_name(token) && strpbrk(token, "\"'") != NULL;
+}
+
+static bool is_type_word(const char *token)
+{
+    return strcmp(token, "struct") == 0 || strcmp(token, "union") == 0 || strcmp(token, "enum") == 0;
+}
+
+/* A name with letters that C++ compilers, NVRTC among them, do not take. */
+static bool is_odd_name(const char *token)
+{
+    if (!is_name(token) && token[0] != '$' && !((unsigned char)token[0] & 0x80))
+        return false;
+    for (; *token; token++)
+        if (*token == '$' || ((unsigned char)*token & 0x80))
+            return !is_prefixed_text(token);
+    return false;
+}
+
+/* 1LL, 0xffULL, 3llu */
+static bool is_long_long(const char *token)
+{
+    size_t length = strlen(token);
+    if (token[0] < '0' || token[0] > '9')
+        return false;
+    if (token[length - 1] == 'u' || token[length - 1] == 'U')
+        length--;
+    return length > 2 &&
+           (strncmp(token + length - 2, "ll", 2) == 0 || strncmp(token + length - 2, "LL", 2) == 0);
+}
+
+/* What has another meaning in OpenCL C, without a word of its compilers. */
+static bool check_long_long(struct checker *checker, const struct pair *pair, const struct place *place)
+{
+    if (strcmp(pair->before, "long") == 0 && strcmp(pair->text, "long") == 0)
+        report_refuse(&checker->report, "check", place,
+                      "'long long', which has 128 bits in OpenCL C, so that results differ: use i64 or u64");
+    else if (is_long_long(pair->text))
+        report_refuse(
+            &checker->report, "check", place,
+            "'%s', which has 128 bits in OpenCL C, so that results differ: write L or UL behind the "
+            "number",
+            pair->text);
+    else
+        return false;
+    return true;
+}
+
+/* `struct {` or `enum name {` where C++ knows no type yet: among parameters, in a cast, in `sizeof`. */
+static void check_type_place(struct checker *checker, const struct pair *pair,
+                             const struct brackets *brackets, const struct place *place)
+{
+    if (strcmp(pair->text, "{") == 0 && is_in_parentheses(brackets) &&
+        (is_type_word(pair->before) || (is_type_word(pair->earlier) && is_name(pair->before))))
+        report_refuse(
+            &checker->report, "check", place,
+            "a type is declared within round brackets, which C++ and so CUDA's compiler does not take: "
+            "declare it in a line of its own before");
 }
 
 static void check_word(struct checker *checker, const struct pair *pair, bool in_macro)
 {
     const char *advice = advice_for(pair->text), *text = pair->text;
     struct place place = place_of(pair->location);
+    if (check_long_long(checker, pair, &place))
+        return;
     if (strcmp(pair->before, "[") == 0 && (strcmp(text, "static") == 0 || strcmp(text, "const") == 0 ||
                                            strcmp(text, "volatile") == 0 || strcmp(text, "restrict") == 0))
         report_refuse(&checker->report, "check", &place,
@@ -79,6 +165,12 @@ static void check_word(struct checker *checker, const struct pair *pair, bool in
             &checker->report, "check", &place,
             "a text with letters before its quotation mark, which OpenCL C does not know: leave them "
             "out");
+    else if (is_odd_name(text))
+        report_refuse(
+            &checker->report, "check", &place,
+            "the name '%s' has letters that CUDA's compiler does not take in names: use a to z, digits "
+            "and '_'",
+            text);
     else if (in_macro && library_advice(text) && !library_is_defined(checker, text))
         report_refuse(&checker->report, "check", &place,
                       "'%s' is of C's library, which other devices do not have: %s", text,
@@ -113,18 +205,24 @@ static void check_tokens(struct checker *checker, const CXToken *tokens, const C
                          unsigned count, const CXSourceRangeList *skipped)
 {
     struct pair pair = {.before = "", .text = ""};
+    struct brackets brackets = {.depth = 0};
     unsigned end = 0;
     for (unsigned i = 0; i < count; i++) {
         CXSourceRange range = clang_getTokenExtent(checker->unit, tokens[i]);
         if (clang_getTokenKind(tokens[i]) == CXToken_Comment)
             continue;
         pair.location = clang_getRangeStart(range);
+        memcpy(pair.earlier, pair.before, sizeof pair.earlier);
         memcpy(pair.before, pair.text, sizeof pair.before);
         take_string(clang_getTokenSpelling(checker->unit, tokens[i]), pair.text, sizeof pair.text);
         pair.touches = offset_of(pair.location) == end;
         end = offset_of(clang_getRangeEnd(range));
-        if (!(cursors && is_directive(cursors[i])) && !is_skipped(skipped, offset_of(pair.location)))
-            check_word(checker, &pair, !cursors);
+        if ((cursors && is_directive(cursors[i])) || is_skipped(skipped, offset_of(pair.location)))
+            continue;
+        struct place place = place_of(pair.location);
+        check_word(checker, &pair, !cursors);
+        check_type_place(checker, &pair, &brackets, &place);
+        count_bracket(&brackets, pair.text);
     }
 }
 
