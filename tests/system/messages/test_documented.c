@@ -30,6 +30,15 @@ static gyre_status put_note(order *message, const char *text)
     return status;
 }
 
+static gyre_status put_door(order *message, const char *text)
+{
+    const utf8 none = {0, 0};
+    gyre_status status = gyre_put(message, &message->to.door, &none, 1);
+    if (status == GYRE_OK)
+        status = gyre_put_text(message, gyre_items(utf8, message, message->to.door), text);
+    return status;
+}
+
 static void print_notes(const order_checked *message)
 {
     const order_line *line = gyre_items(order_line, message, message->lines);
@@ -89,8 +98,14 @@ static void try_order(gyre_runtime *runtime)
     gyre_queue *queue = launch(runtime, DOCUMENTED_KERNELS "/parts_order.gyre.c");
     must(put_order(&message));
     must(put_note(&message, "fragile"));
+    must(put_door(&message, "3b"));
     must(gyre_call(queue, &message, sizeof message, &reply, sizeof reply, NULL, gyre_in_ms(60000)));
     require(reply.total == 19.0f && reply.note_bytes == 7, "the order is added up");
+    require(reply.address_bytes == strlen("Hauptstraße") + strlen("3b"), "the door is part of the address");
+    must(put_order(&message));
+    must(gyre_put_text(&message, &message.to.door, "3b"));
+    require(gyre_message_check(GYRE_TYPE(order), &message, message.gyre_used) == GYRE_INVALID,
+            "an optional text is no text");
     print_notes(&reply);
 }
 
