@@ -78,6 +78,7 @@ struct gyre_kernel_revival {
     bool runs;                    /* turn.starting is the keeper's, who brings it back; under the lock */
     uint64_t verb;                /* what it was told last when its worker died */
     uint32_t refusals;            /* in a row, of new workers to launch it */
+    uint64_t answered;            /* requests of its queues, at the last death */
     uint32_t restarts, condemned; /* under the lock: workers that died under it; requests failed for that */
     uint64_t handled_before, failed_before; /* under the lock: requests, by those workers */
 };

@@ -180,6 +180,17 @@ static void condemn_doubtful(gyre_kernel *kernel, const char *reason)
     pthread_mutex_unlock(&kernel->lock);
 }
 
+/* A worker that answered a request had launched the kernel, even if it died before it said so. Under the lock. */
+static void forget_refusals(gyre_kernel *kernel)
+{
+    uint64_t answered = 0;
+    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+        answered += gyre_queue_first_unanswered(queue);
+    if (answered != kernel->revival.answered)
+        kernel->revival.refusals = 0;
+    kernel->revival.answered = answered;
+}
+
 /* Finds the culprit or a suspect, and notes whether anything was answered since the last death. */
 static void investigate(const struct gyre_recovery *recovery, const char *reason)
 {
@@ -190,6 +201,7 @@ static void investigate(const struct gyre_recovery *recovery, const char *reason
         pthread_mutex_lock(&kernel->lock);
         for (gyre_queue *queue = kernel->queues.first; kernel->revival.runs && queue; queue = queue->next)
             look_at_queue(kernel, queue, &sight);
+        forget_refusals(kernel);
         kernel->revival.seen = false;
         pthread_mutex_unlock(&kernel->lock);
     }

@@ -354,6 +354,24 @@ static void a_launch_that_a_worker_refuses_is_tried_with_the_next(void)
     gyre_close(runtime);
 }
 
+/* The same where a worker dies of the next request before it could say that it launched the kernel: it had answered one. */
+static void refusals_before_a_reply_count_no_more(void)
+{
+    const struct chosen_fault refuses = {GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, EIO},
+                              late = {GYRE_FAULT_WORKER_ANSWER, GYRE_FAULT_DELAY, 20};
+    need_fault_board();
+    gyre_runtime *runtime = open_isolated((const char *[]){"backend.cpu.restart_limit=5", NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 1));
+    arm_fault(&late, 1, UINT64_MAX / 2);
+    for (uint64_t i = 0; i < 3; i++) {
+        arm_fault(&refuses, 1, 4);
+        send_one(queue, CRASH_SEGFAULT, 0, i);
+        receive_reply(queue, i, i);
+    }
+    disarm_faults();
+    gyre_close(runtime);
+}
+
 static void a_kernel_that_every_worker_refuses_is_given_up(void)
 {
     const struct chosen_fault refuses = {GYRE_FAULT_WORKER_LAUNCH, GYRE_FAULT_FAIL, EIO};
@@ -750,6 +768,7 @@ static const named_case cases[] = {
      a_worker_that_cannot_be_started_accuses_no_request},
     {"a_launch_that_a_worker_refuses_is_tried_with_the_next",
      a_launch_that_a_worker_refuses_is_tried_with_the_next},
+    {"refusals_before_a_reply_count_no_more", refusals_before_a_reply_count_no_more},
     {"a_kernel_is_released_while_workers_refuse_it", a_kernel_is_released_while_workers_refuse_it},
     {"a_kernel_that_every_worker_refuses_is_given_up", a_kernel_that_every_worker_refuses_is_given_up},
     {"an_upload_outlives_workers_that_a_request_takes_down",
