@@ -144,6 +144,15 @@ RUN(fence_wide)
     machine_cache_drop_all(&warp->block->cache);
 }
 
+/* Holds back nothing that the block knows of others. */
+RUN(fence_release)
+{
+    (void)i;
+    (void)mask;
+    machine_stores_let_all_go(&warp->block->stores);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
 RUN(nothing)
 {
     (void)warp;
@@ -158,6 +167,6 @@ bool build_fence(struct ptx_reader *reader, const struct statement *s, struct in
         statement_has(s, "cta") || statement_has(s, "proxy") || statement_has(s, "mbarrier_init");
     const bool wide = statement_has(s, "gpu") || statement_has(s, "sys") || statement_has(s, "gl") ||
                       statement_has(s, "cluster");
-    i->run = narrow ? nothing : fence_wide;
+    i->run = narrow ? nothing : statement_has(s, "release") ? fence_release : fence_wide;
     return s->operand_count == 0 && (narrow || wide);
 }

@@ -76,6 +76,7 @@ START_TEST(a_weak_load_goes_stale_until_something_acquires)
     ck_assert_uint_eq(second_look("fence.acq_rel.sys;"), 2);
     ck_assert_uint_eq(second_look("membar.gl;"), 2);
     ck_assert_uint_eq(second_look("fence.acq_rel.cta;"), 1);
+    ck_assert_uint_eq(second_look("fence.release.sys;"), 1);
     ck_assert_uint_eq(second_look("atom.acquire.gpu.global.add.u64 %d3, [%d0+120], 1;"), 2);
     ck_assert_uint_eq(second_look("atom.relaxed.gpu.global.add.u64 %d3, [%d0+64], 1;"), 1);
     ck_assert_uint_eq(second_look("atom.relaxed.gpu.global.add.u64 %d3, [%d0], 1;"), 3);
@@ -146,6 +147,7 @@ START_TEST(a_fence_that_is_missing_is_found_when_stores_are_held)
     ck_assert(ever_seen_too_early(""));
     ck_assert(ever_seen_too_early("fence.acq_rel.cta;"));
     ck_assert_uint_eq(seen_too_early("fence.acq_rel.sys;"), 0);
+    ck_assert_uint_eq(seen_too_early("fence.release.sys;"), 0);
     unsetenv("EMULATOR_HOLD");
 }
 END_TEST

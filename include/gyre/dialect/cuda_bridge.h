@@ -363,7 +363,7 @@ GYRE_HELPER void gyre_bridge_lines_apart_(const gyre_block_view *view, const gyr
 #pragma unroll 1
         for (gyre_u32 part = 1; part < 4; part++)
             gyre_chunk_store_(to + part, gyre_bridge_quarter_(view, worker, slot, part));
-        gyre_fence_system_();
+        gyre_release_system_();
         gyre_chunk_store_(to, gyre_bridge_quarter_(view, worker, slot, 0));
     }
 }

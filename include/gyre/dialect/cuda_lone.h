@@ -181,7 +181,7 @@ GYRE_APART_ void gyre_post_lone_(gyre_block_view *view, const gyre_worker *worke
     const gyre_u32 lane = threadIdx.x & 31;
     gyre_u32 mine = 0;
     if (lane == 0 && (GYRE_POST_ALONE || atomicCAS(&view->posting, 0u, 1u) == 0)) {
-        gyre_fence_system_(); /* the payload, before the sequence */
+        gyre_release_system_(); /* the payload, before the sequence */
         gyre_chunk_store_(gyre_reply_at_(&view->served[worker->which], worker->first),
                           worker->cells[view->stage.request_chunks]);
         atomicExch(&view->posting, 0u);

@@ -53,6 +53,37 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
     return each > 1 ? 0xffffffffu / each + 1 : 0;
 }
 
+/* ---- shared memory ---- */
+
+/*
+ * By its own addresses, where a pointer to it was loaded: what the compiler makes of such a pointer are generic
+ * accesses, each with a branch around it, and a warp issues one instruction after the other.
+ */
+GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
+{
+    gyre_u64 address;
+    asm("cvta.to.shared.u64 %0,%1;" : "=l"(address) : "l"(pointer));
+    return (gyre_u32)address;
+}
+
+GYRE_HELPER gyre_chunk gyre_shared_load_if_(gyre_u32 there, gyre_u32 address)
+{
+    gyre_chunk chunk;
+    asm volatile("{ .reg .pred there; setp.ne.u32 there,%3,0; @there ld.shared.v2.u64 {%0,%1},[%2]; }"
+                 : "=l"(chunk.x), "=l"(chunk.y)
+                 : "r"(address), "r"(there)
+                 : "memory");
+    return chunk;
+}
+
+GYRE_HELPER void gyre_shared_store_if_(gyre_u32 there, gyre_u32 address, gyre_chunk chunk)
+{
+    asm volatile(
+        "{ .reg .pred there; setp.ne.u32 there,%3,0; @there st.shared.v2.u64 [%0],{%1,%2}; }" ::"r"(address),
+        "l"(chunk.x), "l"(chunk.y), "r"(there)
+        : "memory");
+}
+
 /* ---- bulk copies ---- */
 
 /*
@@ -77,13 +108,6 @@ GYRE_HELPER gyre_u32 gyre_reciprocal_(gyre_u32 each)
 #endif
 #if __CUDA_ARCH__ >= 900 && GYRE_MOVE_BULK
 #define GYRE_MOVE_BULK_ 1
-
-GYRE_HELPER gyre_u32 gyre_shared_address_(const void *pointer)
-{
-    gyre_u64 address;
-    asm("cvta.to.shared.u64 %0,%1;" : "=l"(address) : "l"(pointer));
-    return (gyre_u32)address;
-}
 
 GYRE_HELPER gyre_u32 gyre_comes_by_bulk_(const gyre_block_view *view)
 {
@@ -180,28 +204,27 @@ GYRE_APART_ void gyre_spread_(const gyre_block_view *view, const gyre_worker *wo
 {
     GYRE_IN_SHARED_(view);
     GYRE_IN_SHARED_(worker);
-    const gyre_chunk *place = gyre_dense_place_(view, worker);
+    const gyre_u32 place = gyre_shared_address_(gyre_dense_place_(view, worker));
+    const gyre_u32 cells = gyre_shared_address_(worker->cells);
     const gyre_u32 each = view->stage.request_chunks, apart = view->stage.cell - each;
     const gyre_u32 left = gyre_slot_chunks_(view) - each; /* of each slot */
-    const gyre_u32 reciprocal = gyre_reciprocal_(each), all = worker->count * each;
-    gyre_chunk *cells = worker->cells;
+    const gyre_u32 reciprocal = view->stage.request_reciprocal, all = worker->count * each;
+    gyre_u32 chunk = gyre_thread_of_(threads);
 #pragma unroll 1
     for (gyre_u32 first = 0; first < all; first += threads * GYRE_SPREAD_CHUNKS_) {
-        const gyre_u32 start = first + gyre_thread_of_(threads);
         gyre_chunk mine[GYRE_SPREAD_CHUNKS_];
+        gyre_u32 to[GYRE_SPREAD_CHUNKS_], there[GYRE_SPREAD_CHUNKS_];
 #pragma unroll
-        for (gyre_u32 j = 0; j < GYRE_SPREAD_CHUNKS_; j++) {
-            const gyre_u32 chunk = start + j * threads;
-            if (chunk < all)
-                mine[j] = place[gyre_message_of_(chunk, reciprocal) * left + chunk];
+        for (gyre_u32 j = 0; j < GYRE_SPREAD_CHUNKS_; j++, chunk += threads) {
+            const gyre_u32 slot = gyre_message_of_(chunk, reciprocal);
+            there[j] = chunk < all;
+            to[j] = cells + 16 * (slot * apart + chunk);
+            mine[j] = gyre_shared_load_if_(there[j], place + 16 * (slot * left + chunk));
         }
         gyre_worker_meets_(threads);
 #pragma unroll
-        for (gyre_u32 j = 0; j < GYRE_SPREAD_CHUNKS_; j++) {
-            const gyre_u32 chunk = start + j * threads;
-            if (chunk < all)
-                cells[gyre_message_of_(chunk, reciprocal) * apart + chunk] = mine[j];
-        }
+        for (gyre_u32 j = 0; j < GYRE_SPREAD_CHUNKS_; j++)
+            gyre_shared_store_if_(there[j], to[j], mine[j]);
     }
 }
 
@@ -255,7 +278,7 @@ GYRE_APART_ void gyre_fetch_loads_(const gyre_block_view *view, const gyre_worke
     GYRE_IN_SHARED_(worker);
     const gyre_served *queue = &view->served[worker->which];
     const gyre_u32 each = view->stage.request_chunks, cell = view->stage.cell, all = worker->count * each;
-    const gyre_u32 reciprocal = gyre_reciprocal_(each);
+    const gyre_u32 reciprocal = view->stage.request_reciprocal;
     const gyre_u64 first = worker->first;
 #pragma unroll 1
     for (gyre_u32 start = gyre_thread_of_(threads); start < all; start += threads * GYRE_STAGE_LOADS_) {
@@ -298,7 +321,7 @@ GYRE_HELPER void gyre_deliver_payloads_(const gyre_block_view *view, const gyre_
     const gyre_served *queue = &view->served[worker->which];
     const gyre_chunk *replies = worker->cells + view->stage.request_chunks;
     const gyre_u32 each = view->stage.reply_chunks, cell = view->stage.cell, all = worker->count * each;
-    const gyre_u32 reciprocal = gyre_reciprocal_(each), stride = queue->reply_stride;
+    const gyre_u32 reciprocal = view->stage.reply_reciprocal, stride = queue->reply_stride;
     const gyre_u64 first = worker->first, mask = queue->mask;
     gyre_u8 *const slots = queue->replies;
 #pragma unroll 4
@@ -357,7 +380,7 @@ GYRE_HELPER void gyre_deliver_batch_(const gyre_block_view *view, gyre_u32 batch
         most = count > most ? count : most;
     }
     if ((threadIdx.x & 31) < most)
-        gyre_fence_system_(); /* the payloads of all these workers, before the sequences */
+        gyre_release_system_(); /* the payloads of all these workers, before the sequences */
 #pragma unroll 1
     for (gyre_u32 rest = batch; rest; rest &= rest - 1)
         gyre_deliver_headers_(view, &view->workers[__ffs((int)rest) - 1]);
@@ -450,6 +473,8 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     view->stage.threads = threads;
     view->stage.request_chunks = request_chunks;
     view->stage.reply_chunks = reply_chunks;
+    view->stage.request_reciprocal = gyre_reciprocal_(request_chunks);
+    view->stage.reply_reciprocal = gyre_reciprocal_(reply_chunks);
     view->stage.cell = cell;
     view->stage.window = adapts ? least : most;
     view->stage.least = least;

@@ -85,6 +85,19 @@ GYRE_HELPER void gyre_fence_system_(void)
 }
 
 /*
+ * The same for stores alone, of what this thread does not look at what others wrote: a fence that acquires as well
+ * drops what the multiprocessor's cache holds, also what functions and handlers keep there of their own.
+ */
+GYRE_HELPER void gyre_release_system_(void)
+{
+#if __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
+    asm volatile("fence.release.sys;" ::: "memory");
+#else
+    gyre_fence_system_();
+#endif
+}
+
+/*
  * By who stores completions that go without a fence, before that. A store to memory that is not there is
  * reported late, and what follows may be out by then; a fence after it never ends. With -DGYRE_FENCED=1 no
  * completion leaves behind such a store (docs/reliability.md).
@@ -142,11 +155,13 @@ struct gyre_stage_place {
     gyre_u32 request_chunks, reply_chunks; /* of each message, its header included */
     gyre_u32 cell;                         /* from message to message; the reply follows the request */
     gyre_u32 window;                       /* messages that a worker takes at once */
-    gyre_u32 dense;                        /* a run is fetched as it lies in the ring */
-    gyre_u32 in_shared;                    /* cells are in shared memory */
-    gyre_u32 least;                        /* a block kernel's and an actor's window goes from this */
-    gyre_u32 most;                         /* up to this; 0: it is fixed */
-    gyre_u64 started;                      /* the clock when the block's run was there */
+    gyre_u32 request_reciprocal;           /* for gyre_message_of_ */
+    gyre_u32 reply_reciprocal;
+    gyre_u32 dense;     /* a run is fetched as it lies in the ring */
+    gyre_u32 in_shared; /* cells are in shared memory */
+    gyre_u32 least;     /* a block kernel's and an actor's window goes from this */
+    gyre_u32 most;      /* up to this; 0: it is fixed */
+    gyre_u64 started;   /* the clock when the block's run was there */
 };
 /* What a kernel says of its stage. */
 #define GYRE_STAGE_SHARED_ 1u

@@ -40,7 +40,7 @@ GYRE_HELPER void gyre_seal_reply_(const gyre_context *gyre, gyre_u64 index, gyre
     const gyre_u32 seal = gyre_seal_of_reply_(payload, length);
     gyre_u32 *const to = gyre->seals + GYRE_SEALS_ROUND(gyre->seal_mask + 1) + (index & gyre->seal_mask);
     asm volatile("st.relaxed.sys.global.u32 [%0],%1;" ::"l"(to), "r"(seal) : "memory");
-    gyre_fence_system_();
+    gyre_release_system_();
 }
 #else
 #define gyre_seal_queue_(gyre, queue)                           ((void)0)
