@@ -313,6 +313,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
 {
     const bool is_cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
+    const bool pocl = strstr(device->platform_version, "PoCL") || strstr(device->platform_version, "pocl");
     const uint32_t units = device->unit_count ? device->unit_count : 1;
     gyre_device_info now = {.size = info->size,
                             .memory_size = device->memory_size,
@@ -334,8 +335,9 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
     now.scratch_max = device->local_size > OWN_SHARED ? device->local_size - OWN_SHARED : 0;
     snprintf(now.name, sizeof now.name, "%s", device->name);
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);
-    snprintf(now.compiler, sizeof now.compiler, "%.80s, driver %.60s, %.100s", device->platform_version,
-             device->driver, device->options);
+    snprintf(now.compiler, sizeof now.compiler, "%.70s, driver %.40s%s%.15s, %.100s",
+             device->platform_version, device->driver, pocl ? ", work-groups by " : "",
+             pocl ? opencl_work_groups() : "", device->options);
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;
 }

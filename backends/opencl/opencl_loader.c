@@ -52,9 +52,17 @@ static gyre_status fill(const gyre_host *host, void *library)
  * an array of the work-item's own and reads past the array's end. It asks the environment for another way whenever
  * it compiles, and other platforms do not look. What the user chose stays.
  */
+static const char work_group_method[] = "POCL_WORK_GROUP_METHOD";
+
 static void choose_work_groups(void)
 {
-    setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
+    setenv(work_group_method, "loops", 0);
+}
+
+const char *opencl_work_groups(void)
+{
+    const char *method = getenv(work_group_method);
+    return method ? method : "";
 }
 
 static gyre_status load(const gyre_host *host)

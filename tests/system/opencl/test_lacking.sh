@@ -51,6 +51,12 @@ prints '{"scaled":8.0}'
 says "refuses the binary in '$GYRE_CACHE_DIR"
 says "compiled again from the source in it"
 
+# what PoCL makes of a handler depends on how it takes work-groups: what it made in another way is not taken
+run compile --backend opencl "$scale"
+prints "cache: hit"
+POCL_WORK_GROUP_METHOD=workitemloops run compile --backend opencl "$scale"
+prints "cache: miss"
+
 # memory of its own, coarse-grained: messages name buffers all the same, and what is freed is not touched. (With memory of the
 # host that kernels reach it is conformance/opencl_gathered.)
 with far,copied_only messages_name_buffers a_freed_buffer_is_not_found handlers_write_named_buffers a_thousand_buffers_have_names
