@@ -75,7 +75,7 @@ report_peers()
 }
 
 # report BACKEND FOLDER [PROBES]. FLAT_SECONDS: of full load at the end, 120; 0 leaves the long stress out. SANITIZE_SECONDS:
-# for the vendor's sanitizer, 80.
+# for the vendor's sanitizer, 120.
 report()
 {
     local backend="$1" folder="${2:?which folder?}" probes="${3:-}" file stress=null
@@ -94,7 +94,7 @@ report()
         printf ' "kernels": %s,\n' "$(LIMIT=20 as_text 150 "$here/run" kernels "$backend")"
         if [[ "$backend" == cuda ]]; then
             printf ' "driver_only": %s,\n' "$(LIMIT=20 as_text 60 "$here/run" driver-only)"
-            printf ' "sanitizer": %s,\n' "$(LIMIT=20 as_text "${SANITIZE_SECONDS:-80}" "$here/run" sanitize)"
+            printf ' "sanitizer": %s,\n' "$(LIMIT=60 as_text "${SANITIZE_SECONDS:-120}" "$here/run" sanitize)"
         fi
         if ((${FLAT_SECONDS:-120} > 0)); then
             stress=$(LIMIT=60 as_text $((240 + ${FLAT_SECONDS:-120})) "$here/run" stress-long "$backend" "${FLAT_SECONDS:-120}")
