@@ -68,7 +68,6 @@ const char *opencl_work_groups(void)
 static gyre_status load(const gyre_host *host)
 {
     void *library = NULL;
-    choose_work_groups();
     if (host->library_open(library_name, &library) != GYRE_OK)
         return host->error(
             GYRE_UNAVAILABLE,
@@ -76,6 +75,7 @@ static gyre_status load(const gyre_host *host)
             "load; install one (Debian, Ubuntu: apt install ocl-icd-libopencl1) and a platform, as "
             "pocl-opencl-icd for the processor",
             library_name);
+    choose_work_groups();
     return fill(host, library);
 }
 

@@ -117,10 +117,22 @@ size_t find_function(struct checker *checker, CXCursor cursor)
     return checker->function_count++;
 }
 
-/* Names of functions that CUDA has for several types, beside which a kernel may have its own. */
-static const char overloaded[] =
-    " min max abs any all ballot umin umax rhypot rcbrt norm3d norm4d normcdf erfinv "
-    "erfcinv erfcx ";
+/* Names of functions that CUDA has for several types, beside which a kernel may have its own: by how many
+ * arguments they take. */
+static const char *const overloaded[] = {NULL, " abs any all ballot rcbrt normcdf erfinv erfcinv erfcx ",
+                                         " min max umin umax rhypot ", " norm3d ", " norm4d "};
+
+static bool is_overloaded(const char *name, int arguments)
+{
+    return arguments > 0 && arguments < (int)(sizeof overloaded / sizeof overloaded[0]) &&
+           in_names(overloaded[arguments], name);
+}
+
+/* CUDA's take numbers. */
+static bool is_number(CXType type)
+{
+    return type.kind != CXType_Pointer && type.kind != CXType_Record;
+}
 
 /* Of those, C++ takes the one that the arguments fit best: the kernel's, as in C, only where they are of its types. */
 static void check_overload(struct checker *checker, CXCursor call, CXCursor definition, const char *name,
@@ -128,10 +140,14 @@ static void check_overload(struct checker *checker, CXCursor call, CXCursor defi
 {
     char type[64];
     const CXType function = clang_getCursorType(definition);
-    for (int i = 0; in_names(overloaded, name) && i < clang_Cursor_getNumArguments(call); i++) {
+    const int arguments = clang_Cursor_getNumArguments(call);
+    if (!is_overloaded(name, arguments))
+        return;
+    for (int i = 0; i < arguments; i++) {
         const CXType parameter = clang_getCanonicalType(clang_getArgType(function, (unsigned)i));
         const CXCursor argument = strip_conversions(clang_Cursor_getArgument(call, (unsigned)i));
-        if (clang_getCanonicalType(clang_getCursorType(argument)).kind == parameter.kind)
+        if (!is_number(parameter) ||
+            clang_getCanonicalType(clang_getCursorType(argument)).kind == parameter.kind)
             continue;
         take_string(clang_getTypeSpelling(clang_getArgType(function, (unsigned)i)), type, sizeof type);
         report_refuse(

@@ -57,7 +57,7 @@ void check_type(struct checker *checker, CXCursor cursor, CXType type, const cha
                       "which devices cannot call; choose with `switch` or `if` instead",
                       what, name);
     const char *reason = unfit_scalar(inner.kind);
-    if (inner.kind == CXType_Record && clang_isVolatileQualifiedType(inner))
+    if (!pointed && inner.kind == CXType_Record && clang_isVolatileQualifiedType(inner))
         reason = "a volatile struct cannot be copied in C++: write `volatile` at its members";
     if (reason)
         report_refuse(&checker->report, "check", &place, "type of %s '%s': %s", what, name, reason);
@@ -415,6 +415,20 @@ static bool is_helper(CXCursor function)
     return marked;
 }
 
+/* A macro made the name, so what stands in the file are the macro's words. */
+static bool is_macros(const struct checker *checker, CXCursor function)
+{
+    CXFile file = NULL;
+    char name[128], written[128] = "";
+    const unsigned at = offset_of(clang_getCursorLocation(function), &file);
+    CXToken *token = clang_getToken(checker->unit, clang_getLocationForOffset(checker->unit, file, at));
+    if (token) {
+        take_string(clang_getTokenSpelling(checker->unit, *token), written, sizeof written);
+        clang_disposeTokens(checker->unit, token, 1);
+    }
+    return strcmp(written, take_string(clang_getCursorSpelling(function), name, sizeof name)) != 0;
+}
+
 /* Whether the brackets behind the name close before the first parameter is declared. libclang has no word for it. */
 static bool is_old_style(const struct checker *checker, CXCursor function)
 {
@@ -423,7 +437,7 @@ static bool is_old_style(const struct checker *checker, CXCursor function)
     unsigned count = 0, open = 0;
     bool closed = false;
     char token[8];
-    if (clang_Cursor_getNumArguments(function) < 1)
+    if (clang_Cursor_getNumArguments(function) < 1 || is_macros(checker, function))
         return false;
     const unsigned from = offset_of(clang_getCursorLocation(function), &file);
     const unsigned to = offset_of(clang_getCursorLocation(clang_Cursor_getArgument(function, 0)), &other);
@@ -454,7 +468,8 @@ static void check_form(struct checker *checker, CXCursor cursor, const struct pl
             "function '%s' declares its parameters behind the brackets, which C++ and OpenCL C do not "
             "know: write their types within, as in `u32 %s(u32 n)`",
             name, name);
-    if (is_inside(clang_getTypeDeclaration(result), cursor))
+    const CXCursor type = clang_getTypeDeclaration(result);
+    if (clang_isCursorDefinition(type) && is_inside(type, cursor) && !is_macros(checker, cursor))
         report_refuse(&checker->report, "check", place,
                       "the result of '%s' declares its type, which C++ and so CUDA's compiler does not take: "
                       "declare it in a line of its own before",

@@ -36,11 +36,9 @@ static bool in_list(const char *list, const char *name)
     return strstr(list, word) != NULL;
 }
 
-/* float4, uint16, ...: OpenCL C's vectors, and those of CUDA, which have one of one element, too. */
-static bool is_vector_type(const char *name)
+/* float4, uint16, ... */
+static bool is_vector(const char *name, const char *elements, const char *widths)
 {
-    static const char elements[] =
-        " char uchar short ushort int uint long ulong longlong ulonglong float double half ";
     char element[16];
     size_t length = 0;
     while (length < sizeof element - 1 && isalpha((unsigned char)name[length])) {
@@ -49,7 +47,19 @@ static bool is_vector_type(const char *name)
     }
     element[length] = '\0';
     const char *width = name + length;
-    return in_list(elements, element) && in_list(" 1 2 3 4 8 16 ", width);
+    return in_list(elements, element) && in_list(widths, width);
+}
+
+static bool is_opencl_vector(const char *name)
+{
+    return is_vector(name, " char uchar short ushort int uint long ulong float double half ", " 2 3 4 8 16 ");
+}
+
+/* At file scope: elsewhere a name hides them, as names do. */
+static bool is_cuda_vector(const char *name)
+{
+    return is_vector(name, " char uchar short ushort int uint long ulong longlong ulonglong float double ",
+                     " 1 2 3 4 ");
 }
 
 void check_name(struct checker *checker, CXCursor declaration)
@@ -61,8 +71,8 @@ void check_name(struct checker *checker, CXCursor declaration)
         where = "a keyword in C++, which some devices compile kernels as";
     else if (in_list(opencl_keywords, name))
         where = "a keyword in OpenCL C";
-    else if (is_vector_type(name))
-        where = "a type in OpenCL C or CUDA";
+    else if (is_opencl_vector(name))
+        where = "a type in OpenCL C";
     if (!name[0] || !where)
         return;
     struct place place = place_of(clang_getCursorLocation(declaration));
@@ -76,7 +86,7 @@ void check_global_name(struct checker *checker, CXCursor declaration)
     take_string(clang_getCursorSpelling(declaration), name, sizeof name);
     if (clang_getCursorKind(declaration) == CXCursor_FunctionDecl && in_list(opencl_functions, name))
         whose = "that of a function in OpenCL C";
-    else if (in_list(cuda_names, name))
+    else if (in_list(cuda_names, name) || (!is_opencl_vector(name) && is_cuda_vector(name)))
         whose = "one of CUDA's own at file scope";
     if (!whose)
         return;

@@ -97,8 +97,8 @@ static int connect_until(int socket, const char *path, uint64_t deadline_ns)
     do {
         limit_wait(socket, deadline_ns);
         error = connect(socket, (const struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
-    } while (error == EINTR || (error == EAGAIN && gyre_clock_ns() < deadline_ns));
-    return error;
+    } while ((error == EINTR || error == EAGAIN) && gyre_clock_ns() < deadline_ns);
+    return error == EINTR ? EAGAIN : error; /* signals that kept coming */
 }
 
 gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int *out)

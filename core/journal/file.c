@@ -100,7 +100,8 @@ static gyre_status open_folder(const char *folder, struct gyre_journal_file *out
         return gyre_error_set(
             GYRE_UNAVAILABLE,
             "the folder for journals '%s' can be neither made nor opened: %s; name another one in journal_dir",
-            folder, strerror(errno == ENOENT ? made : errno)); /* else it is there */
+            folder,
+            strerror(errno == ENOENT && made && made != EEXIST ? made : errno)); /* else it is there */
     return out->synced ? sync_parent(folder, out) : GYRE_OK;
 }
 

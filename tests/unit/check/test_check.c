@@ -268,7 +268,7 @@ static const struct case_of_rule broken[] = {
     {NULL, "goto new;\nnew: reply->n = 1;", BODY + 1, "the name 'new' is a keyword in C++"},
     {NULL, "goto kernel;\nkernel: reply->n = 1;", BODY + 1, "the name 'kernel' is a keyword in OpenCL C"},
     {"typedef struct dim3 { u32 x; } dim3;", NULL, HELPERS, "the name 'dim3' is one of CUDA's own"},
-    {"typedef struct int1 { u32 x; } int1;", NULL, HELPERS, "the name 'int1' is a type in OpenCL C or CUDA"},
+    {"typedef struct int1 { u32 x; } int1;", NULL, HELPERS, "the name 'int1' is one of CUDA's own"},
     {"GYRE_HELPER u32 threadIdx(u32 n) { return n; }", "reply->n = threadIdx(2);", HELPERS,
      "the name 'threadIdx' is one of CUDA's own"},
     {"enum { warpSize = 3 };", "reply->n = warpSize;", HELPERS, "the name 'warpSize' is one of CUDA's own"},
@@ -305,6 +305,20 @@ START_TEST(each_rule_refuses_with_its_line_and_reason)
 END_TEST
 
 static const struct case_of_rule kept[] = {
+    /* what macros made is no old style, and types of theirs are not inside of functions */
+    {"#define FN(name) name##_f32\nGYRE_HELPER f32 FN(add)(f32 a, f32 b) { return a + b; }",
+     "reply->a[0] = add_f32(1, 2);", 0, ""},
+    {"#define PAIR(T) typedef struct pair_##T { T x; } pair_##T; GYRE_HELPER pair_##T make_##T(T x) { pair_##T p = "
+     "{x}; return p; }\nPAIR(f32)",
+     "reply->a[0] = make_f32(2.0f).x;", 0, ""},
+    /* CUDA's functions of these names take numbers, and as many as always */
+    {"GYRE_HELPER u32 max(const u32 *v, u32 n) { return v[n - 1]; }",
+     "u32 v[4] = {0}; reply->n = max(v, 4u);", 0, ""},
+    {"GYRE_HELPER u32 min(u32 a, u32 b, u32 c) { return a < b ? a : b < c ? b : c; }",
+     "reply->n = min(request->n, 2, 3);", 0, ""},
+    {"typedef struct cell { u32 n; } cell;",
+     "u32 v[2] = {1, 2}; volatile cell *c = (volatile cell *)v; reply->n = c->n;", 0, ""},
+    {NULL, "u32 int1 = request->n, float1 = 2, longlong2 = 3; reply->n = int1 + float1 + longlong2;", 0, ""},
     {NULL, "reply->n = request->n;", 0, ""},
     {"GYRE_HELPER u32 f(u32 n) { return n + 1; }\nGYRE_HELPER u32 g(u32 n) { return f(f(n)); }",
      "reply->n = g(f(request->n));", 0, ""},

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "ring_device.h"
 #include "test_ring.h"

@@ -87,7 +87,8 @@ START_TEST(blocks_that_changed_are_told)
     for (uint64_t block = 0; block < 3; block++)
         ck_assert(gyre_store_changed(&store, block)); /* there is none before */
     write_next(1);
-    gyre_store_next(&store)[GYRE_STORE_BLOCK] = 9;
+    unsigned char *next = gyre_store_next(&store);
+    next[GYRE_STORE_BLOCK] = 9;
     gyre_store_seal(&store);
     gyre_store_commit(&store);
     ck_assert(!gyre_store_changed(&store, 0) && gyre_store_changed(&store, 1) &&
