@@ -174,6 +174,18 @@ gyre_status opencl_warm_up(gyre_resident *resident)
 
 /* ---- completing ---- */
 
+/*
+ * Whether the oldest epoch of its queue completed a request. Clients that were quick have taken its completion
+ * and sent another request into its slot, and a later epoch under way may have completed that one, too.
+ */
+static bool is_complete(const struct opencl_epoch *epoch, gyre_u64 index)
+{
+    const gyre_u64 end = epoch->first + epoch->queue->under_way;
+    const gyre_u64 sequence =
+        __atomic_load_n(&opencl_reply_slot(epoch->queue, index)->sequence, __ATOMIC_ACQUIRE);
+    return sequence - 1 - index < end - index;
+}
+
 /* An epoch that was called off: what it did not begin is asked for again. Returns how many it completed. */
 static uint32_t settle_called_off(struct opencl_epoch *epoch)
 {
@@ -181,7 +193,7 @@ static uint32_t settle_called_off(struct opencl_epoch *epoch)
     uint32_t complete = 0;
     for (uint32_t i = 0; i < epoch->count; i++) {
         const gyre_u64 index = epoch->first + i;
-        if (__atomic_load_n(&opencl_reply_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1)
+        if (is_complete(epoch, index))
             complete++;
         else if (queue->next > index)
             queue->next = index;
@@ -267,8 +279,7 @@ gyre_status opencl_collect(gyre_resident *resident)
     gyre_status status = await(resident, epoch);
     if (status == GYRE_OK && resident->device->direct) {
         failed = opencl_failed_since(resident);
-        if (__atomic_load_n(&opencl_reply_slot(epoch->queue, epoch->first + epoch->count - 1)->sequence,
-                            __ATOMIC_ACQUIRE) != epoch->first + epoch->count ||
+        if (!is_complete(epoch, epoch->first + epoch->count - 1) ||
             __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != epoch->command)
             complete = settle_called_off(epoch);
     } else if (status == GYRE_OK) {

@@ -149,13 +149,14 @@ static void sleep_at_bell(struct gyre_relay *relay)
     __atomic_fetch_add(&relay->target->state.credit_waiters, held, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
     __atomic_fetch_add(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
+    const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(1);
     if (held)
         gyre_queue_log_tell_journal(relay->target);
     uint32_t seen = __atomic_load_n(&shared->device.bell, __ATOMIC_ACQUIRE); /* before the look */
     bool worked = look_again(relay, held != 0, &deadline, &rung);
     if (!worked && rung)
-        gyre_futex_wait(&shared->device.bell, seen, deadline);
+        gyre_futex_wait(&shared->device.bell, seen, gyre_park_until(parked_ns, deadline));
     else if (!worked)
         gyre_nap(deadline); /* the device rings no bell */
     __atomic_fetch_sub(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);

@@ -147,6 +147,7 @@ static gyre_status park(const struct waiter *waiter)
     gyre_queue *queue = waiter->queue;
     gyre_status status = GYRE_AGAIN;
     __atomic_fetch_add(waiter->announce, 1, __ATOMIC_SEQ_CST);
+    const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(queue->light_waits);
     while (status == GYRE_AGAIN) {
         uint32_t seen =
@@ -159,7 +160,7 @@ static gyre_status park(const struct waiter *waiter)
         if (now_ns >= waiter->deadline_ns)
             status = GYRE_TIMEOUT;
         else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
-            gyre_futex_wait(waiter->bell, seen, until(waiter, now_ns));
+            gyre_futex_wait(waiter->bell, seen, gyre_park_until(parked_ns, until(waiter, now_ns)));
         else
             gyre_nap(waiter->deadline_ns); /* it rings no bell */
     }

@@ -111,6 +111,7 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
 {
     gyre_status status = GYRE_AGAIN;
     announce(group, 1);
+    const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(group->queues[0]->light_waits);
     while (status == GYRE_AGAIN) {
         uint32_t seen[GYRE_QUEUES_MAX];
@@ -125,7 +126,7 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
         else if (naps)
             gyre_nap(deadline_ns);
         else
-            sleep_on(group, seen, deadline_ns);
+            sleep_on(group, seen, gyre_park_until(parked_ns, deadline_ns));
     }
     announce(group, UINT32_MAX);
     return status;

@@ -214,18 +214,19 @@ static bool spin(const gyre_resident *resident, uint64_t command, uint64_t turns
 
 /*
  * Announce, barrier, look once more, sleep: either a sender sees `parked` and rings, or the last look sees
- * its request. waiting.h has the argument.
+ * its request, or, of a sender in another process, the look after that. waiting.h has the argument.
  */
 static void park(gyre_resident *resident, uint64_t command)
 {
     gyre_control_region *control = resident->control;
     __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(resident->light_barriers);
     for (;;) {
         uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
         if (has_work(resident, command))
             break;
-        gyre_futex_wait(&control->doorbell.bell, seen, UINT64_MAX);
+        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, UINT64_MAX));
     }
     __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
 }

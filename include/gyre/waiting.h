@@ -6,8 +6,14 @@
  * Parking without a fence on the fast path: the side that parks announces itself (a plain store), calls
  * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,
  * calls gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier
- * on every core that runs a registered process, so either the sleeper sees what was published or the
+ * on every core that runs a thread of this process, so either the sleeper sees what was published or the
  * publisher sees the sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence.
+ *
+ * Between processes the barrier does not reach the publisher, whose store may still be on its way when the
+ * sleeper looks: a sleeper that shares memory with another process bounds its sleeps by gyre_park_until, and
+ * so looks a second time when the store has long arrived. (membarrier's GLOBAL_EXPEDITED is no help: Linux,
+ * as of 6.18, misses cores that switched between idling and threads of one process since it registered, or
+ * since one of its threads ended there.)
  *
  * Stability: like backend.h.
  */
@@ -50,7 +56,7 @@ static inline void gyre_spin_pause(void)
  */
 static inline int gyre_barrier_register(void)
 {
-    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 /** The publisher's side, between "publish" and "is anybody parked?". */
@@ -65,8 +71,18 @@ static inline void gyre_barrier_light(int heavy_works)
 /** The sleeper's side, between "announce" and "look once more". */
 static inline void gyre_barrier_heavy(int heavy_works)
 {
-    if (!heavy_works || syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0) != 0)
+    if (!heavy_works || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/** A store has reached every processor after so long: it waits for the lines of some stores before it. */
+#define GYRE_STORES_ARRIVE_NS UINT64_C(1000000)
+
+/** Until when a side may sleep that announced at `parked_ns` (gyre_clock_ns) that it parks. */
+static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t deadline_ns)
+{
+    const uint64_t arrived_ns = parked_ns + GYRE_STORES_ARRIVE_NS;
+    return arrived_ns < deadline_ns && gyre_clock_ns() < arrived_ns ? arrived_ns : deadline_ns;
 }
 
 /**

@@ -126,6 +126,46 @@ static void threads_share_a_queue(struct conformance *test)
     }
 }
 
+static void *send_until_told(void *argument)
+{
+    struct load *load = argument;
+    while (!__atomic_load_n(&load->stop, __ATOMIC_ACQUIRE)) {
+        words_1 request = {{load->calls}};
+        gyre_status status = gyre_send(load->queue, &request, sizeof request, NULL, gyre_in_ms(10));
+        require(status == GYRE_OK || status == GYRE_TIMEOUT);
+        load->calls += status == GYRE_OK;
+    }
+    return NULL;
+}
+
+static void receive_tripled(gyre_queue *queue, uint64_t word)
+{
+    words_1 reply;
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    require(reply.w[0] == word * 3);
+}
+
+/* Its few slots hold a later message while the device still ends the work that brought an earlier one. */
+static void a_small_queue_is_used_again_and_again(struct conformance *test)
+{
+    enum { QUEUES = 20, CAPACITY = 4 };
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    for (int i = 0; i < QUEUES; i++) {
+        gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = CAPACITY});
+        struct load load = {.queue = queue};
+        pthread_t thread;
+        uint64_t received = 0;
+        require(pthread_create(&thread, NULL, send_until_told, &load) == 0);
+        for (uint64_t end = gyre_in_ms(20); received < 100 || gyre_now_ns() < end; received++)
+            receive_tripled(queue, received);
+        __atomic_store_n(&load.stop, 1, __ATOMIC_RELEASE);
+        pthread_join(thread, NULL);
+        while (received < load.calls)
+            receive_tripled(queue, received++);
+        gyre_queue_close(queue);
+    }
+}
+
 static void indices_cross_the_32_bit_wrap(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
@@ -228,6 +268,7 @@ const struct conformance_case queue_cases[] = {
     {"queues_come_and_go_under_load", queues_come_and_go_under_load},
     {"queues_move_between_blocks", queues_move_between_blocks},
     {"threads_share_a_queue", threads_share_a_queue},
+    {"a_small_queue_is_used_again_and_again", a_small_queue_is_used_again_and_again},
     {"indices_cross_the_32_bit_wrap", indices_cross_the_32_bit_wrap},
     {"a_full_queue_follows_its_policy", a_full_queue_follows_its_policy},
     {"the_oldest_is_dropped_when_so_told", the_oldest_is_dropped_when_so_told},

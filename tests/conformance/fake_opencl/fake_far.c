@@ -156,7 +156,10 @@ EXPORTED cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, 
 {
     if (far)
         nudge();
-    return REAL(clGetEventInfo)(event, what, size, value, needed);
+    const cl_int code = REAL(clGetEventInfo)(event, what, size, value, needed);
+    if (code == CL_SUCCESS && what == CL_EVENT_COMMAND_EXECUTION_STATUS && value)
+        fake_tell_late(value);
+    return code;
 }
 
 EXPORTED cl_int clWaitForEvents(cl_uint count, const cl_event *events)

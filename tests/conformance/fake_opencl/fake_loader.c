@@ -10,6 +10,7 @@
  *   copied_only       with far: memory of the host that kernels reach; without this word they have
  *                     cl_nv_create_buffer for it
  *   sleepy            a kernel starts only when another command is enqueued, as PoCL's threads may sleep
+ *   late              that a command is over is told one time of so many that it is asked for
  *   dies              a kernel's command fails as out of resources, from the third on
  *
  * Only what the tests of the backend need. One lock, around the kernels that sleep.
@@ -26,7 +27,7 @@
  * OpenCL's */
 #define REACHING " cl_nv_create_buffer"
 
-enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2 };
+enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2, TOLD_EVERY = 16 };
 
 bool fake_lacks(const char *what)
 {
@@ -174,6 +175,13 @@ EXPORTED cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
     all[count] = sleeper;
     return REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, count + 1, all,
                                         event);
+}
+
+void fake_tell_late(cl_int *state)
+{
+    static atomic_uint told;
+    if (*state == CL_COMPLETE && fake_lacks("late") && atomic_fetch_add(&told, 1) % TOLD_EVERY != 0)
+        *state = CL_RUNNING;
 }
 
 EXPORTED cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint count, const cl_event *events,

@@ -30,5 +30,7 @@ __attribute__((visibility("hidden"))) bool fake_lacks(const char *what);
 __attribute__((visibility("hidden"))) bool fake_is_reaching(void);
 /** Puts what a device with memory of its own tells into the place of what it told; fake_far.c. */
 __attribute__((visibility("hidden"))) void fake_tell_far(cl_device_info what, void *value);
+/** Puts what a slow driver tells into the place of what it told. */
+__attribute__((visibility("hidden"))) void fake_tell_late(cl_int *state);
 
 #endif

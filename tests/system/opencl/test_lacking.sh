@@ -83,6 +83,9 @@ done
 FAKE_OPENCL=sleepy run call --backend opencl --set backend.opencl.mode=resident "$scale" '{"value":6,"factor":2}'
 prints '{"scaled":12.0}'
 
+# work that is over long before the driver says so: its slots hold later messages by then
+with late a_small_queue_is_used_again_and_again
+
 # a command that fails on the device: the kernel ends with the reason, and who sleeps wakes up, whatever its deadline
 for idle in adaptive park; do
     FAKE_OPENCL=dies run call --backend opencl --timeout 0 --set "queue.default.idle=$idle" "$scale" \

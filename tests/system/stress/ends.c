@@ -30,7 +30,10 @@ static void *receive_until_closed(void *argument)
     gyre_completion completion;
     gyre_status status;
     stamp reply;
+    uint64_t next = 0; /* the least index that may come: what comes twice comes out of order */
     while ((status = gyre_receive(side->queue, &reply, sizeof reply, &completion, GYRE_FOREVER)) == GYRE_OK) {
+        require(completion.index >= next);
+        next = completion.index + 1;
         bool replied = completion.outcome == GYRE_REPLIED;
         require(!replied || is_reply(&reply, reply.producer, reply.number));
         side->replied += replied;

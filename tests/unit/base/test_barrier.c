@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The asymmetric barrier of waiting.h, between two processors: of two threads that each store and then look, one
+ * sees the other. The light side's store waits behind many others, so that its look is early by microseconds;
+ * without the heavy side's barrier both miss each other some hundred times here.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "gyre/waiting.h"
+#include "unit/unit.h"
+
+enum {
+    ROUNDS = 10,
+    MEETINGS = 2000, /* of a round */
+    STORES_BEFORE = 40,
+    FAR = 64 << 20, /* bytes: each store waits for its line and for its page's place */
+    LATEST = 1500,  /* turns that the heavy side comes later than the light one, at most */
+};
+
+/* Each on a line of its own. */
+struct word {
+    uint32_t value;
+    char line[252];
+};
+
+static struct {
+    struct word turn, over, light, heavy, saw_heavy;
+    unsigned char *far;
+    int light_barriers;
+    size_t cpus[2];
+} meeting;
+
+static uint32_t look(const struct word *word)
+{
+    return __atomic_load_n(&word->value, __ATOMIC_RELAXED);
+}
+
+static void say(struct word *word, uint32_t value)
+{
+    __atomic_store_n(&word->value, value, __ATOMIC_RELAXED);
+}
+
+static void go_to(size_t cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static void *meet_lightly(void *argument)
+{
+    uint32_t place = 1;
+    go_to(meeting.cpus[1]);
+    for (uint32_t turn = 1; turn <= MEETINGS; turn++) {
+        while (__atomic_load_n(&meeting.turn.value, __ATOMIC_ACQUIRE) != turn)
+            gyre_spin_pause();
+        for (int i = 0; i < STORES_BEFORE; i++) {
+            place = place * 1664525 + 1013904223;
+            __atomic_store_n(&meeting.far[place % FAR], 1, __ATOMIC_RELAXED);
+        }
+        say(&meeting.light, 1);
+        gyre_barrier_light(meeting.light_barriers);
+        say(&meeting.saw_heavy, look(&meeting.heavy));
+        __atomic_store_n(&meeting.over.value, turn, __ATOMIC_RELEASE);
+    }
+    return argument;
+}
+
+/* How often both missed each other. */
+static unsigned meet_heavily(void)
+{
+    unsigned missed = 0;
+    for (uint32_t turn = 1; turn <= MEETINGS; turn++) {
+        say(&meeting.light, 0);
+        say(&meeting.heavy, 0);
+        __atomic_store_n(&meeting.turn.value, turn, __ATOMIC_SEQ_CST);
+        for (volatile uint32_t late = turn * 7 % LATEST; late > 0;)
+            late = late - 1;
+        say(&meeting.heavy, 1);
+        gyre_barrier_heavy(meeting.light_barriers);
+        const uint32_t saw_light = look(&meeting.light);
+        while (__atomic_load_n(&meeting.over.value, __ATOMIC_ACQUIRE) != turn)
+            gyre_spin_pause();
+        missed += !saw_light && !look(&meeting.saw_heavy);
+    }
+    return missed;
+}
+
+static void *leave(void *argument)
+{
+    go_to(meeting.cpus[1]);
+    return argument;
+}
+
+/* Two processors that this process may use; with one alone nothing is reordered, and nothing can be missed. */
+static void choose_processors(void)
+{
+    cpu_set_t set;
+    int found = 0;
+    ck_assert_int_eq(sched_getaffinity(0, sizeof set, &set), 0);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && found < 2; cpu++)
+        if (CPU_ISSET(cpu, &set))
+            meeting.cpus[found++] = cpu;
+    if (found == 1)
+        meeting.cpus[1] = meeting.cpus[0];
+}
+
+/* Threads that end on a processor, and begin on one that was idle, are what a kernel keeps account of. */
+START_TEST(one_of_two_sees_the_other_whatever_threads_came_and_went)
+{
+    unsigned missed = 0;
+    choose_processors();
+    go_to(meeting.cpus[0]);
+    meeting.light_barriers = gyre_barrier_register();
+    meeting.far = calloc(FAR, 1);
+    ck_assert_ptr_nonnull(meeting.far);
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t thread;
+        ck_assert_int_eq(pthread_create(&thread, NULL, leave, NULL), 0);
+        pthread_join(thread, NULL);
+        say(&meeting.turn, 0);
+        say(&meeting.over, 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, meet_lightly, NULL), 0);
+        missed += meet_heavily();
+        pthread_join(thread, NULL);
+    }
+    free(meeting.far);
+    ck_assert_uint_eq(missed, 0);
+}
+END_TEST
+
+START_TEST(who_parks_looks_again_when_stores_have_arrived)
+{
+    const uint64_t parked_ns = gyre_clock_ns();
+    ck_assert_uint_eq(gyre_park_until(parked_ns, UINT64_MAX), parked_ns + GYRE_STORES_ARRIVE_NS);
+    ck_assert_uint_eq(gyre_park_until(parked_ns, parked_ns + 5), parked_ns + 5);
+    ck_assert_uint_eq(gyre_park_until(parked_ns - GYRE_STORES_ARRIVE_NS, UINT64_MAX), UINT64_MAX);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("barrier");
+    TCase *tcase = tcase_create("barrier");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, one_of_two_sees_the_other_whatever_threads_came_and_went);
+    tcase_add_test(tcase, who_parks_looks_again_when_stores_have_arrived);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
