@@ -16,6 +16,10 @@
  * gyre_control_command.parks): who publishes fences before it loads the flag, and the sleeper's own fence
  * is enough.
  *
+ * With PROCESSES callers and workers share memory alone: a barrier forces out the stores of its own side only.
+ * So who sleeps looks a second time, once, when whatever was on its way as it parked has arrived (a timeout,
+ * gyre_park_until); who stores later finds the flag raised.
+ *
  * Abstracted: the slots (slots.pml): a request is a count per caller, taken by one worker at a time;
  * spinning and yielding before parking are the looks that precede it.
  *
@@ -25,7 +29,7 @@
  * Mutants (NO_BARRIER is also what happens when one side counts on the other's fence and the other does
  * not): NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER BELL_AFTER_RECHECK_WORKER
  * BELL_AFTER_RECHECK_CALLER FLAG_BEFORE_PUBLISH STOP_WITHOUT_BELL WAKE_WITHOUT_BELL PLAIN_WAITING
- * WAKE_ONE_CALLER
+ * WAKE_ONE_CALLER; of processes NO_SECOND_LOOK
  */
 #ifndef CALLERS
 #define CALLERS 2 /* 1 or 2 */
@@ -88,28 +92,50 @@ end_memory:
     od
 }
 
-/* membarrier: a full barrier on every thread that runs, the caller's included. */
-inline barrier()
+#ifdef PROCESSES
+#define REACHES(other_side) false
+#else
+#define REACHES(other_side) other_side
+#endif
+
+/* membarrier: a full barrier on every thread of the process that runs, the caller's included. */
+inline barrier(of_callers, of_workers)
 {
     d_step {
         for (k : 0 .. CALLERS - 1) {
             if
-            :: request_buffered[k] -> request_buffered[k] = false; requested[k]++
+            :: of_callers && request_buffered[k] -> request_buffered[k] = false; requested[k]++
             :: else
             fi
         }
         for (k : 0 .. WORKERS - 1) {
             if
-            :: reply_buffered[k] -> reply_buffered[k] = false; answered[reply_to[k]]++
+            :: of_workers && reply_buffered[k] -> reply_buffered[k] = false; answered[reply_to[k]]++
             :: else
             fi
         }
         if
-        :: stop_buffered -> stop_buffered = false; stopping = true
+        :: of_callers && stop_buffered -> stop_buffered = false; stopping = true
         :: else
         fi;
         k = 0
     }
+}
+
+/* All that was stored has arrived. */
+#define ARRIVED                                                                                              \
+    (!request_buffered[0] && !request_buffered[CALLERS - 1] && !reply_buffered[0] &&                         \
+     !reply_buffered[WORKERS - 1] && !stop_buffered)
+
+/* Until somebody wakes it, or the second look. */
+inline sleep(asleep, looked)
+{
+    if
+    :: !asleep
+#if defined(PROCESSES) && !defined(NO_SECOND_LOOK)
+    :: d_step { asleep && !looked && ARRIVED -> asleep = false; looked = true }
+#endif
+    fi
 }
 
 /*
@@ -171,6 +197,7 @@ inline ring_callers(buffered)
 proctype caller(byte me)
 {
     byte n, seen, copy, k;
+    bool looked; /* the second time */
     do
     :: n == CALLS || finished -> break
     :: n < CALLS && !finished ->
@@ -192,18 +219,22 @@ proctype caller(byte me)
             waiting++;
 #endif
 #ifndef NO_BARRIER_CALLER
-            barrier();
+            barrier(true, REACHES(true));
 #endif
-#ifndef BELL_AFTER_RECHECK_CALLER
-            seen = reply_bell;
-#endif
-            if
-#ifndef NO_RECHECK_CALLER
-            :: ANSWERED
-            :: !ANSWERED ->
-#else
+            do
             :: true ->
+#ifndef BELL_AFTER_RECHECK_CALLER
+                seen = reply_bell;
 #endif
+                if
+#ifndef NO_RECHECK_CALLER
+                :: ANSWERED -> break
+                :: else
+#else
+                :: looked -> break
+                :: else -> looked = true
+#endif
+                fi;
 #ifdef BELL_AFTER_RECHECK_CALLER
                 seen = reply_bell;
 #endif
@@ -213,8 +244,9 @@ proctype caller(byte me)
                     :: else
                     fi
                 }
-                !caller_asleep[me]
-            fi;
+                sleep(caller_asleep[me], looked)
+            od;
+            looked = false;
 #ifdef PLAIN_WAITING
             copy = waiting;
             waiting = copy - 1;
@@ -249,6 +281,7 @@ inline answer(whom)
 proctype worker(byte me)
 {
     byte seen, k;
+    bool looked; /* the second time */
     do
     :: stopping -> break
     :: atomic { !stopping && PENDING_0 -> taken[0]++ } answer(0)
@@ -258,18 +291,22 @@ proctype worker(byte me)
     :: !stopping && !PENDING_0 && !PENDING_1 ->
         parked++;
 #ifndef NO_BARRIER_WORKER
-        barrier();
+        barrier(REACHES(true), true);
 #endif
-#ifndef BELL_AFTER_RECHECK_WORKER
-        seen = bell;
-#endif
-        if
-#ifndef NO_RECHECK_WORKER
-        :: stopping || PENDING_0 || PENDING_1
-        :: !stopping && !PENDING_0 && !PENDING_1 ->
-#else
+        do
         :: true ->
+#ifndef BELL_AFTER_RECHECK_WORKER
+            seen = bell;
 #endif
+            if
+#ifndef NO_RECHECK_WORKER
+            :: stopping || PENDING_0 || PENDING_1 -> break
+            :: else
+#else
+            :: looked -> break
+            :: else -> looked = true
+#endif
+            fi;
 #ifdef BELL_AFTER_RECHECK_WORKER
             seen = bell;
 #endif
@@ -279,8 +316,9 @@ proctype worker(byte me)
                 :: else
                 fi
             }
-            !worker_asleep[me]
-        fi;
+            sleep(worker_asleep[me], looked)
+        od;
+        looked = false;
         parked--;
         seen = 0
     od;

@@ -122,6 +122,47 @@ START_TEST(callers_and_a_stream_share_a_queue)
 }
 END_TEST
 
+static void *receive_and_time(void *took_ns)
+{
+    uint64_t reply, begun_ns = gyre_now_ns();
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(300)), GYRE_OK);
+    *(uint64_t *)took_ns = gyre_now_ns() - begun_ns;
+    return NULL;
+}
+
+/* As a device of another process that looked for sleepers just before one said that it sleeps. */
+static void complete_silently(uint64_t index)
+{
+    gyre_slot *slot = gyre_reply_slot(device.queue, index);
+    slot->length = 8;
+    slot->info = GYRE_OUTCOME_REPLY;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE);
+}
+
+START_TEST(who_just_fell_asleep_finds_what_nobody_told)
+{
+    enum { TRIES = 20 }; /* who completes late does so after the last look */
+    unsigned found = 0;
+    ring_device_start(&device, ring_options(), 1);
+    ring_device_hold(&device, true);
+    for (uint64_t index = 0; index < TRIES && !found; index++) {
+        const uint32_t *waiting = &device.queue->shared->host.waiting;
+        uint64_t word = 0, took_ns = 0;
+        pthread_t thread;
+        ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
+        pthread_create(&thread, NULL, receive_and_time, &took_ns);
+        while (!__atomic_load_n(waiting, __ATOMIC_ACQUIRE))
+            sched_yield();
+        nanosleep(&(struct timespec){0, GYRE_STORES_ARRIVE_NS / 5}, NULL); /* it looked, and sleeps */
+        complete_silently(index);
+        pthread_join(thread, NULL);
+        found += took_ns < 200 * GYRE_STORES_ARRIVE_NS; /* or at its deadline */
+    }
+    ring_device_finish(&device);
+    ck_assert_uint_eq(found, 1);
+}
+END_TEST
+
 static void *receive_until_closed(void *argument)
 {
     uint64_t reply;
@@ -338,6 +379,7 @@ TCase *ring_thread_cases(void)
     tcase_add_test(tcase, nothing_is_lost_or_doubled_between_threads);
     tcase_add_test(tcase, nothing_is_lost_when_everybody_parks);
     tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
+    tcase_add_test(tcase, who_just_fell_asleep_finds_what_nobody_told);
     tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
     tcase_add_test(tcase, destroying_lets_callers_return_first);
     tcase_add_test(tcase, a_letter_finds_the_taker_who_has_room_for_it);
