@@ -17,12 +17,14 @@ find_row() {
     awk -v name="$1" '$1 == name { $1 = ""; print; found = 1 } END { exit !found }' "$folder/models.txt"
 }
 
-# Turns a model into a checker in the current folder. What the tools said goes to build.log.
+# Turns a model into a checker in the current folder. What the tools said goes to build.log. A mutant is mostly
+# caught sooner than an optimizer is through.
 build_checker() {
-    local model=$1
-    shift
+    local model=$1 level=-O1
+    [ "$2" = caught ] && level=-O0
+    shift 2
     spin "-P$compiler -E -x c" -a "$@" "$folder/$model" > build.log 2>&1 || return 1
-    $compiler -O1 -w -DSAFETY -DCOLLAPSE -DMEMLIM=$memory_limit -o pan pan.c >> build.log 2>&1
+    $compiler $level -w -DSAFETY -DCOLLAPSE -DMEMLIM=$memory_limit -o pan pan.c >> build.log 2>&1
 }
 
 # Reads pan.log; sets verdict (what happened) and states.
@@ -63,7 +65,7 @@ check_row() {
     started=$(date +%s%N)
     verdict=unbuilt
     states=0
-    if build_checker "$model" "$@"; then
+    if build_checker "$model" "$expectation" "$@"; then
         timeout "$seconds_limit" ./pan -m500000 > pan.log 2>&1
         judge
     fi
