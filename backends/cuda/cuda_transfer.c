@@ -49,9 +49,13 @@ struct cuda_carriers {
 
 /* ---- making ---- */
 
-/* False when it has failed, now or before: then `result` and `call` tell. */
+/*
+ * False when it has failed, now or before: then `result` and `call` tell. What ends the device is noted at once: until
+ * the carriers are joined, whoever looks after kernels would take a consequence for the cause.
+ */
 static bool works(struct cuda_carrier *carrier, CUresult result, const char *call)
 {
+    cuda_note(carrier->device, result, call);
     if (carrier->result == CUDA_SUCCESS && result != CUDA_SUCCESS) {
         carrier->result = result;
         carrier->call = call;

@@ -53,8 +53,10 @@ extern struct driver driver;
 
 /* ---- driver_state.c ---- */
 
+/** The fault of a kernel, which `call` is about to answer; SUCCESS when there is none. */
+CUresult driver_fault(const char *call);
 /** Whether calls may be made: the fault of a kernel, or that cuInit is missing in this process. */
-CUresult driver_ready(void);
+CUresult driver_ready(const char *call);
 /** The same at the begin of a call, which may also be told to fail (driver_fail). driver.lock is not held. */
 CUresult driver_begin(const char *call);
 /** The same, and which context is current in the thread. */
@@ -80,6 +82,9 @@ uint64_t driver_now_ns(void);
 
 /** What the environment says of this call: SUCCESS, or what it answers in place of its work. */
 CUresult driver_fail(const char *call);
+/** `call` is about to answer the fault: told on stderr where the thread whose call was told to fail may not have said
+ * so yet, and is another one. */
+void driver_fail_spreads(const char *call);
 
 /* ---- driver_memory.c ---- */
 

@@ -4,14 +4,17 @@
  *
  *     EMULATOR_FAIL=CALL:N:CODE[:TIMES]   the N-th call of that name, or of any (*), counted from 1, answers CODE in
  *                                         place of its work, and so do the next, TIMES in all (1; 0: for ever). CODE
- *                                         is a number of cuda.h, or `late`: it works, but takes 300 ms
+ *                                         is a number of cuda.h, or `late`: it works, but takes 300 ms; or both,
+ *                                         700late: it answers 300 ms behind the moment at which it failed
  *     EMULATOR_FAIL_IN=PROGRAM            only in processes of that name
  *     EMULATOR_FAIL_ONCE=FILE             only in the first process that comes to it, which makes the file
  *     EMULATOR_CALLS=FILE                 gets a line for each call, in their order: its name and the place in the
  *                                         plugin that it comes from, with the callers of that
  *
  * A code after which the real device does not work any more is kept: every call answers it from then on, and kernels
- * end. Each failure is told on stderr. No lock: a counter.
+ * end. Each failure is told on stderr. A thread whose call failed so is kept for a moment in its next call: if it has
+ * not said by then what failed, another one does, as may happen under load. Until then each call of other threads that
+ * answers the same is told on stderr: any of them may be first to say it. No lock: a counter, and a flag.
  */
 #include "driver.h"
 
@@ -26,6 +29,7 @@
 #include <unistd.h>
 
 #define LATE_NS 300000000
+#define KEPT_NS 100000000 /* who looks after kernels looks several times */
 enum { FRAMES = 16, PLACES = 5 };
 
 static struct {
@@ -37,6 +41,9 @@ static struct {
 } plan;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint64_t counted;
+/* Whether a call of this thread failed for good, and whether that thread has made no other since. */
+static _Thread_local bool failed_here;
+static bool failed_apart;
 
 static void read_plan(void)
 {
@@ -53,7 +60,7 @@ static void read_plan(void)
         driver_complain(CUDA_SUCCESS, "EMULATOR_FAIL", "expected CALL:N:CODE[:TIMES], found '%s'", fail);
         return;
     }
-    plan.late = strcmp(code, "late") == 0;
+    plan.late = strstr(code, "late") != NULL;
     plan.result = (CUresult)strtol(code, NULL, 10);
     plan.from = from;
     plan.times = times ? times : UINT64_MAX - from;
@@ -122,6 +129,18 @@ static bool is_fatal(CUresult result)
     return false;
 }
 
+void driver_fail_spreads(const char *call)
+{
+    if (!__atomic_load_n(&failed_apart, __ATOMIC_ACQUIRE))
+        return;
+    if (!failed_here) {
+        fprintf(stderr, "emulator: %.*s answers the same in another thread\n", (int)plain_length(call), call);
+        return;
+    }
+    __atomic_store_n(&failed_apart, false, __ATOMIC_RELEASE);
+    nanosleep(&(struct timespec){0, KEPT_NS}, NULL);
+}
+
 CUresult driver_fail(const char *call)
 {
     pthread_once(&once, read_plan);
@@ -134,9 +153,12 @@ CUresult driver_fail(const char *call)
         return CUDA_SUCCESS;
     fprintf(stderr, "emulator: %.*s fails as it was told to, call %llu\n", (int)plain_length(call), call,
             (unsigned long long)number);
+    if (is_fatal(plan.result)) {
+        failed_here = true;
+        __atomic_store_n(&failed_apart, true, __ATOMIC_RELEASE);
+        driver_break(plan.result, "EMULATOR_FAIL says so");
+    }
     if (plan.late)
         nanosleep(&(struct timespec){0, LATE_NS}, NULL);
-    if (is_fatal(plan.result))
-        driver_break(plan.result, "EMULATOR_FAIL says so");
-    return plan.late ? CUDA_SUCCESS : plan.result;
+    return plan.result;
 }

@@ -156,7 +156,7 @@ CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char *name)
 /* Functions are loaded when they are first used, and that waits. driver.lock held. */
 static CUresult load_function(struct CUfunc_st *function, const char *call)
 {
-    CUresult result = driver.fault;
+    CUresult result = driver_fault(call);
     if (result == CUDA_SUCCESS && !function->loaded)
         result = driver_await_quiet(function->module->context, call);
     function->loaded = function->loaded || result == CUDA_SUCCESS;

@@ -34,9 +34,17 @@ uint64_t driver_now_ns(void)
 
 /* ---- what may be called ---- */
 
-CUresult driver_ready(void)
+CUresult driver_fault(const char *call)
 {
     const CUresult fault = __atomic_load_n(&driver.fault, __ATOMIC_ACQUIRE);
+    if (fault != CUDA_SUCCESS)
+        driver_fail_spreads(call);
+    return fault;
+}
+
+CUresult driver_ready(const char *call)
+{
+    const CUresult fault = driver_fault(call);
     if (fault != CUDA_SUCCESS)
         return fault;
     /* a child has its parent's memory and none of its threads: there the real one does not work either */
@@ -45,7 +53,7 @@ CUresult driver_ready(void)
 
 CUresult driver_begin(const char *call)
 {
-    const CUresult result = driver_ready();
+    const CUresult result = driver_ready(call);
     return result == CUDA_SUCCESS ? driver_fail(call) : result;
 }
 
@@ -113,7 +121,7 @@ CUresult driver_await_quiet(struct CUctx_st *context, const char *call)
     struct patience patience = {0};
     while (context->grids > 0 && driver.fault == CUDA_SUCCESS)
         driver_await_change(&patience, call, context->newest);
-    return driver.fault;
+    return driver_fault(call);
 }
 
 /* ---- starting ---- */

@@ -104,7 +104,7 @@ CUresult driver_await_stream(CUstream stream, const char *call)
     struct patience patience = {0};
     while (!is_idle(stream) && driver.fault == CUDA_SUCCESS)
         driver_await_change(&patience, call, "a stream");
-    return driver.fault;
+    return driver_fault(call);
 }
 
 /* ---- streams ---- */
@@ -160,7 +160,7 @@ CUresult cuStreamQuery(CUstream stream)
     pthread_mutex_lock(&driver.lock);
     const bool idle = is_idle(stream);
     pthread_mutex_unlock(&driver.lock);
-    return idle ? driver_ready() : CUDA_ERROR_NOT_READY;
+    return idle ? driver_ready(__func__) : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuStreamSynchronize(CUstream stream)
@@ -252,7 +252,7 @@ CUresult cuEventSynchronize(CUevent event)
     pthread_mutex_lock(&driver.lock);
     while (event->pending > 0 && driver.fault == CUDA_SUCCESS)
         driver_await_change(&patience, "cuEventSynchronize", "a stream");
-    result = driver.fault;
+    result = driver_fault(__func__);
     pthread_mutex_unlock(&driver.lock);
     return result;
 }

@@ -9,8 +9,9 @@ driver_fail.c); with `worker` they fail in the first worker process of a runtime
 that lack a function: one that is optional takes nothing away, another is named.
 
 Judged: no crash, no hang, no wrong reply, nothing left behind on the device; a step that failed says why with call,
-code, name and text, and works when it is made again; a device that died is LOST for everybody, with the first cause;
-and where it did not, a second life in the same process is undisturbed.
+code, name and text, and works when it is made again; a device that died is LOST for everybody, with the first cause
+(which is another thread's where its call was answered the same before the one that failed had come back); and where
+it did not, a second life in the same process is undisturbed.
 """
 import collections
 import concurrent.futures
@@ -30,10 +31,14 @@ KINDS = {  # what a call answers: (code of cuda.h, its name, its text)
     "launch": (720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"),
     "programmer": (1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"),
     "fatal": (700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
+    "overtaken": (700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
     "uncorrectable": (214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error encountered"),
     "late": ("late", "", ""),
 }
-FATAL = ("fatal", "uncorrectable")
+FATAL = ("fatal", "overtaken", "uncorrectable")
+# Calls of a large transfer, while a thread looks after a kernel and is answered the same: it may be first to say so
+# only where the answer itself was late, not when the transfer makes other calls before it says what failed.
+RACES = [("cuEventCreate", 2, "overtaken", 1), ("cuEventCreate", 2, "fatal", 1), ("cuEventSynchronize", 1, "fatal", 1)]
 # Calls whose failure takes nothing away that anybody asked for, so that nobody has to be told.
 OF_NO_CONSEQUENCE = {
     "cuCtxGetCurrent": "then the context is made current without that",
@@ -52,6 +57,7 @@ GIVES_BACK = ("cuMemHostUnregister", "cuMemFreeHost", "cuMemFreeAsync", "cuModul
 # What a kernel ends with is the device's end, whatever it is; so these are asked for answers that make sense alone.
 ENDS = {"cuStreamQuery": ("transient", "fatal", "uncorrectable", "late")}
 STARTS = ("cuInit", "cuDriverGetVersion")  # before there is a device that could be lost
+EXPECTED = ("as it was told to", "does not work any more", "answers the same in another thread")
 OPTIONAL = ("cuDeviceGetUuid", "cuEventElapsedTime", "cuMemPoolGetAttribute", "cuMemPoolTrimTo", "cuPointerGetAttribute",
             "cuFuncLoad")
 POLLED = {"cuStreamQuery": 12}  # as often as time allows: so many of them are enough
@@ -113,23 +119,32 @@ def choose(calls, long, dice):
             if not long:
                 kinds = dice.sample(kinds, 1)
             plan += [(call, number, kind, 2) for kind in kinds]
-    return plan
+    return plan + ([] if long else RACES)
 
 
 def complaints(life, call):
     """What the driver says of the program."""
     for line in life.lines:
-        if not line.startswith("emulator: ") or "as it was told to" in line or "does not work any more" in line:
+        if not line.startswith("emulator: ") or any(words in line for words in EXPECTED):
             continue
         if call in GIVES_BACK and ("left behind" in line or "registered" in line):
             continue
         yield line
 
 
+def rivals(life):
+    """Calls that were answered the same while the one that failed may not have come back: any may be told of first."""
+    for line in life.lines:
+        match = re.match(r"emulator: (\w+) answers the same in another thread", line)
+        if match:
+            yield match.group(1)
+
+
 def judge_sentences(life, call, kind):
     code, name, text = KINDS[kind]
     cause = f"{call} failed with {code} ({name}: {text})"
-    told = any(cause in line for line in life.lines)
+    causes = [cause] + [f"{rival} failed with {code} ({name}: {text})" for rival in rivals(life)]
+    told = any(one in line for one in causes for line in life.lines)
     for step, status, sentence in life.steps():
         if status == "ok" or kind == "late":
             continue
@@ -170,7 +185,7 @@ def judge(life, call, kind, worker):
 
 def live(program, call, number, kind, lives, worker):
     with tempfile.TemporaryDirectory() as folder:
-        settings = {"EMULATOR_FAIL": f"{call}:{number}:{KINDS[kind][0]}",
+        settings = {"EMULATOR_FAIL": f"{call}:{number}:{KINDS[kind][0]}{'late' * (kind == 'overtaken')}",
                     "EMULATOR_FAIL_ONCE": os.path.join(folder, "failed")}
         life = Life(program, settings, lives, worker)
     findings = list(judge(life, call, kind, worker))
