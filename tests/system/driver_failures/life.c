@@ -22,7 +22,7 @@
 enum {
     ITEMS = 512,
     LARGE = (5 << 20) / 8,
-    MESSAGES = 12,
+    MESSAGES = 4,
     CAPACITY = 64,
     PATIENCE_MS = 4000,
     PROMPT_MS = 3000
