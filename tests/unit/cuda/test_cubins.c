@@ -293,12 +293,23 @@ static int list_files(const char *pattern, glob_t *files)
     exit(EXIT_FAILURE);
 }
 
+/* In two halves, which may run side by side; the first is made first. */
+TCase *kernel_cases(int half)
+{
+    TCase *cases = tcase_create(half == 1 ? "kernels_1" : "kernels_2");
+    const int count = half == 1 ? list_files(SOURCE_FOLDER "/tests/kernels/*.gyre.c", &test_kernels)
+                                : (int)test_kernels.gl_pathc;
+    const int middle = count / 2;
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, each_test_kernel_is_described_as_on_the_cpu_and_spills_nothing,
+                        half == 1 ? 0 : middle, half == 1 ? middle : count);
+    return cases;
+}
+
 TCase *cubin_cases(void)
 {
     TCase *cases = tcase_create("cubins");
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, each_test_kernel_is_described_as_on_the_cpu_and_spills_nothing, 0,
-                        list_files(SOURCE_FOLDER "/tests/kernels/*.gyre.c", &test_kernels));
     tcase_add_loop_test(
         cases, each_conformance_kernel_compiles_unless_it_must_not, 0,
         list_files(SOURCE_FOLDER "/tests/conformance/kernels/*.gyre.c", &conformance_kernels));

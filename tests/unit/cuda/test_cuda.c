@@ -134,6 +134,7 @@ START_TEST(a_compile_beyond_its_deadline_leaves_nothing)
 }
 END_TEST
 
+/* CMakeLists.txt names each of these cases. */
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("cuda");
@@ -149,6 +150,8 @@ static Suite *make_suite(void)
     tcase_add_test(compile, the_files_read_are_listed);
     tcase_add_test(compile, a_compile_beyond_its_deadline_leaves_nothing);
     suite_add_tcase(suite, compile);
+    suite_add_tcase(suite, kernel_cases(1));
+    suite_add_tcase(suite, kernel_cases(2));
     suite_add_tcase(suite, cubin_cases());
     suite_add_tcase(suite, driver_cases());
     suite_add_tcase(suite, parts_cases());

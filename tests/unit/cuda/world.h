@@ -36,6 +36,7 @@ char *world_read(const char *path, size_t *size);
 /** How often residents were asked to leave and to come back. */
 extern int quiet_begun, quiet_ended;
 
+TCase *kernel_cases(int half); /* 1, 2 */
 TCase *cubin_cases(void);
 TCase *driver_cases(void);
 TCase *parts_cases(void);
