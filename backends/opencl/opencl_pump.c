@@ -99,11 +99,12 @@ static void park(gyre_resident *resident, gyre_u64 command)
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
     for (;;) {
+        const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
         /* a request that came since, and finds no room for its reply: clients have to be told of it first */
         if (has_work(resident, command) || starved_queues(resident, command) != starved)
             break;
-        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, UINT64_MAX));
+        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
     }
     __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
     opencl_bridge_tell(resident, starved, UINT32_MAX);

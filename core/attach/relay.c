@@ -138,30 +138,38 @@ static bool look_again(struct gyre_relay *relay, bool held, uint64_t *deadline, 
     return worked;
 }
 
-/* Announces that it sleeps, on either side, and looks once more. Room is made by the program's own receivers,
- * too. */
+/* Says or takes back that it sleeps, on either side; `by`: 1, or the 1 taken back: wraps. */
+static void announce(struct gyre_relay *relay, uint32_t held, uint32_t by)
+{
+    __atomic_fetch_add(&relay->target->state.credit_waiters, held * by, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&relay->control->device.parked, by, __ATOMIC_SEQ_CST);
+    __atomic_fetch_add(&relay->target->shared->host.waiting, by, __ATOMIC_SEQ_CST);
+}
+
+/* Announces that it sleeps, looks once more, and a second time (waiting.h) before it sleeps for long. Room is
+ * made by the program's own receivers, too. */
 static void sleep_at_bell(struct gyre_relay *relay)
 {
-    gyre_queue_region *shared = relay->target->shared;
-    uint64_t deadline = 0;
-    const uint32_t held = relay->held;
+    const uint32_t *bell = &relay->target->shared->device.bell, held = relay->held;
+    uint64_t deadline = 0, until = 1;
     bool rung = false;
-    __atomic_fetch_add(&relay->target->state.credit_waiters, held, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
-    __atomic_fetch_add(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
+    announce(relay, held, 1);
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(1);
     if (held)
         gyre_queue_log_tell_journal(relay->target);
-    uint32_t seen = __atomic_load_n(&shared->device.bell, __ATOMIC_ACQUIRE); /* before the look */
-    bool worked = look_again(relay, held != 0, &deadline, &rung);
-    if (!worked && rung)
-        gyre_futex_wait(&shared->device.bell, seen, gyre_park_until(parked_ns, deadline));
-    else if (!worked)
-        gyre_nap(deadline); /* the device rings no bell */
-    __atomic_fetch_sub(&shared->host.waiting, 1, __ATOMIC_SEQ_CST);
-    __atomic_fetch_sub(&relay->control->device.parked, 1, __ATOMIC_SEQ_CST);
-    __atomic_fetch_sub(&relay->target->state.credit_waiters, held, __ATOMIC_SEQ_CST);
+    while (until != deadline) {
+        const uint64_t looked_ns = gyre_clock_ns();
+        uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
+        if (look_again(relay, held != 0, &deadline, &rung))
+            break;
+        until = gyre_park_until(parked_ns, looked_ns, deadline);
+        if (rung)
+            gyre_futex_wait(bell, seen, until);
+        else
+            gyre_nap(until); /* the device rings no bell */
+    }
+    announce(relay, held, UINT32_MAX);
 }
 
 static void *carry(void *argument)

@@ -150,17 +150,18 @@ static gyre_status park(const struct waiter *waiter)
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(queue->light_waits);
     while (status == GYRE_AGAIN) {
+        const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen =
             __atomic_load_n(waiter->bell, __ATOMIC_ACQUIRE); /* before the look: pairs with the ringer */
         status = look(waiter);
         if (status != GYRE_AGAIN)
             break;
         (void)GYRE_FAULT_POINT(RING_PARK);
-        const uint64_t now_ns = gyre_clock_ns();
-        if (now_ns >= waiter->deadline_ns)
+        if (looked_ns >= waiter->deadline_ns)
             status = GYRE_TIMEOUT;
         else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
-            gyre_futex_wait(waiter->bell, seen, gyre_park_until(parked_ns, until(waiter, now_ns)));
+            gyre_futex_wait(waiter->bell, seen,
+                            gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns)));
         else
             gyre_nap(waiter->deadline_ns); /* it rings no bell */
     }

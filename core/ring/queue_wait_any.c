@@ -114,6 +114,7 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(group->queues[0]->light_waits);
     while (status == GYRE_AGAIN) {
+        const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen[GYRE_QUEUES_MAX];
         bool naps;
         for (uint32_t i = 0; i < group->count; i++) /* before the look: pairs with the ringer */
@@ -121,12 +122,12 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
         status = look(group, &naps);
         if (status != GYRE_AGAIN)
             break;
-        if (gyre_clock_ns() >= deadline_ns)
+        if (looked_ns >= deadline_ns)
             status = GYRE_TIMEOUT;
         else if (naps)
             gyre_nap(deadline_ns);
         else
-            sleep_on(group, seen, gyre_park_until(parked_ns, deadline_ns));
+            sleep_on(group, seen, gyre_park_until(parked_ns, looked_ns, deadline_ns));
     }
     announce(group, UINT32_MAX);
     return status;

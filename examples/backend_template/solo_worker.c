@@ -223,10 +223,11 @@ static void park(gyre_resident *resident, uint64_t command)
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(resident->light_barriers);
     for (;;) {
+        const uint64_t looked_ns = gyre_clock_ns();
         uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
         if (has_work(resident, command))
             break;
-        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, UINT64_MAX));
+        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
     }
     __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
 }

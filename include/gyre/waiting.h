@@ -3,7 +3,7 @@
  * Waiting on shared memory: futexes, spinning, and the asymmetric barrier behind parking. For the core and
  * for backends whose workers are threads; header-only, Linux, C11 and C++17 with _GNU_SOURCE defined.
  *
- * Parking without a fence on the fast path: the side that parks announces itself (a plain store), calls
+ * Parking without a fence on the fast path: the side that parks announces itself (an atomic addition), calls
  * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,
  * calls gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier
  * on every core that runs a thread of this process, so either the sleeper sees what was published or the
@@ -78,11 +78,14 @@ static inline void gyre_barrier_heavy(int heavy_works)
 /** A store has reached every processor after so long: it waits for the lines of some stores before it. */
 #define GYRE_STORES_ARRIVE_NS UINT64_C(1000000)
 
-/** Until when a side may sleep that announced at `parked_ns` (gyre_clock_ns) that it parks. */
-static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t deadline_ns)
+/**
+ * Until when a side may sleep that said at `parked_ns` that it parks (gyre_clock_ns, read after it said so), and
+ * that began its last look at `looked_ns` (read before the look): to the deadline once that look was late enough.
+ */
+static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t looked_ns, uint64_t deadline_ns)
 {
     const uint64_t arrived_ns = parked_ns + GYRE_STORES_ARRIVE_NS;
-    return arrived_ns < deadline_ns && gyre_clock_ns() < arrived_ns ? arrived_ns : deadline_ns;
+    return looked_ns < arrived_ns && arrived_ns < deadline_ns ? arrived_ns : deadline_ns;
 }
 
 /**

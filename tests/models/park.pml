@@ -29,7 +29,7 @@
  * Mutants (NO_BARRIER is also what happens when one side counts on the other's fence and the other does
  * not): NO_RECHECK_WORKER NO_RECHECK_CALLER NO_BARRIER_WORKER NO_BARRIER_CALLER BELL_AFTER_RECHECK_WORKER
  * BELL_AFTER_RECHECK_CALLER FLAG_BEFORE_PUBLISH STOP_WITHOUT_BELL WAKE_WITHOUT_BELL PLAIN_WAITING
- * WAKE_ONE_CALLER; of processes NO_SECOND_LOOK
+ * WAKE_ONE_CALLER; of processes NO_SECOND_LOOK CLOCK_AFTER_LOOK
  */
 #ifndef CALLERS
 #define CALLERS 2 /* 1 or 2 */
@@ -138,6 +138,15 @@ inline sleep(asleep, looked)
     fi
 }
 
+/* Between the look and the sleep: whoever reads the clock only here may take the look for a late one. */
+inline read_clock(looked)
+{
+    if
+    :: ARRIVED -> looked = true
+    :: true
+    fi
+}
+
 /*
  * Increments a bell once the author's own store is out, then wakes sleepers: a sender wakes one worker for
  * its one message, everybody else wakes all.
@@ -238,6 +247,9 @@ proctype caller(byte me)
 #ifdef BELL_AFTER_RECHECK_CALLER
                 seen = reply_bell;
 #endif
+#ifdef CLOCK_AFTER_LOOK
+                read_clock(looked);
+#endif
                 atomic {
                     if
                     :: reply_bell == seen -> caller_asleep[me] = true
@@ -309,6 +321,9 @@ proctype worker(byte me)
             fi;
 #ifdef BELL_AFTER_RECHECK_WORKER
             seen = bell;
+#endif
+#ifdef CLOCK_AFTER_LOOK
+            read_clock(looked);
 #endif
             atomic {
                 if

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Other programs' queues into kernels that keep what was sent. One case a run, named in the table at the end. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/ring/queue_inside.h"
@@ -30,6 +32,35 @@ static void clients_share_a_kernel_with_state(void)
     require(attached_now(server) <= 2);
     gyre_server_close(server);
     require_account(ask(gyre_kernel_queue(kernel), (teller_request){.client = 1}), 400);
+    gyre_close(runtime);
+}
+
+static long sleeps_so_far(void)
+{
+    struct rusage usage;
+    require(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_nvcsw;
+}
+
+/* Whoever carries between clients and kernels is woken when there is something to carry. */
+static void a_server_without_work_sleeps(void)
+{
+    enum { MOST_PER_SECOND = 500 }; /* of all threads, those of the checkpoints among them */
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL);
+    for (uint64_t i = 1; i <= 10; i++)
+        require_account(ask(queue, (teller_request){.client = 1, .number = i}), i);
+    usleep(300000); /* whatever was under way has ended */
+    const long before = sleeps_so_far();
+    sleep(1);
+    const long sleeps = sleeps_so_far() - before;
+    fprintf(stderr, "%ld sleeps in an idle second\n", sleeps);
+    require(sleeps < MOST_PER_SECOND);
+    gyre_queue_close(queue);
+    gyre_server_close(server);
     gyre_close(runtime);
 }
 
@@ -252,6 +283,7 @@ static void the_program_closes_its_queue_while_clients_come(void)
 
 static const named_case cases[] = {
     {"clients_share_a_kernel_with_state", clients_share_a_kernel_with_state},
+    {"a_server_without_work_sleeps", a_server_without_work_sleeps},
     {"clients_wait_for_each_acknowledgement", clients_wait_for_each_acknowledgement},
     {"a_full_replay_log_holds_no_client_up_for_ever", a_full_replay_log_holds_no_client_up_for_ever},
     {"the_programs_own_requests_hold_no_client_up_for_ever",

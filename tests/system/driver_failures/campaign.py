@@ -10,8 +10,8 @@ that lack a function: one that is optional takes nothing away, another is named.
 
 Judged: no crash, no hang, no wrong reply, nothing left behind on the device; a step that failed says why with call,
 code, name and text, and works when it is made again; a device that died is LOST for everybody, with the first cause
-(which is another thread's where its call was answered the same before the one that failed had come back); and where
-it did not, a second life in the same process is undisturbed.
+(which is another thread's where its call was answered the same before the thread that failed made another one); and
+where it did not, a second life in the same process is undisturbed.
 """
 import collections
 import concurrent.futures
@@ -133,7 +133,7 @@ def complaints(life, call):
 
 
 def rivals(life):
-    """Calls that were answered the same while the one that failed may not have come back: any may be told of first."""
+    """Calls answered the same before the thread whose call failed made another one: any may be told of first."""
     for line in life.lines:
         match = re.match(r"emulator: (\w+) answers the same in another thread", line)
         if match:

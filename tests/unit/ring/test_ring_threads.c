@@ -125,7 +125,7 @@ END_TEST
 static void *receive_and_time(void *took_ns)
 {
     uint64_t reply, begun_ns = gyre_now_ns();
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(300)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(3000)), GYRE_OK);
     *(uint64_t *)took_ns = gyre_now_ns() - begun_ns;
     return NULL;
 }
@@ -141,7 +141,7 @@ static void complete_silently(uint64_t index)
 
 START_TEST(who_just_fell_asleep_finds_what_nobody_told)
 {
-    enum { TRIES = 20 }; /* who completes late does so after the last look */
+    enum { TRIES = 10 }; /* this thread may wake up late, behind the second look: then once more */
     unsigned found = 0;
     ring_device_start(&device, ring_options(), 1);
     ring_device_hold(&device, true);
@@ -156,7 +156,7 @@ START_TEST(who_just_fell_asleep_finds_what_nobody_told)
         nanosleep(&(struct timespec){0, GYRE_STORES_ARRIVE_NS / 5}, NULL); /* it looked, and sleeps */
         complete_silently(index);
         pthread_join(thread, NULL);
-        found += took_ns < 200 * GYRE_STORES_ARRIVE_NS; /* or at its deadline */
+        found += took_ns < 1000 * GYRE_STORES_ARRIVE_NS; /* or at its deadline */
     }
     ring_device_finish(&device);
     ck_assert_uint_eq(found, 1);
