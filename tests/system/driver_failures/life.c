@@ -24,7 +24,7 @@ enum {
     LARGE = (5 << 20) / 8,
     MESSAGES = 4,
     CAPACITY = 64,
-    PATIENCE_MS = 4000,
+    PATIENCE_MS = 15000, /* of a step that nothing keeps from its end but other programs */
     PROMPT_MS = 3000
 };
 
