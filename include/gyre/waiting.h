@@ -11,9 +11,8 @@
  *
  * Between processes the barrier does not reach the publisher, whose store may still be on its way when the
  * sleeper looks: a sleeper that shares memory with another process bounds its sleeps by gyre_park_until, and
- * so looks a second time when the store has long arrived. (membarrier's GLOBAL_EXPEDITED is no help: Linux,
- * as of 6.18, misses cores that switched between idling and threads of one process since it registered, or
- * since one of its threads ended there.)
+ * so looks a second time when the store has long arrived. (membarrier's GLOBAL_EXPEDITED is no help: Linux
+ * 6.18 was seen to miss cores on which registered processes ran; docs/adr/rings.md.)
  *
  * Stability: like backend.h.
  */
