@@ -102,8 +102,17 @@ static void mix_library_folders(XXH64_state_t *hash)
     }
 }
 
+/* Parameters that are paths: a compiler or a library of which another version lies in the same place is another. */
+static void mix_named_files(XXH64_state_t *hash, const gyre_parameter *parameters, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strchr(parameters[i].value, '/'))
+            mix_file(hash, parameters[i].value);
+}
+
 /* A driver in use is not looked for again by every program whose working folder LD_LIBRARY_PATH names. */
-static uint64_t identity(const char *library, const struct gyre_verdict *verdict)
+static uint64_t identity(const char *library, const gyre_parameter *parameters, size_t parameter_count,
+                         const struct gyre_verdict *verdict)
 {
     XXH64_state_t hash;
     char helper[PATH_MAX];
@@ -116,6 +125,7 @@ static uint64_t identity(const char *library, const struct gyre_verdict *verdict
     mix_variable(&hash, "LD_LIBRARY_PATH");
     if (verdict->status != GYRE_OK)
         mix_library_folders(&hash);
+    mix_named_files(&hash, parameters, parameter_count);
     mix_watched(&hash, verdict->watch);
     return XXH64_digest(&hash);
 }
@@ -198,7 +208,8 @@ bool gyre_memory_recall(const char *folder, const char *library, const gyre_para
     const char *rest = check_sum(text), *body = rest ? strchr(rest, '\n') : NULL;
     if (!body || !gyre_verdict_read(body + 1, verdict))
         return false;
-    snprintf(expected, sizeof expected, "%016" PRIx64 "\n", identity(library, verdict));
+    snprintf(expected, sizeof expected, "%016" PRIx64 "\n",
+             identity(library, parameters, parameter_count, verdict));
     if (strncmp(rest, expected, strlen(expected)) != 0)
         return false;
     return verdict->expires == 0 || verdict->expires > (int64_t)time(NULL);
@@ -210,7 +221,8 @@ void gyre_memory_keep(const char *folder, const char *library, const gyre_parame
     char path[PATH_MAX], body[FILE_MAX], text[FILE_MAX + 32];
     if (!file_path(folder, library, parameters, parameter_count, path))
         return;
-    int used = snprintf(body, sizeof body, "%016" PRIx64 "\n", identity(library, verdict));
+    int used = snprintf(body, sizeof body, "%016" PRIx64 "\n",
+                        identity(library, parameters, parameter_count, verdict));
     if (gyre_verdict_write(verdict, body + used, sizeof body - (size_t)used) == 0)
         return;
     snprintf(text, sizeof text, "%016" PRIx64 "\n%s", (uint64_t)XXH64(body, strlen(body), 0), body);

@@ -3,10 +3,10 @@
  * Verdicts remembered on disk: one small file for each plugin and set of parameters, in `verdicts/` of the
  * cache folder.
  *
- * A verdict holds as long as nothing it depends on changed: the plugin's file, its parameters, the probing
- * helper, the boot, the cache of the dynamic loader, LD_LIBRARY_PATH, and what the plugin's probe named in
- * gyre_probe_info.watch; one of "no" also as long as nothing appeared in the folders of LD_LIBRARY_PATH or left
- * them, its first 64. Files that are damaged, of another version or unreadable count as absent; a folder
+ * A verdict holds as long as nothing it depends on changed: the plugin's file, its parameters and the files that
+ * these name, the probing helper, the boot, the cache of the dynamic loader, LD_LIBRARY_PATH, and what the
+ * plugin's probe named in gyre_probe_info.watch; one of "no" also as long as nothing appeared in the folders of
+ * LD_LIBRARY_PATH or left them, its first 64. Files that are damaged, of another version or unreadable count as absent; a folder
  * that cannot be written is no error. Files are replaced whole. Threads and processes: any.
  */
 #ifndef GYRE_CORE_REGISTRY_MEMORY_H

@@ -280,6 +280,25 @@ START_TEST(verdict_is_forgotten_when_what_it_watches_changes)
 }
 END_TEST
 
+/* As a compiler in a folder of its own, of which another version is installed there. */
+START_TEST(verdict_is_forgotten_when_a_file_that_a_parameter_names_changes)
+{
+    char command[256];
+    set_moody("m", "refuses");
+    set("backend.m.other=%s/compiler.so", fixture.folder);
+    judge("m");
+    ck_assert(judge("m")->remembered);
+    snprintf(command, sizeof command, "echo 1 >%s/compiler.so", fixture.folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(!judge("m")->remembered);
+    ck_assert(judge("m")->remembered);
+    snprintf(command, sizeof command, "touch -d @1000000000 %s/compiler.so", fixture.folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert(!judge("m")->remembered);
+    ck_assert_int_eq(probes("m"), 3);
+}
+END_TEST
+
 /* The loader reads the variable when a program starts, so that this one is not touched by the change. */
 START_TEST(refusal_is_forgotten_when_a_library_appears)
 {
@@ -567,6 +586,7 @@ int main(void)
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);
     tcase_add_test(tcase, verdict_is_forgotten_when_the_plugin_changes);
     tcase_add_test(tcase, verdict_is_forgotten_when_what_it_watches_changes);
+    tcase_add_test(tcase, verdict_is_forgotten_when_a_file_that_a_parameter_names_changes);
     tcase_add_test(tcase, refusal_is_forgotten_when_a_library_appears);
     tcase_add_test(tcase, verdict_of_a_backend_in_use_is_held);
     tcase_add_test(tcase, forgetting_probes_again);
