@@ -229,6 +229,7 @@ struct warp {
     struct path *now;
     struct path paths[LANES];
     int path_count;
+    bool rests; /* its turn is over */
     uint32_t live;
     int spell;      /* instructions that the path has run while others wait */
     uint32_t carry; /* of add.cc and the like */
@@ -321,6 +322,8 @@ int machine_warp_turn(struct warp *warp, int quantum);
 /** Parts the lanes of `mask` from the path that runs: they go on at `pc`. */
 struct path *machine_warp_part(struct warp *warp, uint32_t mask, const struct instruction *pc);
 /** The paths that wait within the warp look again. */
+/** The running path waits for what others of the block do: it goes on in the warp's next turn. */
+void machine_warp_rest(struct warp *warp);
 void machine_warp_look_again(struct warp *warp);
 /** What nobody could ever end: the first place where somebody waits. */
 bool machine_block_stuck(const struct block *block);

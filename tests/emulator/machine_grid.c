@@ -211,7 +211,7 @@ static void *run_block(void *argument)
         const uint64_t ran = block_round(block);
         if (!ran && !block->copy_count && machine_block_stuck(block))
             fault_stuck(block);
-        else if (block->stored || block->stores.count)
+        else if (block->stored || block->stores.count || block->copy_count)
             idle_rounds = 0;
         else
             rest(&idle_rounds);

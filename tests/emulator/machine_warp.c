@@ -28,6 +28,12 @@ struct path *machine_warp_part(struct warp *warp, uint32_t mask, const struct in
     return NULL;
 }
 
+void machine_warp_rest(struct warp *warp)
+{
+    warp->left = 0;
+    warp->rests = warp->path_count == 1;
+}
+
 void machine_warp_look_again(struct warp *warp)
 {
     for (int p = 0; p < warp->path_count; p++)
@@ -165,7 +171,8 @@ static int run_one(struct warp *warp, int quantum)
 int machine_warp_turn(struct warp *warp, int quantum)
 {
     int ran = 0;
-    while (ran < quantum && warp->path_count &&
+    warp->rests = false;
+    while (ran < quantum && warp->path_count && !warp->rests &&
            !atomic_load_explicit(&warp->block->grid->ending, memory_order_relaxed)) {
         const int more = run_one(warp, quantum - ran);
         if (!more)

@@ -54,7 +54,8 @@ enum {
     MBARRIER_INIT = 'i',
     MBARRIER_ARRIVE = 'a',
     MBARRIER_EXPECT = 'e',
-    MBARRIER_WAIT = 'w',
+    MBARRIER_TEST = 'w',
+    MBARRIER_TRY = 't', /* may wait a while in the instruction */
     MBARRIER_END = 'x'
 };
 
@@ -82,7 +83,8 @@ static void mbarrier_lane(struct warp *warp, const struct instruction *i, uint32
         lanes_at(warp, i->o[0])[l] = before;
         break;
     }
-    case MBARRIER_WAIT: { /* access.count: the operand is a parity, else the word that an arrival gave */
+    case MBARRIER_TEST:
+    case MBARRIER_TRY: { /* access.count: the operand is a parity, else the word that an arrival gave */
         const uint32_t phase = i->access.count ? (uint32_t)operand & 1 : (uint32_t)(operand >> 63);
         set_predicate(warp, i->o[0], 1u << l, now.phase != phase ? UINT32_MAX : 0);
         break;
@@ -108,6 +110,8 @@ RUN(mbarrier)
         }
         mbarrier_lane(warp, i, l, where.at);
     }
+    if (i->access.form == MBARRIER_TRY && !(mask & predicate_at(warp, i->o[0])))
+        machine_warp_rest(warp);
 }
 
 static void place_mbarrier(const struct operand *address, struct instruction *i)
@@ -130,8 +134,10 @@ static bool read_mbarrier_form(const struct statement *s, struct instruction *i)
         i->access.form = MBARRIER_EXPECT;
     else if (strcmp(what, "arrive") == 0 && !statement_has(s, "noComplete"))
         i->access.form = MBARRIER_ARRIVE;
-    else if (strcmp(what, "test_wait") == 0 || strcmp(what, "try_wait") == 0)
-        i->access.form = MBARRIER_WAIT;
+    else if (strcmp(what, "test_wait") == 0)
+        i->access.form = MBARRIER_TEST;
+    else if (strcmp(what, "try_wait") == 0)
+        i->access.form = MBARRIER_TRY;
     return i->access.form != 0;
 }
 
@@ -140,7 +146,8 @@ bool build_mbarrier(struct ptx_reader *reader, const struct statement *s, struct
     (void)reader;
     if (s->part_count < 3 || !read_mbarrier_form(s, i))
         return false;
-    const bool gives = i->access.form == MBARRIER_ARRIVE || i->access.form == MBARRIER_WAIT;
+    const bool gives = i->access.form == MBARRIER_ARRIVE || i->access.form == MBARRIER_TEST ||
+                       i->access.form == MBARRIER_TRY;
     const uint32_t first = gives ? 1 : 0;
     if (s->operand_count <= first || s->operand_count > first + 3 ||
         s->operands[first].kind != OPERAND_ADDRESS)
