@@ -3,6 +3,9 @@
  * What every unit-test program shares: run a suite, refuse to pass when nothing ran.
  *
  * A mistyped CK_RUN_CASE makes Check run nothing and exit 0; unit_run turns that into a failure.
+ *
+ * Check writes the place of each assertion that holds into a pipe, for who crashes behind it: most of the time of
+ * tests with loops. Here that is left out; a crash is told with the place where its test begins.
  */
 #ifndef GYRE_TESTS_UNIT_H
 #define GYRE_TESTS_UNIT_H
@@ -10,6 +13,8 @@
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define _mark_point(file, line) ((void)0)
 
 static inline int unit_run(Suite *suite)
 {

@@ -3,7 +3,7 @@
 #ifndef GYRE_TESTS_UNIT_CACHE_SUITES_H
 #define GYRE_TESTS_UNIT_CACHE_SUITES_H
 
-#include <check.h>
+#include "unit/unit.h"
 
 TCase *artifact_cases(void);
 

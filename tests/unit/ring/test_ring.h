@@ -3,7 +3,7 @@
 #ifndef GYRE_TESTS_TEST_RING_H
 #define GYRE_TESTS_TEST_RING_H
 
-#include <check.h>
+#include "unit/unit.h"
 
 TCase *ring_thread_cases(void);
 

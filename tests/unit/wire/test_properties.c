@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { MESSAGE_MAX = 4096, WIRE_MAX = 16384, ROUNDS = 3000, BROKEN_ROUNDS = 6000 };
+enum { MESSAGE_MAX = 4096, WIRE_MAX = 16384, ROUNDS = 3000 / SHORTENED, BROKEN_ROUNDS = 6000 / SHORTENED };
 
 typedef struct wire_subject {
     const generated_row *row;
