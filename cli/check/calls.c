@@ -119,8 +119,16 @@ size_t find_function(struct checker *checker, CXCursor cursor)
 
 /* Names of functions that CUDA has for several types, beside which a kernel may have its own: by how many
  * arguments they take. */
-static const char *const overloaded[] = {NULL, " abs any all ballot rcbrt normcdf erfinv erfcinv erfcx ",
-                                         " min max umin umax rhypot ", " norm3d ", " norm4d "};
+static const char *const overloaded[] = {
+    NULL,
+    " abs labs llabs any all ballot rcbrt rcbrtf normcdf normcdff normcdfinv normcdfinvf erfinv erfinvf erfcinv "
+    "erfcinvf erfcx erfcxf sinpif cospif exp10f rsqrtf cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f "
+    "float2double int2double uint2double ll2double ull2double free malloc syncthreads_and syncthreads_count "
+    "syncthreads_or make_char1 make_uchar1 make_short1 make_ushort1 make_int1 make_uint1 make_long1 make_ulong1 "
+    "make_longlong1 make_ulonglong1 make_float1 make_double1 ",
+    " min max umin umax llmin llmax ullmin ullmax rhypot rhypotf fdivide fdividef norm normf rnorm rnormf dadd dsub "
+    "dmul ",
+    " norm3d norm3df rnorm3d rnorm3df ", " norm4d norm4df rnorm4d rnorm4df "};
 
 static bool is_overloaded(const char *name, int arguments)
 {
@@ -134,6 +142,70 @@ static bool is_number(CXType type)
     return type.kind != CXType_Pointer && type.kind != CXType_Record;
 }
 
+/* i64 and u64, which are `long` in C and `long long` in CUDA, as opposed to what is `long` in both. */
+static bool is_wide(CXType type)
+{
+    char name[32];
+    while (type.kind == CXType_Elaborated || type.kind == CXType_Typedef) {
+        if (type.kind == CXType_Elaborated) {
+            type = clang_Type_getNamedType(type);
+            continue;
+        }
+        const CXCursor declared = clang_getTypeDeclaration(type);
+        take_string(clang_getCursorSpelling(declared), name, sizeof name);
+        if (strcmp(name, "gyre_i64") == 0 || strcmp(name, "gyre_u64") == 0)
+            return true;
+        type = clang_getTypedefDeclUnderlyingType(declared);
+    }
+    return false;
+}
+
+static bool is_long(CXType type)
+{
+    const enum CXTypeKind kind = clang_getCanonicalType(type).kind;
+    return kind == CXType_Long || kind == CXType_ULong;
+}
+
+struct widths {
+    bool wide, other; /* whether some operand is of these */
+};
+
+/* What an expression of 64 bits is made of: C++ decides by its operands what it is. */
+static enum CXChildVisitResult find_widths(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct widths *widths = data;
+    (void)parent;
+    cursor = strip_conversions(cursor);
+    const enum CXCursorKind kind = clang_getCursorKind(cursor);
+    if (!clang_isExpression(kind) || !is_long(clang_getCursorType(cursor)))
+        return CXChildVisit_Continue;
+    if (kind == CXCursor_BinaryOperator || kind == CXCursor_ConditionalOperator)
+        clang_visitChildren(cursor, find_widths, widths);
+    else if (is_wide(clang_getCursorType(cursor)))
+        widths->wide = true;
+    else
+        widths->other = true;
+    return CXChildVisit_Continue;
+}
+
+/* Whether C++ sees the argument, once C has promoted it, as of the parameter's type. */
+static bool is_of_type(CXCursor argument, CXType parameter)
+{
+    struct widths widths = {false, false};
+    if (clang_getCanonicalType(clang_getCursorType(argument)).kind != clang_getCanonicalType(parameter).kind)
+        return false;
+    if (!is_long(parameter))
+        return true;
+    find_widths(argument, argument, &widths);
+    return is_wide(parameter) ? !widths.other : !widths.wide;
+}
+
+/* Of these CUDA has one for truth values, which are of that type in C++. */
+static bool takes_truth(const char *name)
+{
+    return in_names(" any all ballot ", name);
+}
+
 /* Of those, C++ takes the one that the arguments fit best: the kernel's, as in C, only where they are of its types. */
 static void check_overload(struct checker *checker, CXCursor call, CXCursor definition, const char *name,
                            const struct place *place)
@@ -144,17 +216,18 @@ static void check_overload(struct checker *checker, CXCursor call, CXCursor defi
     if (!is_overloaded(name, arguments))
         return;
     for (int i = 0; i < arguments; i++) {
-        const CXType parameter = clang_getCanonicalType(clang_getArgType(function, (unsigned)i));
+        const CXType parameter = clang_getArgType(function, (unsigned)i);
         const CXCursor argument = strip_conversions(clang_Cursor_getArgument(call, (unsigned)i));
-        if (!is_number(parameter) ||
-            clang_getCanonicalType(clang_getCursorType(argument)).kind == parameter.kind)
+        const bool truth = takes_truth(name) && is_truth_value(checker, argument);
+        if (!is_number(clang_getCanonicalType(parameter)) || (!truth && is_of_type(argument, parameter)))
             continue;
-        take_string(clang_getTypeSpelling(clang_getArgType(function, (unsigned)i)), type, sizeof type);
+        take_string(clang_getTypeSpelling(parameter), type, sizeof type);
         report_refuse(
             &checker->report, "check", place,
-            "call of '%s' with an argument of another type than the parameter's, '%s': CUDA has functions of "
-            "that name, too, and would take one of them: cast the argument, or choose another name",
-            name, type);
+            "call of '%s' with %s than the parameter's, '%s': CUDA has functions of that name, "
+            "too, and would take one of them: cast the argument, or choose another name",
+            name, truth ? "a truth value, which in C++ is of another type" : "an argument of another type",
+            type);
         return;
     }
 }
@@ -189,6 +262,22 @@ static enum CXChildVisitResult take_first(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Break;
 }
 
+/* gyre_barrier, which is a member that its macro calls through, and gyre_block_sum_u32 and its kin. */
+static bool meets_lanes(const char *name)
+{
+    return in_names(
+        " barrier gyre_barrier gyre_block_sum_* gyre_block_min_* gyre_block_max_* gyre_block_broadcast_* ",
+        name);
+}
+
+static void note_meeting(struct checker *checker, size_t function, const struct place *place)
+{
+    if (function == SIZE_MAX || checker->functions[function].meets)
+        return;
+    checker->functions[function].meets = true;
+    checker->functions[function].meeting = *place;
+}
+
 void check_call(struct checker *checker, CXCursor call, size_t function)
 {
     char name[128];
@@ -207,6 +296,8 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     if (owner == OWNER_GYRE) { /* its functions, and the members that its macros call through */
         if (strcmp(name, "gyre_fail") == 0)
             check_fail_code(checker, call, &place);
+        if (meets_lanes(name))
+            note_meeting(checker, function, &place);
         return;
     }
     if (clang_getCursorKind(target) != CXCursor_FunctionDecl) {
@@ -273,6 +364,42 @@ static void walk_from(struct checker *checker, struct walk *walk, size_t root)
         } else if (walk->colors[call->to] == NOT_SEEN) {
             walk->colors[call->to] = ON_PATH;
             walk->path[walk->depth++] = call->to;
+        }
+    }
+}
+
+/* ---- barriers where no lanes meet ---- */
+
+static void refuse_meeting(struct checker *checker, size_t kernel, size_t function)
+{
+    const char *name = checker->functions[kernel].name + sizeof handler_prefix - 1;
+    report_refuse(
+        &checker->report, "check", &checker->functions[function].meeting,
+        "a barrier, or a function of a block, in the kernel '%s', of which one lane works on a message: "
+        "declare it with GYRE_BLOCK_KERNEL, or leave that out",
+        name);
+}
+
+void check_meetings(struct checker *checker)
+{
+    static struct walk walk;
+    for (size_t kernel = 0; kernel < checker->function_count; kernel++) {
+        if (!checker->functions[kernel].works_alone)
+            continue;
+        memset(&walk, 0, sizeof walk);
+        walk.path[walk.depth++] = kernel;
+        walk.colors[kernel] = ON_PATH;
+        while (walk.depth > 0) {
+            const size_t top = walk.path[walk.depth - 1];
+            const struct user_call *call = next_call(checker, &walk);
+            if (!call) {
+                if (checker->functions[top].meets)
+                    refuse_meeting(checker, kernel, top);
+                walk.depth--;
+            } else if (walk.colors[call->to] == NOT_SEEN) {
+                walk.colors[call->to] = ON_PATH;
+                walk.path[walk.depth++] = call->to;
+            }
         }
     }
 }

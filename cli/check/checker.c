@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <string.h>
 
-static const char handler_prefix[] = "gyre_handler_";
-
 struct body {
     struct checker *checker;
     size_t function;
@@ -69,6 +67,10 @@ static void check_declaration(struct checker *checker, CXCursor cursor)
         break;
     case CXCursor_StructDecl:
         check_struct(checker, cursor);
+        break;
+    case CXCursor_UnionDecl:
+    case CXCursor_EnumDecl:
+        check_attributes(checker, cursor);
         break;
     case CXCursor_FieldDecl:
         check_member(checker, cursor);
@@ -183,6 +185,14 @@ static enum CXChildVisitResult visit_body(CXCursor cursor, CXCursor parent, CXCl
     return CXChildVisit_Recurse;
 }
 
+/* Kernels of blocks have a scratch; that of others got a name that they cannot use. */
+static bool works_alone(CXCursor handler)
+{
+    char name[32];
+    take_string(clang_getCursorSpelling(clang_Cursor_getArgument(handler, 3)), name, sizeof name);
+    return strcmp(name, "scratch") != 0;
+}
+
 static void visit_function(struct checker *checker, CXCursor cursor)
 {
     char name[256];
@@ -196,6 +206,8 @@ static void visit_function(struct checker *checker, CXCursor cursor)
     else
         check_function(checker, cursor);
     struct body body = {checker, find_function(checker, cursor)};
+    if (handler && body.function != SIZE_MAX)
+        checker->functions[body.function].works_alone = works_alone(cursor);
     clang_visitChildren(cursor, visit_body, &body);
 }
 
@@ -319,6 +331,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
         clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_top, checker);
         check_words(checker);
         check_recursion(checker);
+        check_meetings(checker);
         check_any_kernel(checker, path);
         clang_disposeTranslationUnit(checker->unit);
     }

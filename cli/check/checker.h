@@ -20,12 +20,18 @@ enum owner {
     OWNER_SYSTEM
 };
 
+/** What the name of a kernel's handler begins with. */
+static const char handler_prefix[] = "gyre_handler_";
+
 enum { FUNCTIONS_MAX = 4096, CALLS_MAX = 32768 };
 
 /** A function that the user defined. */
 struct user_function {
     CXCursor cursor; /* canonical */
     char name[128];
+    bool works_alone; /* the handler of a kernel of which one lane works on a message */
+    bool meets;       /* calls what all lanes of a block call alike, first in */
+    struct place meeting;
 };
 
 /** One call from a user's function to another. */
@@ -86,6 +92,8 @@ void check_inner_function(struct checker *checker, CXCursor cursor);
 void check_member(struct checker *checker, CXCursor cursor);
 /** A struct that the user declared, or that a declaration of a message became. */
 void check_struct(struct checker *checker, CXCursor cursor);
+/** Refuses `packed` and `aligned` behind the members of a struct, union or enumeration. */
+void check_attributes(struct checker *checker, CXCursor cursor);
 /** A type's other name, which in C may be that of a struct as well. */
 void check_typedef(struct checker *checker, CXCursor cursor);
 void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
@@ -112,6 +120,8 @@ void check_conversion(struct checker *checker, CXCursor parent, CXCursor convers
 void check_literal(struct checker *checker, CXCursor literal);
 /** `++`, `--` and `+=` on an enumeration. */
 void check_change(struct checker *checker, CXCursor operation);
+/** Whether it is of type bool in C++. */
+bool is_truth_value(const struct checker *checker, CXCursor expression);
 /** `sizeof` of what has another type in C++. */
 void check_sizeof(struct checker *checker, CXCursor expression);
 /** A call of one of C's functions for f64, whose name ends without f. */
@@ -136,5 +146,7 @@ void check_call(struct checker *checker, CXCursor call, size_t function);
 /** The index of a function that the user defined, which is added when it is new; SIZE_MAX: there is no room. */
 size_t find_function(struct checker *checker, CXCursor cursor);
 void check_recursion(struct checker *checker);
+/** Refuses barriers, and functions of a block, in kernels that are not of blocks. */
+void check_meetings(struct checker *checker);
 
 #endif

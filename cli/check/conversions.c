@@ -275,22 +275,27 @@ void check_math(struct checker *checker, CXCursor call, const char *name, const 
 
 /* ---- sizes ---- */
 
+bool is_truth_value(const struct checker *checker, CXCursor expression)
+{
+    static const char truths[] = " < > <= >= == != && || ! ";
+    char operator[8] = "", word[12];
+    expression = strip_conversions(expression);
+    if (clang_getCursorKind(expression) == CXCursor_BinaryOperator)
+        operator_of(checker, expression, operator, sizeof operator);
+    if (clang_getCursorKind(expression) == CXCursor_UnaryOperator)
+        first_token(checker, expression, operator, sizeof operator);
+    snprintf(word, sizeof word, " %.7s ", operator);
+    return operator[0] && strstr(truths, word);
+}
+
 void check_sizeof(struct checker *checker, CXCursor expression)
 {
-    static const char truths[] = " < > <= >= == != && || ";
-    char first[16], operator[8] = "", word[12];
+    char first[16];
     struct parts parts = parts_of(expression);
     if (parts.count != 1 || strcmp(first_token(checker, expression, first, sizeof first), "sizeof") != 0)
         return;
-    CXCursor operand = strip_conversions(parts.cursors[0]);
-    enum CXCursorKind kind = clang_getCursorKind(operand);
-    if (kind == CXCursor_BinaryOperator)
-        operator_of(checker, operand, operator, sizeof operator);
-    if (kind == CXCursor_UnaryOperator)
-        first_token(checker, operand, operator, sizeof operator);
-    snprintf(word, sizeof word, " %.7s ", operator);
-    if (kind != CXCursor_CharacterLiteral && strcmp(operator, "!") != 0 &&
-        (!operator[0] || !strstr(truths, word)))
+    const CXCursor operand = strip_conversions(parts.cursors[0]);
+    if (clang_getCursorKind(operand) != CXCursor_CharacterLiteral && !is_truth_value(checker, operand))
         return;
     struct place place = place_of(clang_getCursorLocation(expression));
     report_refuse(

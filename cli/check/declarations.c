@@ -119,34 +119,40 @@ void check_hidden(struct checker *checker, CXCursor reference)
         name);
 }
 
-struct packing {
-    unsigned last_member, packed; /* offsets in the file; 0: none */
+struct attributes {
+    unsigned last_member, packed, aligned; /* offsets in the file; 0: none */
 };
 
-static enum CXChildVisitResult find_packing(CXCursor cursor, CXCursor parent, CXClientData data)
+static enum CXChildVisitResult find_attributes(CXCursor cursor, CXCursor parent, CXClientData data)
 {
-    struct packing *packing = data;
+    struct attributes *found = data;
     CXFile file;
+    const unsigned at = offset_of(clang_getCursorLocation(cursor), &file);
+    const enum CXCursorKind kind = clang_getCursorKind(cursor);
     (void)parent;
-    if (clang_getCursorKind(cursor) == CXCursor_FieldDecl)
-        packing->last_member = offset_of(clang_getCursorLocation(cursor), &file);
-    if (clang_getCursorKind(cursor) == CXCursor_PackedAttr)
-        packing->packed = offset_of(clang_getCursorLocation(cursor), &file);
+    if (kind == CXCursor_FieldDecl || kind == CXCursor_EnumConstantDecl)
+        found->last_member = at;
+    if (kind == CXCursor_PackedAttr)
+        found->packed = at;
+    if (kind == CXCursor_AlignedAttr)
+        found->aligned = at;
     return CXChildVisit_Continue;
 }
 
-/* CUDA's compiler takes it there for an attribute of the typedef, and says nothing. */
-static void check_packing(struct checker *checker, CXCursor cursor, const struct place *place,
-                          const char *name)
+/* CUDA's compiler drops what stands behind, with a typedef or without one, and says nothing. */
+void check_attributes(struct checker *checker, CXCursor cursor)
 {
-    struct packing packing = {0, 0};
-    clang_visitChildren(cursor, find_packing, &packing);
-    if (packing.packed > packing.last_member)
-        report_refuse(
-            &checker->report, "check", place,
-            "'packed' behind the members of '%s', where CUDA's compiler does not see it, so that sizes "
-            "differ: write `struct __attribute__((packed)) %s {`",
-            name, name);
+    struct attributes found = {0, 0, 0};
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    const enum CXCursorKind kind = clang_getCursorKind(cursor);
+    const char *word = kind == CXCursor_UnionDecl ? "union" : kind == CXCursor_EnumDecl ? "enum" : "struct";
+    clang_visitChildren(cursor, find_attributes, &found);
+    const bool packed = found.packed > found.last_member;
+    if (packed || found.aligned > found.last_member)
+        report_refuse(&checker->report, "check", &place,
+                      "'%s' behind the members, where CUDA's compiler does not see it, so that sizes "
+                      "differ: write it before the name, as in `%s __attribute__((%s)) name {`",
+                      packed ? "packed" : "aligned", word, packed ? "packed" : "aligned(16)");
 }
 
 struct twin {
@@ -195,7 +201,7 @@ void check_struct(struct checker *checker, CXCursor cursor)
     if (!clang_isCursorDefinition(cursor))
         return;
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
-    check_packing(checker, cursor, &place, name);
+    check_attributes(checker, cursor);
     clang_visitChildren(cursor, count_member, &members);
     if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
         report_refuse(

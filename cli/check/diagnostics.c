@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char handler_prefix[] = "redefinition of 'gyre_handler_";
+static const char twin_prefix[] = "redefinition of 'gyre_handler_";
 
 /* "'NAME' file not found": the name, when the diagnostic says so. */
 static bool missing_file(const char *text, char *name, size_t size)
@@ -37,7 +37,7 @@ static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnosti
 static void refuse_twin(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                         const char *text)
 {
-    const char *name = text + sizeof handler_prefix - 1;
+    const char *name = text + sizeof twin_prefix - 1;
     report_refuse(&checker->report, "discover", place,
                   "two kernels are named '%.*s', the other one in line %u: rename one",
                   (int)strcspn(name, "'"), name, noted_line(checker, diagnostic));
@@ -63,6 +63,21 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
                       "GYRE_GLOBAL, GYRE_SHARED and GYRE_CONSTANT say what "
                       "memory a pointer leads to and belong before the `*`: %s",
                       text);
+}
+
+/* A type or a constant with the name of a function that C's compilers know, or its headers declare. */
+static bool refuse_taken_name(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
+                              const char *text)
+{
+    const char *name = strchr(text, '\'');
+    if (strncmp(text, "redefinition of '", 17) != 0 || !strstr(text, "as different kind of symbol") ||
+        noted_line(checker, diagnostic) != 0)
+        return false;
+    report_refuse(&checker->report, "check", place,
+                  "the name '%.*s' is that of a function of C's library: choose another",
+                  (int)strcspn(name + 1, "'"), name + 1);
+    checker->macro_is_broken = true; /* where it was GYRE_MESSAGE, the rest of that is wrong as well */
+    return true;
 }
 
 static const char field_prefix[] = "use of undeclared identifier 'gyre_type_";
@@ -202,10 +217,11 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
                  name);
     else if (missing && is_vendor_header(name))
         return; /* check_include refuses it */
-    else if (strncmp(text, handler_prefix, sizeof handler_prefix - 1) == 0)
+    else if (strncmp(text, twin_prefix, sizeof twin_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
     else if (refuse_option(checker, diagnostic, &place) || refuse_type(checker, &place, text) ||
-             refuse_library_name(checker, &place, text))
+             refuse_library_name(checker, &place, text) ||
+             refuse_taken_name(checker, diagnostic, &place, text))
         return;
     else if (strstr(text, "not compatible with any generic association type"))
         report_refuse(

@@ -19,15 +19,39 @@ static const char opencl_keywords[] =
     " kernel global local constant generic pipe read_only write_only read_write half uchar ushort uint ulong "
     "event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
 
-/* Functions that a kernel cannot have its own of; those that types.h frees the names of are not among them. */
+/* At file scope a kernel cannot have others of these; those that types.h frees the names of are not among them. */
 static const char opencl_functions[] =
     " barrier mem_fence read_mem_fence write_mem_fence get_work_dim get_global_id get_global_size get_local_id "
     "get_local_size get_group_id get_num_groups get_global_offset printf popcount rsqrt mul24 mad24 mul_hi "
-    "mad_hi hadd rhadd add_sat sub_sat abs_diff upsample clz bitselect smoothstep maxmag minmag pown powr rootn "
-    "sinpi cospi tanpi asinpi acospi atanpi exp10 sincos ";
+    "mad_hi mad_sat hadd rhadd add_sat sub_sat abs_diff upsample clz ctz bitselect smoothstep maxmag minmag pown "
+    "powr rootn sinpi cospi tanpi asinpi acospi atanpi atan2pi exp10 sincos fast_length fast_distance "
+    "fast_normalize isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isordered "
+    "isunordered isnormal lgamma_r shuffle2 vec_step wait_group_events async_work_group_copy "
+    "async_work_group_strided_copy atomic_add atomic_sub atomic_xchg atomic_inc atomic_dec atomic_cmpxchg "
+    "atomic_min atomic_max atomic_and atomic_or atomic_xor cl_mem_fence_flags kernel_exec ";
+/* native_sin, half_sin, ... */
+static const char opencl_quick[] = " cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan ";
+
+/* Macros of OpenCL C, which reach into structs and functions as well. */
+static const char opencl_macros[] =
+    " CHAR_BIT CHAR_MAX CHAR_MIN SCHAR_MAX SCHAR_MIN UCHAR_MAX SHRT_MAX SHRT_MIN USHRT_MAX INT_MAX INT_MIN "
+    "UINT_MAX LONG_MAX LONG_MIN ULONG_MAX MAXFLOAT HUGE_VALF HUGE_VAL INFINITY NAN FLT_DIG FLT_MANT_DIG "
+    "FLT_MAX_10_EXP FLT_MAX_EXP FLT_MIN_10_EXP FLT_MIN_EXP FLT_RADIX FLT_MAX FLT_MIN FLT_EPSILON DBL_DIG "
+    "DBL_MANT_DIG DBL_MAX_10_EXP DBL_MAX_EXP DBL_MIN_10_EXP DBL_MIN_EXP DBL_RADIX DBL_MAX DBL_MIN DBL_EPSILON "
+    "M_E_F M_LOG2E_F M_LOG10E_F M_LN2_F M_LN10_F M_PI_F M_PI_2_F M_PI_4_F M_1_PI_F M_2_PI_F M_2_SQRTPI_F "
+    "M_SQRT2_F M_SQRT1_2_F ";
 
 /* What NVRTC declares before a kernel's text. */
-static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize ";
+static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize clock_t ";
+/* Functions there, beside which a kernel may have its own functions, and nothing else. Those that C's library has
+ * as well are the parser's to find. */
+static const char cuda_functions[] =
+    " abs all any ballot clock clock64 dadd dmul dsub erfcinv erfcinvf erfcx erfcxf erfinv erfinvf exp10 exp10f "
+    "fdivide fdividef float2double int2double uint2double ll2double ull2double free labs llabs llmax llmin "
+    "malloc max min norm norm3d norm3df norm4d norm4df normcdf normcdff normcdfinv normcdfinvf normf printf "
+    "rcbrt rcbrtf rhypot rhypotf rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf sincos sincosf "
+    "sincospi sincospif sinpi sinpif cospi cospif cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f "
+    "syncthreads_and syncthreads_count syncthreads_or ullmax ullmin umax umin ";
 
 static bool in_list(const char *list, const char *name)
 {
@@ -73,21 +97,53 @@ void check_name(struct checker *checker, CXCursor declaration)
         where = "a keyword in OpenCL C";
     else if (is_opencl_vector(name))
         where = "a type in OpenCL C";
+    else if (in_list(opencl_macros, name) || strncmp(name, "CLK_", 4) == 0)
+        where = "a macro in OpenCL C";
     if (!name[0] || !where)
         return;
     struct place place = place_of(clang_getCursorLocation(declaration));
     report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, where);
 }
 
+static bool begins_with(const char *name, const char *beginning)
+{
+    return strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
+/* as_uint, convert_float4, vload2, native_sin, ... */
+static bool is_opencl_function(const char *name)
+{
+    static const char elements[] = " char uchar short ushort int uint long ulong float double half ";
+    const char *behind = strchr(name, '_');
+    behind = behind ? behind + 1 : "";
+    if (in_list(opencl_functions, name))
+        return true;
+    if (begins_with(name, "as_") || begins_with(name, "convert_"))
+        return in_list(elements, behind) || is_opencl_vector(behind);
+    if (begins_with(name, "native_") || begins_with(name, "half_"))
+        return in_list(opencl_quick, behind);
+    return is_vector(name, " vload vstore ", " 2 3 4 8 16 ");
+}
+
+/* At file scope, beside a function of that name: structs and the like have names of their own. */
+static bool is_beside_functions(enum CXCursorKind kind)
+{
+    return kind == CXCursor_TypedefDecl || kind == CXCursor_EnumConstantDecl || kind == CXCursor_VarDecl;
+}
+
 void check_global_name(struct checker *checker, CXCursor declaration)
 {
     char name[128];
     const char *whose = NULL;
+    const enum CXCursorKind kind = clang_getCursorKind(declaration);
     take_string(clang_getCursorSpelling(declaration), name, sizeof name);
-    if (clang_getCursorKind(declaration) == CXCursor_FunctionDecl && in_list(opencl_functions, name))
+    if ((kind == CXCursor_FunctionDecl || is_beside_functions(kind)) && is_opencl_function(name))
         whose = "that of a function in OpenCL C";
-    else if (in_list(cuda_names, name) || (!is_opencl_vector(name) && is_cuda_vector(name)))
+    else if (in_list(cuda_names, name) || (!is_opencl_vector(name) && is_cuda_vector(name)) ||
+             (is_beside_functions(kind) && in_list(cuda_functions, name)))
         whose = "one of CUDA's own at file scope";
+    else if (kind == CXCursor_FunctionDecl && strcmp(name, "assert") == 0)
+        whose = "that of a macro of CUDA";
     if (!whose)
         return;
     struct place place = place_of(clang_getCursorLocation(declaration));

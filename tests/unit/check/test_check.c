@@ -247,7 +247,7 @@ static const struct case_of_rule broken[] = {
     {NULL, "reply->n = (u32)sizeof(request->n < 3);", BODY, "the size of a letter or of a truth value"},
     {NULL, "reply->n = (u32)sizeof(!request->n);", BODY, "the size of a letter or of a truth value"},
     {"typedef struct p { u8 a; u32 b; } __attribute__((packed)) p;", "reply->n = (u32)sizeof(p);", HELPERS,
-     "'packed' behind the members of 'p'"},
+     "'packed' behind the members"},
     /* names and values that C++ refuses */
     {NULL, "for (u32 i = 0; i < 2; i++) { u32 i = 7; reply->n += i; }", BODY,
      "'i' is the name of a variable"},
@@ -300,6 +300,99 @@ START_TEST(each_rule_refuses_with_its_line_and_reason)
     if (!found)
         show(&checker->report);
     ck_assert_msg(found, "expected in line %u: %s", expected->line, expected->says);
+    free(checker);
+}
+END_TEST
+
+/* One file: in line 7 and those behind it a rule is broken each, then in those of the kernel's body. */
+static const struct line_of_rule {
+    const char *text, *says;
+} helper_lines[] =
+    {
+        {"struct line1 { u8 a; u32 b; } __attribute__((packed));", "struct __attribute__((packed)) name {"},
+        {"typedef struct { u8 a; u32 b; } __attribute__((aligned(16))) line2;",
+         "'aligned' behind the members"},
+        {"typedef union { u8 a[5]; u32 b; } __attribute__((packed)) line3;",
+         "union __attribute__((packed)) name {"},
+        {"typedef enum { A, B } __attribute__((packed)) line4;", "enum __attribute__((packed)) name {"},
+        {"typedef u32 min;", "the name 'min' is one of CUDA's own at file scope"},
+        {"enum { abs = 3 };", "the name 'abs' is one of CUDA's own at file scope"},
+        {"GYRE_CONSTANT u32 umax[2] = {1, 2};", "the name 'umax' is one of CUDA's own"},
+        {"GYRE_MESSAGE(all, REPLY)", "the name 'all' is one of CUDA's own"},
+        {"GYRE_MESSAGE(barrier, REPLY)", "the name 'barrier' is that of a function in OpenCL C"},
+        {"typedef u32 mul24;", "that of a function in OpenCL C"},
+        {"GYRE_HELPER u32 as_float4(u32 a) { return a; }", "that of a function in OpenCL C"},
+        {"GYRE_HELPER u32 native_sin(u32 a) { return a; }", "that of a function in OpenCL C"},
+        {"GYRE_HELPER u32 assert(u32 a) { return a; }", "that of a macro of CUDA"},
+        {"struct line14 { f32 FLT_MAX; };", "the name 'FLT_MAX' is a macro in OpenCL C"},
+        {"GYRE_HELPER u32 sum(gyre_context *gyre, u32 n) { return gyre_block_sum_u32(gyre, n); }",
+         "in the kernel 'k', of which one lane works on a message: declare it with GYRE_BLOCK_KERNEL"},
+        {"GYRE_ACTOR(a, request_type, reply_type, reply_type) { gyre_barrier(gyre); return GYRE_NO_REPLY; }",
+         "in the kernel 'a'"},
+},
+  body_lines[] = {
+      {"reply->n = any(request->n > 3);", "call of 'any' with a truth value"},
+      {"u64 x = request->n, y = max(x, 5UL);", "than the parameter's, 'u64'"},
+      {"y = max(x, sizeof(x));", "CUDA has functions of that name"},
+      {"unsigned long z = max(y, x) + 1; y = max(z, x);", "CUDA has functions of that name"},
+      {"i64 v = llmax(-3, x ? 4L : (i64)y);", "CUDA has functions of that name"},
+      {"u32 CLK_LOCAL = (u32)v; reply->n = (u32)z;", "a macro in OpenCL C"},
+      {"gyre_barrier(gyre); reply->n = more(gyre, 1);",
+       "a barrier, or a function of a block, in the kernel 'k'"},
+};
+static const char helpers_behind[] =
+    "GYRE_HELPER u32 any(int a) { return a ? 1 : 2; }\n"
+    "GYRE_HELPER u64 max(u64 a, u64 b) { return a > b ? a : b; }\n"
+    "GYRE_HELPER i64 llmax(i64 a, i64 b) { return a > b ? a : b; }\n"
+    "GYRE_HELPER u32 more(gyre_context *gyre, u32 n) { return sum(gyre, n); }";
+enum {
+    HELPER_LINES = sizeof helper_lines / sizeof helper_lines[0],
+    BODY_LINES = sizeof body_lines / sizeof body_lines[0],
+    LINES_BETWEEN = 3 /* of helpers_behind, less the one that BODY counts with */
+};
+
+static void join_lines(char *text, size_t size, const struct line_of_rule *lines, size_t count)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s\n", lines[i].text);
+    ck_assert_uint_lt(used, size);
+}
+
+START_TEST(each_of_many_lines_is_refused)
+{
+    char helpers[2048], body[1024];
+    join_lines(helpers, sizeof helpers, helper_lines, HELPER_LINES);
+    join_lines(body, sizeof body, body_lines, BODY_LINES);
+    strncat(helpers, helpers_behind, sizeof helpers - strlen(helpers) - 1);
+    struct checker *checker = judge_parts(helpers, body);
+    for (unsigned i = 0; i < HELPER_LINES + BODY_LINES; i++) {
+        const bool in_body = i >= HELPER_LINES;
+        const struct case_of_rule expected = {.line = in_body ? BODY + LINES_BETWEEN + i : HELPERS + i,
+                                              .says = in_body ? body_lines[i - HELPER_LINES].says
+                                                              : helper_lines[i].says};
+        if (!has_finding(&checker->report, &expected))
+            show(&checker->report);
+        ck_assert_msg(has_finding(&checker->report, &expected), "expected in line %u: %s", expected.line,
+                      expected.says);
+    }
+    free(checker);
+}
+END_TEST
+
+/* Of a message of such a name nothing else is told: the rest follows from it. */
+START_TEST(names_of_the_library_are_told_first)
+{
+    struct checker *checker = judge_parts("typedef u32 index;\nGYRE_MESSAGE(log, REPLY)", NULL);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct case_of_rule expected = {.line = HELPERS + i,
+                                              .says = "is that of a function of C's library"};
+        ck_assert(has_finding(&checker->report, &expected));
+    }
+    for (size_t i = 0; i < checker->report.finding_count; i++)
+        if (strcmp(checker->report.findings[i].kind, "refuse") == 0)
+            ck_assert_ptr_nonnull(strstr(checker->report.findings[i].text, "C's library"));
     free(checker);
 }
 END_TEST
@@ -391,6 +484,24 @@ static const struct case_of_rule kept[] = {
      "GYRE_HELPER u32 f(const u32 *__restrict__ p) { return *p; }\nGYRE_HELPER u32 g() { return 1; }",
      "s x; x.a = 1; struct outer y; y.i[0].x = f(&x.a); u32 z[2] __attribute__((aligned(16))) = {1, 2};\n"
      "reply->n = y.i[0].x + z[0] + g() + (u32)__alignof__(u64);",
+     0, ""},
+    /* attributes where every compiler sees them */
+    {"typedef struct __attribute__((packed, aligned(2))) p { u8 a; u32 b __attribute__((aligned(4))); } p;\n"
+     "typedef union __attribute__((packed)) u { u8 a[5]; u32 b; } u;\n"
+     "typedef enum __attribute__((packed)) e { A, B } e;\ntypedef struct { u32 n; } c __attribute__((aligned(16)));\n"
+     /* of 64 bits in both languages alike; names within braces, of structs, and that only begin like others */
+     "GYRE_HELPER u64 max(u64 a, u64 b) { return a > b ? a : b; }\nGYRE_HELPER i64 abs(i64 a) { return a < 0 ? -a : a; }\n"
+     "GYRE_HELPER size_t min(size_t a, size_t b) { return a < b ? a : b; }\n"
+     "GYRE_HELPER u32 any(int a) { return a ? 1 : 2; }\nstruct all { u32 a; };\n"
+     "GYRE_HELPER u32 as_index(u32 n) { return n; }\nGYRE_HELPER u32 half_of(u32 n) { return n; }\n"
+     "GYRE_HELPER u32 meet(gyre_context *gyre, u32 n) { gyre_barrier(gyre); return gyre_block_max_u32(gyre, n); }\n"
+     "GYRE_BLOCK_KERNEL(b, request_type, reply_type, gyre_none) { reply->n = meet(gyre, 3); return GYRE_REPLY; }",
+     "p o = {1, 2}; reply->n = (u32)(sizeof o + sizeof(u) + sizeof(e) + sizeof(c));\n"
+     "u64 x = request->n; i64 y = -3; size_t z = 4; i32 truth = x > 3;\n"
+     "reply->n = (u32)max(x + 1, (u64)5) + (u32)max(x * 2, request->n ? x >> 2 : ~x) + (u32)abs(y * 3) + any(truth);\n"
+     "reply->n += (u32)min(z + 1, sizeof(u32)) + (u32)min(5UL, z) + any((i32)(x > 4));\n"
+     "enum { rhypot = 3 }; u32 umax = rhypot, barrier = 2; struct all m = {1};\n"
+     "reply->n += umax + barrier + m.a + as_index(1) + half_of(2) + gyre_block(gyre) + gyre_block_count(gyre);",
      0, ""},
     {"typedef struct __attribute__((packed)) p { u8 a; u32 b; } p;\ntypedef struct node node;\n"
      "struct node { node *next; u32 v; };\ntypedef enum mode { OFF, ON } mode;\n"
@@ -513,6 +624,8 @@ int main(void)
     tcase_add_loop_test(tcase, each_rule_refuses_with_its_line_and_reason, 0,
                         (int)(sizeof broken / sizeof broken[0]));
     tcase_add_loop_test(tcase, what_keeps_to_the_rules_passes, 0, (int)(sizeof kept / sizeof kept[0]));
+    tcase_add_test(tcase, each_of_many_lines_is_refused);
+    tcase_add_test(tcase, names_of_the_library_are_told_first);
     tcase_add_test(tcase, kernels_are_listed_with_their_lines);
     tcase_add_test(tcase, a_file_without_kernels_is_refused);
     tcase_add_test(tcase, names_behind_a_broken_macro_are_not_what_is_told);
