@@ -136,13 +136,12 @@ void gyre_kernel_leave(gyre_kernel *kernel)
 
 /* ---- the end ---- */
 
-/* A handler runs for ever: its thread cannot be taken away, so its memory has to stay. */
-static void leave_behind(gyre_kernel *kernel)
+/* A handler runs for ever, or may: its thread cannot be taken away, so its memory has to stay. */
+static void leave_behind(gyre_kernel *kernel, gyre_status why)
 {
-    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
-                     "kernel '%s' did not stop within stop_timeout_ms: "
-                     "a handler does not return; its memory stays behind",
-                     kernel->name);
+    gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR, "kernel '%s' %s; its memory stays behind", kernel->name,
+                     why == GYRE_TIMEOUT ? "did not stop within stop_timeout_ms: a handler does not return"
+                                         : "may still run, its device does not say");
     gyre_handles_keep(kernel);
     pthread_mutex_lock(&kernel->log.lock);
     kernel->log.ended = true;
@@ -160,15 +159,16 @@ static void free_kernel(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     kernel->end.leaving = true;
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
-    if (status == GYRE_TIMEOUT)
+    const bool stays = kernel->resident != NULL;
+    if (stays)
         gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
     while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
            __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     pthread_mutex_unlock(&kernel->lock);
     gyre_error_let_go();
-    if (status == GYRE_TIMEOUT) {
-        leave_behind(kernel);
+    if (stays) {
+        leave_behind(kernel, status);
         return;
     }
     gyre_kernel_free_queues(kernel);

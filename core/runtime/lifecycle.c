@@ -136,7 +136,7 @@ static void drain(gyre_kernel *kernel)
     }
 }
 
-/* Waits until the device has left and takes its side down. TIMEOUT when a handler does not return. */
+/* Waits until the device has left and takes its side down. After a failure other than LOST it stays: it may still be there. */
 static gyre_status leave_device(gyre_kernel *kernel)
 {
     uint64_t limit =
@@ -147,8 +147,10 @@ static gyre_status leave_device(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
         status = GYRE_OK; /* the worker died, and with it whatever ran there: the kernel has left */
-    if (status != GYRE_OK && status != GYRE_LOST) /* whatever kept it from telling, it may still be there */
-        return gyre_error_add(GYRE_TIMEOUT, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_add(status, "kernel '%s' did not stop within stop_timeout_ms", kernel->name);
+    if (status != GYRE_OK && status != GYRE_LOST)
+        return gyre_error_add(status, "whether kernel '%s' has stopped is not known", kernel->name);
     kernel->resident = NULL; /* first: nobody notifies a device that is being taken down */
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, resident);
@@ -176,7 +178,7 @@ static void end_device(gyre_kernel *kernel)
     if (gyre_control_verb(kernel) != GYRE_VERB_STOP)
         gyre_control_order(kernel, GYRE_VERB_STOP);
     gyre_status status = kernel->resident ? leave_device(kernel) : lost_in_drain(kernel);
-    if (status != GYRE_TIMEOUT) {
+    if (!kernel->resident) {
         for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
             left += gyre_queue_complete_unhandled(queue);
         gyre_kernel_set_state(kernel, status == GYRE_LOST ? GYRE_KERNEL_LOST : GYRE_KERNEL_TERMINATED);
