@@ -7,7 +7,8 @@
  * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,
  * calls gyre_barrier_light, and looks whether anybody announced itself. The heavy barrier runs a full barrier
  * on every core that runs a thread of this process, so either the sleeper sees what was published or the
- * publisher sees the sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence.
+ * publisher sees the sleeper. Where the kernel has no membarrier, gyre_barrier_light becomes a real fence;
+ * where it refuses one later, gyre_barrier_heavy waits until what others stored before has arrived by itself.
  *
  * Between processes the barrier does not reach the publisher, whose store may still be on its way when the
  * sleeper looks: a sleeper that shares memory with another process bounds its sleeps by gyre_park_until, and
@@ -67,19 +68,30 @@ static inline void gyre_barrier_light(int heavy_works)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/** The sleeper's side, between "announce" and "look once more". */
-static inline void gyre_barrier_heavy(int heavy_works)
-{
-    if (!heavy_works || syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
-}
-
 /** A store has reached every processor after so long: it waits for the lines of some stores before it. */
 #define GYRE_STORES_ARRIVE_NS UINT64_C(1000000)
 
 /**
+ * The sleeper's side, between "announce" and "look once more". A filter of system calls (seccomp) that the program
+ * sets up after it registered may refuse the barrier, and light sides do not know: then time does what it would have.
+ */
+static inline void gyre_barrier_heavy(int heavy_works)
+{
+    const struct timespec nap = {0, (long)GYRE_STORES_ARRIVE_NS};
+    if (heavy_works && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+        return;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    const uint64_t arrived_ns = gyre_clock_ns() + GYRE_STORES_ARRIVE_NS;
+    while (heavy_works && gyre_clock_ns() < arrived_ns)
+        nanosleep(&nap, NULL);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/**
  * Until when a side may sleep that said at `parked_ns` that it parks (gyre_clock_ns, read after it said so), and
  * that began its last look at `looked_ns` (read before the look): to the deadline once that look was late enough.
+ * Also for sleepers whose memory is of one process: they could do without the second look, which costs them one
+ * wake-up a parking, and a rule for each kind of memory would be one more to get wrong.
  */
 static inline uint64_t gyre_park_until(uint64_t parked_ns, uint64_t looked_ns, uint64_t deadline_ns)
 {

@@ -4,10 +4,14 @@
  * one sees the other. The light side's store waits behind many others, so that its look is early by
  * microseconds; without the heavy side's barrier both miss each other some hundred times here.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 
 #include "gyre/waiting.h"
 #include "unit/unit.h"
@@ -110,16 +114,15 @@ static bool choose_processors(void)
 }
 
 /* Threads that end on a processor, and begin on one that was idle, are what a kernel keeps account of. */
-START_TEST(one_of_two_sees_the_other_whatever_threads_came_and_went)
+static void meet_in_rounds(int rounds)
 {
     unsigned missed = 0;
     if (!choose_processors())
         return; /* on one alone a thread sees its own stores in order, and so does whoever follows it there */
     go_to(meeting.cpus[0]);
-    meeting.light_barriers = gyre_barrier_register();
     meeting.far = calloc(FAR, 1);
     ck_assert_ptr_nonnull(meeting.far);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         pthread_t thread;
         ck_assert_int_eq(pthread_create(&thread, NULL, leave, NULL), 0);
         pthread_join(thread, NULL);
@@ -131,6 +134,38 @@ START_TEST(one_of_two_sees_the_other_whatever_threads_came_and_went)
     }
     free(meeting.far);
     ck_assert_uint_eq(missed, 0);
+}
+
+START_TEST(one_of_two_sees_the_other_whatever_threads_came_and_went)
+{
+    meeting.light_barriers = gyre_barrier_register();
+    meet_in_rounds(ROUNDS);
+}
+END_TEST
+
+/* What a program may do after Gyre registered it. */
+static void refuse_barriers(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog filter = {.len = sizeof rules / sizeof rules[0], .filter = rules};
+    ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+START_TEST(one_of_two_sees_the_other_where_barriers_are_refused_later)
+{
+    meeting.light_barriers = gyre_barrier_register();
+    refuse_barriers();
+    const uint64_t begun_ns = gyre_clock_ns();
+    gyre_barrier_heavy(meeting.light_barriers);
+    if (meeting.light_barriers)
+        ck_assert_uint_ge(gyre_clock_ns() - begun_ns, GYRE_STORES_ARRIVE_NS);
+    meet_in_rounds(1);
 }
 END_TEST
 
@@ -150,6 +185,7 @@ int main(void)
     TCase *tcase = tcase_create("barrier");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, one_of_two_sees_the_other_whatever_threads_came_and_went);
+    tcase_add_test(tcase, one_of_two_sees_the_other_where_barriers_are_refused_later);
     tcase_add_test(tcase, who_parks_looks_again_when_stores_have_arrived);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
