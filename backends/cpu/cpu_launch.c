@@ -5,12 +5,12 @@
  * No locks: the core serialises launch and release, and wait only reads a counter.
  */
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu_lines.h"
 #include "cpu_resident.h"
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 /* Lanes copy their stacks' worth of address space; this is what a worker thread itself needs on top of
@@ -109,21 +109,6 @@ static void pin(const struct cpu_settings *settings, pthread_attr_t *attributes,
     pthread_attr_setaffinity_np(attributes, sizeof set, &set);
 }
 
-/*
- * The program's signals are for its own threads: its handlers would run in the midst of a kernel's, on the
- * stack of a lane. What a kernel's handler causes itself still comes to the worker, and so does the signal of
- * profilers.
- */
-static void leave_signals(pthread_attr_t *attributes)
-{
-    static const int taken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF};
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
-        sigdelset(&blocked, taken[i]);
-    pthread_attr_setsigmask_np(attributes, &blocked);
-}
-
 static int start_worker(struct cpu_worker *worker)
 {
     pthread_attr_t attributes;
@@ -133,9 +118,8 @@ static int start_worker(struct cpu_worker *worker)
     /* lane and actor handlers run on it */
     pthread_attr_setstacksize(&attributes,
                               WORKER_STACK_SIZE + worker->resident->device->settings.lane_stack_size);
-    leave_signals(&attributes);
     pin(&worker->resident->device->settings, &attributes, worker->block);
-    error = pthread_create(&worker->thread, &attributes, cpu_worker_main, worker);
+    error = gyre_thread_start(&worker->thread, &attributes, cpu_worker_main, worker);
     pthread_attr_destroy(&attributes);
     worker->started = error == 0;
     return error;

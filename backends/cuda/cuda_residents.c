@@ -7,6 +7,7 @@
  */
 #include "cuda_failure.h"
 #include "cuda_resident.h"
+#include "gyre/thread.h"
 
 #include <stdlib.h>
 
@@ -69,7 +70,8 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
                             "cuMemHostGetDevicePointer");
     if (status == GYRE_OK)
         status = keep_freed_memory(device);
-    if (status == GYRE_OK && pthread_create(&residents->monitor, NULL, cuda_residents_watch, residents) != 0)
+    if (status == GYRE_OK &&
+        gyre_thread_start(&residents->monitor, NULL, cuda_residents_watch, residents) != 0)
         status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device");
     residents->monitor_started = status == GYRE_OK;
     if (status == GYRE_OK)

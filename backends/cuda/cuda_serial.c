@@ -11,6 +11,7 @@
  */
 #include "cuda_failure.h"
 #include "cuda_resident.h"
+#include "gyre/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +101,7 @@ static gyre_status make_launcher(gyre_resident *resident)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&launcher->changed, &clock);
     pthread_condattr_destroy(&clock);
-    if (pthread_create(&launcher->thread, NULL, launch_on_demand, launcher) == 0) {
+    if (gyre_thread_start(&launcher->thread, NULL, launch_on_demand, launcher) == 0) {
         resident->launcher = launcher;
         return GYRE_OK;
     }

@@ -14,6 +14,7 @@
 #include "cuda_failure.h"
 #include "cuda_ranges.h"
 #include "cuda_resident.h"
+#include "gyre/thread.h"
 
 enum {
     PIECE_SIZE = 1 << 20,
@@ -235,7 +236,7 @@ static gyre_status carry_together(gyre_device *device, const gyre_transfer_desc 
         all[i].desc = desc;
         all[i].next = &next;
         all[i].result = CUDA_SUCCESS;
-        all[i].started = i > 0 && pthread_create(&all[i].thread, NULL, carry, &all[i]) == 0;
+        all[i].started = i > 0 && gyre_thread_start(&all[i].thread, NULL, carry, &all[i]) == 0;
     }
     carry(&all[0]);
     for (uint32_t i = 0; i < count; i++) {

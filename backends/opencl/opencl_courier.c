@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <sched.h>
 
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -83,7 +84,7 @@ void opencl_courier_start(gyre_resident *resident)
 {
     struct opencl_courier *courier = &resident->courier;
     if (is_wanted(resident->device))
-        courier->present = pthread_create(&courier->thread, NULL, courier_main, resident) == 0;
+        courier->present = gyre_thread_start(&courier->thread, NULL, courier_main, resident) == 0;
 }
 
 void opencl_courier_end(gyre_resident *resident)

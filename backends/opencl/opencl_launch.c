@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 /* The parameters of the entry that all epochs share: state, log and control, then the buffers. */
@@ -249,8 +250,8 @@ static gyre_status start_pump(gyre_resident *resident)
         opencl_courier_start(resident);
     resident->present = 1;
     int error =
-        pthread_create(&resident->thread, NULL,
-                       resident->device->settings.stay ? opencl_stay_watch : opencl_pump_main, resident);
+        gyre_thread_start(&resident->thread, NULL,
+                          resident->device->settings.stay ? opencl_stay_watch : opencl_pump_main, resident);
     if (!error)
         return GYRE_OK;
     resident->present = 0;

@@ -18,8 +18,8 @@
 
 #include "core/attach/meeting.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
 #include "core/runtime/runtime.h"
+#include "gyre/thread.h"
 
 enum { ATTACH_MS = 5000 };
 
@@ -260,7 +260,7 @@ static gyre_status start(struct attachment *attachment)
     gyre_queue *queue = attachment->queue;
     queue->attachment = attachment;
     queue->detach = detach;
-    if (gyre_thread_start(&attachment->listener, listen_to_server, attachment) == 0) {
+    if (gyre_thread_start(&attachment->listener, NULL, listen_to_server, attachment) == 0) {
         enlist(attachment);
         return GYRE_OK;
     }

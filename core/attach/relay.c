@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/journal/record.h"
 #include "core/ring/queue_inside.h"
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -262,7 +263,7 @@ static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_r
     }
     find_absent(relay);
     gyre_queue_stay(target, GYRE_FOREVER, &inside);
-    if (pthread_create(&relay->thread, NULL, carry, relay) == 0) {
+    if (gyre_thread_start(&relay->thread, NULL, carry, relay) == 0) {
         *out = relay;
         return GYRE_OK;
     }

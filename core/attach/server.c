@@ -18,7 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/base/thread.h"
+#include "gyre/thread.h"
 
 enum { CONNECTIONS_MORE = 32 };
 
@@ -57,7 +57,7 @@ static bool start_session(struct gyre_server *server, int client)
         .server = server, .socket = client, .doorbell = -1, .process = (uint32_t)who.pid, .user = who.uid};
     pthread_attr_init(&detached);
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    bool started = pthread_create(&thread, &detached, gyre_session_main, session) == 0;
+    bool started = gyre_thread_start(&thread, &detached, gyre_session_main, session) == 0;
     pthread_attr_destroy(&detached);
     if (!started)
         free(session);
@@ -171,7 +171,7 @@ static gyre_status open_door(struct gyre_server *server, const gyre_serve_desc *
         status = gyre_place_listen(server->path, choose_mode(server->runtime, desc), &server->listener);
     if (status != GYRE_OK)
         return status;
-    if (gyre_thread_start(&server->door, watch_door, server) == 0)
+    if (gyre_thread_start(&server->door, NULL, watch_door, server) == 0)
         return GYRE_OK;
     close(server->listener);
     unlink(server->path);

@@ -20,7 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "core/base/thread.h"
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 #define CONNECT_NS UINT64_C(2000000000)
@@ -297,7 +297,8 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     gyre_status status = gyre_parcel_init(&keeper->parcel);
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
-    if (status == GYRE_OK && (keeper->bell < 0 || gyre_thread_start(&keeper->thread, keep, keeper) != 0))
+    if (status == GYRE_OK &&
+        (keeper->bell < 0 || gyre_thread_start(&keeper->thread, NULL, keep, keeper) != 0))
         status = gyre_error_set(GYRE_EXHAUSTED, "no thread to keep a worker process");
     if (status != GYRE_OK) {
         close_descriptor(&keeper->bell);

@@ -9,8 +9,8 @@
 #include "core/base/error.h"
 #include "core/base/places.h"
 #include "core/base/process.h"
-#include "core/base/thread.h"
 #include "core/pipeline/internal.h"
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 #include <pthread.h>
@@ -183,7 +183,7 @@ static void *run_check(void *argument)
 
 void gyre_check_start(struct gyre_check *check)
 {
-    check->running = gyre_thread_start(&check->thread, run_check, check) == 0;
+    check->running = gyre_thread_start(&check->thread, NULL, run_check, check) == 0;
     if (!check->running)
         run_check(check);
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/thread.h"
 #include "core/ring/behaviours.h"
+#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 /* While messages wait in front of the ring: between two looks when nothing tells of room. */
@@ -82,7 +82,7 @@ gyre_status gyre_queue_attendant_create(gyre_queue *queue)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to attend to a queue");
     attendant->queue = queue;
     queue->attendant = attendant;
-    int error = gyre_thread_start(&attendant->thread, attend, attendant);
+    int error = gyre_thread_start(&attendant->thread, NULL, attend, attendant);
     if (!error)
         return GYRE_OK;
     free(attendant);

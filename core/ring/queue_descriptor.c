@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "gyre/thread.h"
 
 struct gyre_queue_watch {
     gyre_queue *queue;
@@ -89,7 +89,7 @@ static gyre_status start_watch(gyre_queue *queue)
         return gyre_error_set(GYRE_EXHAUSTED, "no descriptor to watch a queue: %s", strerror(errno));
     }
     queue->watch = watch;
-    int error = gyre_thread_start(&watch->thread, watch_queue, watch);
+    int error = gyre_thread_start(&watch->thread, NULL, watch_queue, watch);
     if (error) {
         queue->watch = NULL;
         close(watch->descriptor);

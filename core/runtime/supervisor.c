@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/thread.h"
 #include "core/runtime/runtime.h"
+#include "gyre/thread.h"
 
 enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST = 3 };
 
@@ -158,7 +158,7 @@ gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
         return GYRE_OK;
     pthread_mutex_lock(&supervisor->lock);
     if (!supervisor->runs) {
-        supervisor->runs = gyre_thread_start(&supervisor->thread, supervise, kernel->runtime) == 0;
+        supervisor->runs = gyre_thread_start(&supervisor->thread, NULL, supervise, kernel->runtime) == 0;
         if (!supervisor->runs)
             status =
                 gyre_error_set(GYRE_EXHAUSTED, "no thread for the supervisor of kernel '%s'", kernel->name);

@@ -28,10 +28,10 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/base/thread.h"
 #include "core/ring/bridge.h"
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
+#include "gyre/thread.h"
 
 enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
 #define LOOK_LEAST_NS UINT64_C(1000000)
@@ -301,7 +301,7 @@ static gyre_status start_thread(gyre_runtime *runtime)
     if (!watchdog->runs)
         make_room(runtime, watchdog);
     if (!watchdog->runs)
-        watchdog->runs = gyre_thread_start(&watchdog->thread, watch, runtime) == 0;
+        watchdog->runs = gyre_thread_start(&watchdog->thread, NULL, watch, runtime) == 0;
     watchdog->look = true; /* its pause may be too long for the new kernel */
     pthread_cond_broadcast(&watchdog->changed);
     bool runs = watchdog->runs;

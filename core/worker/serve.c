@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/isolation/keeper.h"
+#include "gyre/thread.h"
 
 #define LOOK_NS 20000000
 
@@ -124,7 +125,7 @@ static gyre_status start_connection(struct gyre_parcel *parcel)
     int socket = gyre_parcel_take_descriptor(parcel);
     if (gyre_parcel_operation(parcel) != GYRE_PARCEL_CONNECT || socket < 0)
         return worker_nonsense();
-    if (pthread_create(&thread, NULL, serve_connection, (void *)(intptr_t)socket) != 0) {
+    if (gyre_thread_start(&thread, NULL, serve_connection, (void *)(intptr_t)socket) != 0) {
         close(socket); /* the caller is told that nobody answers */
         return GYRE_OK;
     }
@@ -149,7 +150,7 @@ static void *watch_device(void *argument)
 static gyre_status start_watch(void)
 {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, watch_device, NULL) != 0)
+    if (gyre_thread_start(&thread, NULL, watch_device, NULL) != 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no thread to watch the device");
     pthread_detach(thread);
     return GYRE_OK;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gyre/thread.h>
 #include <gyre/waiting.h>
 
 static const gyre_cpu_kernel *find_kernel(const gyre_module *module, const char *name)
@@ -59,7 +60,7 @@ static gyre_status start(gyre_resident *resident)
                                        .services = solo_services(resident->kernel),
                                        .owner = resident,
                                        .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
-    int error = pthread_create(&resident->thread, NULL, solo_main, resident);
+    int error = gyre_thread_start(&resident->thread, NULL, solo_main, resident);
     if (error)
         return resident->device->host->error(GYRE_EXHAUSTED, "no thread for kernel '%s': %s",
                                              resident->kernel->name, strerror(error));

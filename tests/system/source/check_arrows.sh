@@ -76,6 +76,8 @@ report "only core/config includes ini.h" \
     < <(includes core backends cli include | only '[<"]ini\.h' | except '^core/config/')
 report "only one file of core/config includes ini.h" \
     < <(includes core/config | only '[<"]ini\.h' | cut -d: -f1 | sort -u | tail -n +2)
+report "threads are started by gyre_thread_start, which leaves the program's signals to the program's own" \
+    < <(code core backends | only '[^a-z_](pthread_create|thrd_create)[[:space:]]*\(')
 report "the library never prints, exits or aborts: errors are returned" \
     < <(code core backends |
         only '[^a-z_](printf|vprintf|puts|putchar|perror|exit|quick_exit|abort|assert)[[:space:]]*\(|[^a-z_](stdout|stderr)[^a-z_]')

@@ -66,6 +66,7 @@ caught core/loader/x.c 'void *p(void) { return dlopen("x", 1); }'
 caught core/base/x.c '#include <ini.h>'
 caught core/config/x.c '#include <ini.h>'
 caught core/base/x.c 'void p(void) { abort(); }'
+caught backends/one/x.c 'int p(pthread_t *t) { return pthread_create(t, 0, f, 0); }'
 caught core/base/x.c 'void p(void) { fprintf(stderr, "x"); }'
 caught core/base/b.h '#include "core/config/a.h"'
 

@@ -2,6 +2,7 @@
 /* The error stack and the text helpers. */
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "gyre/thread.h"
 #include "unit/unit.h"
 
 #include <string.h>
@@ -72,6 +73,29 @@ START_TEST(status_words_cover_every_status)
 }
 END_TEST
 
+static void *tell_mask(void *argument)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, argument);
+    return argument;
+}
+
+START_TEST(threads_leave_the_programs_signals_and_take_their_own)
+{
+    pthread_t thread;
+    sigset_t before, inside, after;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    ck_assert_int_eq(gyre_thread_start(&thread, NULL, tell_mask, &inside), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    for (int number = 1; number < SIGRTMAX; number++)
+        ck_assert_int_eq(sigismember(&after, number), sigismember(&before, number));
+    ck_assert(sigismember(&inside, SIGINT) == 1 && sigismember(&inside, SIGTERM) == 1);
+    ck_assert(sigismember(&inside, SIGUSR1) == 1 && sigismember(&inside, SIGCHLD) == 1);
+    ck_assert(sigismember(&inside, SIGSEGV) == 0 && sigismember(&inside, SIGBUS) == 0);
+    ck_assert(sigismember(&inside, SIGFPE) == 0 && sigismember(&inside, SIGILL) == 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("base");
@@ -82,6 +106,7 @@ int main(void)
     tcase_add_test(tcase, error_that_is_held_stays);
     tcase_add_test(tcase, nearest_name_finds_typos_and_refuses_strangers);
     tcase_add_test(tcase, status_words_cover_every_status);
+    tcase_add_test(tcase, threads_leave_the_programs_signals_and_take_their_own);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

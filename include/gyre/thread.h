@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads beside the program's own: for the core and for backends; header-only, POSIX, C11 and C++17.
+ *
+ * Stability: like backend.h.
+ */
+#ifndef GYRE_THREAD_H
+#define GYRE_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * pthread_create of a thread that leaves the program's signals to the program's threads: its handlers would run in
+ * the midst of Gyre, or on the stack of a lane, and sigwait would miss what such a thread takes. What a thread causes
+ * itself, for which the program may have a handler, still comes to it, and so does the signal of profilers.
+ * 0, or what pthread_create returns.
+ */
+static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
+                                    void *(*run)(void *argument), void *argument)
+{
+    static const int taken[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF};
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        sigdelset(&blocked, taken[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before); /* the thread inherits it */
+    const int error = pthread_create(thread, attributes, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
