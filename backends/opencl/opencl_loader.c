@@ -50,7 +50,8 @@ static gyre_status fill(const gyre_host *host, void *library)
 /*
  * By itself PoCL vectorizes over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into
  * an array of the work-item's own and reads past the array's end. It asks the environment for another way whenever
- * it compiles, and other platforms do not look. What the user chose stays.
+ * it compiles, and other platforms do not look. What the user chose stays, and then nothing is written (docs/backends/opencl.md: other
+ * threads that read the environment meanwhile).
  */
 static const char work_group_method[] = "POCL_WORK_GROUP_METHOD";
 
