@@ -16,6 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The first one, and as soon as it died another one; no third, because somebody waits, and can ask again. */
+enum { WORKERS_TO_OPEN = 2 };
+
 struct gyre_dispatch {
     atomic_uint references;
     uint32_t ordinal;
@@ -153,9 +156,16 @@ static gyre_status open_in_worker(struct gyre_dispatch *dispatch, const struct g
                                          .log = dispatch->host.log,
                                          .log_context = dispatch->host.log_context};
     dispatch->ops = &gyre_proxy_ops;
-    gyre_error_clear();
-    gyre_status status = gyre_proxy_open(&desc, dispatch->build, sizeof dispatch->build, &dispatch->device);
-    return settle(dispatch->name, "device_open", status);
+    gyre_status status = GYRE_LOST;
+    for (int worker = 1; status == GYRE_LOST && worker <= (candidate->replaced ? WORKERS_TO_OPEN : 1);
+         worker++) {
+        if (worker > 1 && desc.log)
+            desc.log(desc.log_context, GYRE_LOG_WARNING, gyre_error_text());
+        gyre_error_clear();
+        status = settle(dispatch->name, "device_open",
+                        gyre_proxy_open(&desc, dispatch->build, sizeof dispatch->build, &dispatch->device));
+    }
+    return status;
 }
 
 static gyre_status open_device(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)

@@ -133,6 +133,7 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
     manifest->enabled = gyre_config_bool(config, GYRE_SECTION_BACKEND, name, "enabled");
     manifest->isolated = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "isolation") != 0;
     manifest->standby = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "standby") != 0;
+    manifest->replaced = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "restart_limit") > 0;
     manifest->worker_timeout_ns = gyre_config_ns(config, GYRE_SECTION_BACKEND, name, "worker_timeout_ms");
     gyre_status status = read_parameters(config, manifest, named);
     if (status == GYRE_OK && strcmp(manifest->enabled_origin, "default") == 0)

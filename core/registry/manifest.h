@@ -15,7 +15,7 @@ struct gyre_manifest {
     const char *origin;         /* of the configuration; "" when nothing names the backend */
     const char *enabled_origin; /* what says `enabled` */
     const char *disabled_by;    /* its drop-in that is a link to the null device, or NULL */
-    bool enabled, isolated, standby;
+    bool enabled, isolated, standby, replaced;
     int priority;
     uint64_t worker_timeout_ns;
     gyre_parameter *parameters; /* the array is the manifest's, its strings are the configuration's */

@@ -269,6 +269,7 @@ static void present(struct entry *entry, struct gyre_manifest *manifest)
         .priority = manifest->priority,
         .isolated = manifest->isolated,
         .standby = manifest->standby,
+        .replaced = manifest->replaced,
         .worker_timeout_ns = manifest->worker_timeout_ns,
         .parameters = manifest->parameters,
         .parameter_count = manifest->parameter_count,

@@ -81,6 +81,16 @@ static worker_operation *const operations[] = {
     [GYRE_PARCEL_RELEASE] = release,
 };
 
+/*
+ * A device that died of a handler, or by itself, may leave the process alive, and of no more use: it ends then, as
+ * a crash would have ended it.
+ */
+static _Noreturn void end_with_device(void)
+{
+    worker_log(NULL, GYRE_LOG_ERROR, gyre_error_text());
+    _exit(GYRE_WORKER_DEVICE_DIED);
+}
+
 /* The answer to one call is what the operation wrote, or its status and sentence. */
 static void answer(struct gyre_parcel *parcel)
 {
@@ -93,6 +103,8 @@ static void answer(struct gyre_parcel *parcel)
         status = worker_nonsense();
     else
         status = function(parcel);
+    if (status == GYRE_LOST && worker_device())
+        end_with_device();
     if (status == GYRE_OK || gyre_parcel_status(parcel) == status)
         return;
     gyre_parcel_begin(parcel, operation, status);
@@ -133,18 +145,13 @@ static gyre_status start_connection(struct gyre_parcel *parcel)
     return GYRE_OK;
 }
 
-/*
- * A device that died of a handler may leave the process alive, and of no more use: it ends then, as a crash
- * would have ended it.
- */
 static void *watch_device(void *argument)
 {
     const struct timespec pause = {0, LOOK_NS};
     (void)argument;
     while (worker_look_at_residents() != GYRE_LOST)
         nanosleep(&pause, NULL);
-    worker_log(NULL, GYRE_LOG_ERROR, gyre_error_text());
-    _exit(GYRE_WORKER_DEVICE_DIED);
+    end_with_device();
 }
 
 static gyre_status start_watch(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Worker processes come and go with what needs them: none stays, no zombie, no descriptor. */
+#include "faults.h"
 #include "workers.h"
 
 #include <signal.h>
@@ -74,11 +75,50 @@ static void a_worker_dies_with_its_program(void)
     }
 }
 
+static gyre_status alloc(gyre_runtime *runtime)
+{
+    gyre_buffer *buffer = NULL;
+    return gyre_buffer_alloc(runtime, NULL, 0, 64, &buffer);
+}
+
+/* As one that dies later is; once, because somebody waits. */
+static void a_worker_that_dies_while_it_opens_its_device_is_replaced(enum gyre_fault_point point)
+{
+    const struct chosen_fault dies = {point, GYRE_FAULT_DIE, 0};
+    const uint64_t fired = faults_fired(), told = log_lines_with("backend 'cpu': device_open: the worker");
+    gyre_runtime *runtime = open_isolated(NULL);
+    arm_fault(&dies, 1, 1);
+    call_once(launch_fragile(runtime, "fragile", 1), 9);
+    gyre_close(runtime);
+    require(faults_fired() == fired + 1);
+    require(log_lines_with("backend 'cpu': device_open: the worker") == told + 1);
+    runtime = open_isolated(NULL);
+    arm_fault(&dies, 1, 2);
+    require(alloc(runtime) == GYRE_LOST && strstr(gyre_error_text(), "device_open: the worker"));
+    must(alloc(runtime)); /* asked again */
+    gyre_close(runtime);
+}
+
+static void no_worker_is_replaced_when_so_told(void)
+{
+    const struct chosen_fault dies = {GYRE_FAULT_WORKER_START, GYRE_FAULT_DIE, 0};
+    gyre_runtime *runtime = open_isolated((const char *[]){"backend.cpu.restart_limit=0", NULL});
+    arm_fault(&dies, 1, 1);
+    require(alloc(runtime) == GYRE_LOST);
+    gyre_close(runtime);
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 2 && !strcmp(argv[1], "victim"))
         return be_victim();
     a_worker_dies_with_its_program();
     nothing_stays_after_closing();
+    if (!make_fault_board())
+        return EXIT_SUCCESS; /* the rest is about fault points; of a build without: driver_failures/worker */
+    a_worker_that_dies_while_it_opens_its_device_is_replaced(GYRE_FAULT_WORKER_START);
+    a_worker_that_dies_while_it_opens_its_device_is_replaced(GYRE_FAULT_WORKER_CALL);
+    a_worker_that_dies_while_it_opens_its_device_is_replaced(GYRE_FAULT_WORKER_ANSWER);
+    no_worker_is_replaced_when_so_told();
     return EXIT_SUCCESS;
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each call into the driver fails once, and what the program driver_life (life.c) then does is judged.
 
-    campaign.py PROGRAM [short|long] [worker] [SEED] [only=CALL:N:KIND]
+    campaign.py PROGRAM [brief|short|long] [worker] [SEED] [only=CALL:N:KIND]
 
 A life without failures tells which calls there are. Then one life for each call and kind of failure (`long`), or
-for the first call of each place in the plugin and one more of some functions (`short`, which the seed varies), by the driver made of software (tests/emulator,
+for the first call of each place in the plugin and one more of some functions (`short`, which the seed varies; `brief`: a few of these), by the driver made of software (tests/emulator,
 driver_fail.c); with `worker` they fail in the first worker process of a runtime with isolation = process. Then drivers
 that lack a function: one that is optional takes nothing away, another is named.
 
@@ -39,6 +39,9 @@ FATAL = ("fatal", "overtaken", "uncorrectable")
 # Calls of a large transfer, while a thread looks after a kernel and is answered the same: it may be first to say so
 # only where the answer itself was late, not when the transfer makes other calls before it says what failed.
 RACES = [("cuEventCreate", 2, "overtaken", 1), ("cuEventCreate", 2, "fatal", 1), ("cuEventSynchronize", 1, "fatal", 1)]
+# Calls made before there is a kernel, of which a device dies: a worker that opened one is replaced all the same.
+EARLY = [("cuInit", 1, "fatal", 2), ("cuDeviceGetPCIBusId", 1, "uncorrectable", 2), ("cuMemHostAlloc", 1, "fatal", 2)]
+BRIEF = 12
 # Calls whose failure takes nothing away that anybody asked for, so that nobody has to be told.
 OF_NO_CONSEQUENCE = {
     "cuCtxGetCurrent": "then the context is made current without that",
@@ -222,6 +225,8 @@ def main():
         plan = [(call, int(number), kind, 2)]
     else:
         plan = choose(record_calls(program, worker), long, random.Random(seed))
+    if "brief" in options:
+        plan = EARLY + random.Random(seed).sample(plan, BRIEF)
     lacking = [] if only or worker else list(OPTIONAL) + (sorted(set(row[0] for row in plan)) if long else ["cuMemFreeAsync"])
     fired = bad = 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
