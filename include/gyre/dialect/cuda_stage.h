@@ -108,7 +108,8 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0) {
             GYRE_STAMP_END_(gyre, worker->first + slot, started);
-            gyre_seal_reply_(gyre, worker->first + slot, out->info, out + 1, out->length);
+            if (!failed) /* else another lane may be writing it */
+                gyre_seal_reply_(gyre, worker->first + slot, out->info, out + 1, out->length);
         }
     }
     if (gyre->lane != 0)
