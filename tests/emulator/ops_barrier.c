@@ -3,7 +3,8 @@
  * What threads of a block do together: barriers, fences, mbarriers and the copies that these count.
  *
  * The aligned barriers (bar.sync, and barrier.sync.aligned) want whole warps: they wait first for the lanes of
- * their warp, at the same instruction, so that lanes which have parted ways wait for ever, as on a device.
+ * their warp, at the same instruction, so that lanes which have parted ways wait for ever, as on a device. So do
+ * those that reduce, of either kind: on an H200 parted lanes did not come back from barrier.red.
  */
 #include "ops_warp.h"
 
@@ -119,8 +120,9 @@ bool build_barrier(struct ptx_reader *reader, const struct statement *s, struct 
         i->run = barrier_warp;
         return s->operand_count == 1;
     }
-    i->access.weak = strcmp(s->parts[0], "bar") == 0 || statement_has(s, "aligned");
-    if (statement_has(s, "red"))
+    const bool reduces = statement_has(s, "red");
+    i->access.weak = reduces || strcmp(s->parts[0], "bar") == 0 || statement_has(s, "aligned");
+    if (reduces)
         return build_reduction(s, i);
     if (!statement_has(s, "sync") && !statement_has(s, "arrive"))
         return false;

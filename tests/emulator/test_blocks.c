@@ -47,14 +47,19 @@ START_TEST(barriers_count_threads)
 }
 END_TEST
 
-/* bar.sync wants whole warps at one place: half of a warp at another one waits for ever. */
+/* bar.sync and barrier.red want whole warps at one place: half of a warp at another one waits for ever. */
+#define PARTED_(barrier)                                                                                     \
+    BEGIN_ "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra there;\n" barrier "ret;\n"                                   \
+           "there:\n" barrier "add.s32 %r1, %r1, 1;\nret;\n}\n"
 START_TEST(parted_lanes_at_an_aligned_barrier_are_a_deadlock)
 {
-    static const char ptx[] = BEGIN_ "setp.lt.u32 %p1, %r0, 16;\n@%p1 bra there;\nbar.sync 0;\nret;\n"
-                                     "there:\nbar.sync 0;\nadd.s32 %r1, %r1, 1;\nret;\n}\n";
+    static const char *const ptx[] = {PARTED_("bar.sync 0;\n"),
+                                      PARTED_("barrier.red.popc.u32 %r3, 0, %p1;\n")};
     uint32_t words[32] = {0};
-    const struct run run = {.ptx = ptx, .threads = 64, .memory = words, .size = sizeof words};
-    ck_assert_int_eq(run_whole(&run).kind, MACHINE_DEADLOCK);
+    for (size_t i = 0; i < sizeof ptx / sizeof ptx[0]; i++) {
+        const struct run run = {.ptx = ptx[i], .threads = 64, .memory = words, .size = sizeof words};
+        ck_assert_int_eq(run_whole(&run).kind, MACHINE_DEADLOCK);
+    }
 }
 END_TEST
 
