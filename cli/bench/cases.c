@@ -88,6 +88,8 @@ static const char *const wide_leaving[] = {"backend.cuda.residency_ms=2", "kerne
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const wired[] = {"queue.default.wire=memorypack", NULL};
 static const char *const four_blocks[] = {"kernel.words_4096.blocks=4", NULL};
+static const char *const four_adders[] = {"kernel.vector_add.blocks=4", NULL};
+static const char *const eight_blocks[] = {"kernel.words_1024.blocks=8", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536_block.blocks=128", NULL};
 static const char *const many_blocks_of_lanes[] = {"kernel.words_65536.blocks=128", NULL};
 static const char *const headed[] = {"queue.words_48.header=32", NULL};
@@ -198,6 +200,7 @@ const bench_case bench_cases[] = {
     {"pair/48", bench_run_pair, NO_FLOOR, PAIR_48(1), NULL, {{0}}},
     {"pair/48/six", bench_run_pair, NO_FLOOR, PAIR_48(6), six_blocks, {{0}}},
     {"pair/1024", bench_run_pair, NO_FLOOR, {BENCH_1024, 4096, 4096, 32, 1}, NULL, {{0}}},
+    {"pair/1024/eight", bench_run_wide, NO_FLOOR, {BENCH_1024, 4096, 4096, 32, 1}, eight_blocks, {{0}}},
     {"pair/4096", bench_run_pair, NO_FLOOR, PAIR_4096, four_blocks, {{0}}},
     {"pair/65536", bench_run_wide, NO_FLOOR, PAIR_65536(BENCH_BLOCK_65536, 1), many_blocks, {{0}}},
     {"pair/65536/four", bench_run_wide, NO_FLOOR, PAIR_65536(BENCH_BLOCK_65536, 4), many_blocks, {{0}}},
@@ -208,6 +211,7 @@ const bench_case bench_cases[] = {
      many_blocks_of_lanes,
      {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
+    {"pair/vector_add/four", bench_run_wide, NO_FLOOR, PAIR_ADD, four_adders, {{0}}},
     {"bridged/64..512",
      bench_run_bridged,
      bench_floor_direct,

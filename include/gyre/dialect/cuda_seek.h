@@ -14,7 +14,8 @@
 #define GYRE_SEEK_STAGGER 900 /* clocks: half a poll */
 #define GYRE_SEEK_NARROW  2   /* slots that a look at an idle queue takes in */
 /* Rows of 32 slots: what a look takes in where there was a backlog. Messages of a line or two are handled so
- * quickly that a look has to find more of them; where slots are larger, a longer look is later there. */
+ * quickly that a look has to find more of them; where slots are larger, a longer look is later there. Blocks that
+ * share a queue handle more in the same time, of what one look at a time finds. */
 #define GYRE_SEEK_ROWS       8
 #define GYRE_SEEK_ROWS_LARGE 4
 #define GYRE_SEEK_LARGE      128 /* bytes of a slot: what is larger */
@@ -164,10 +165,14 @@ GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker
            seeker->which << GYRE_SEEK_WHICH_0;
 }
 
-/* Rows that a look takes in where there was a backlog. */
-GYRE_HELPER gyre_u32 gyre_look_rows_(const gyre_served *queue)
+/*
+ * Rows that a look takes in where there was a backlog. One of two numbers that the compiler knows: with any
+ * other, looks became slower than they are long.
+ */
+GYRE_HELPER gyre_u32 gyre_look_rows_(const gyre_block_view *view, const gyre_served *queue)
 {
-    return queue->request_stride > GYRE_SEEK_LARGE ? GYRE_SEEK_ROWS_LARGE : GYRE_SEEK_ROWS;
+    const gyre_u32 few = view->team_size == 1 || queue->mask < 32 * GYRE_SEEK_ROWS - 1;
+    return few && queue->request_stride > GYRE_SEEK_LARGE ? GYRE_SEEK_ROWS_LARGE : GYRE_SEEK_ROWS;
 }
 
 /* One look across the bus from index `next` on: how many requests are there, one after the other. By a warp,
@@ -175,7 +180,7 @@ GYRE_HELPER gyre_u32 gyre_look_rows_(const gyre_served *queue)
 GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue, gyre_u64 next, gyre_u32 step)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31, wide = step & GYRE_SEEK_WIDE_;
-    const gyre_u32 rows = wide ? gyre_look_rows_(queue) : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
+    const gyre_u32 rows = wide ? gyre_look_rows_(view, queue) : 1, slots = wide ? 32 : GYRE_SEEK_NARROW;
     gyre_u64 sequences[GYRE_SEEK_ROWS], order = view->order;
     gyre_u32 found = 0, full = 1;
     if (lane == 0 && step & GYRE_SEEK_ASKS_)
@@ -204,7 +209,7 @@ GYRE_HELPER gyre_u32 gyre_look_(gyre_block_view *view, const gyre_served *queue,
 GYRE_HELPER gyre_u32 gyre_known_enough_(const gyre_block_view *view, const gyre_served *queue)
 {
     const gyre_u32 alone = view->team_size == 1 && view->stage.threads == blockDim.x;
-    return alone ? view->stage.window : GYRE_SEEK_AHEAD * 32 * gyre_look_rows_(queue);
+    return alone ? view->stage.window : GYRE_SEEK_AHEAD * 32 * gyre_look_rows_(view, queue);
 }
 
 /*
