@@ -291,6 +291,9 @@ static const char *const fixed_options[] = {"-x",
                                             "-Werror=gnu-case-range",
                                             "-Werror=gnu-conditional-omitted-operand",
                                             "-Werror=zero-length-array",
+                                            "-Werror=shift-count-overflow",
+                                            "-Werror=shift-count-negative",
+                                            "-Werror=division-by-zero",
                                             "-Werror=return-type"};
 enum { FIXED_OPTIONS = sizeof fixed_options / sizeof fixed_options[0] };
 

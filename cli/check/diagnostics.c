@@ -162,6 +162,12 @@ static const struct option_reason {
     {"-Wgnu-conditional-omitted-operand", "`x ?: y`, which C++ does not have: write `x ? x : y`"},
     {"-Wzero-length-array",
      "an array of length 0, which C++ does not have: give it a length, or leave it out"},
+    {"-Wshift-count-overflow",
+     "a shift by as many bits as the number has, or more, which every device answers in its own way: shift a "
+     "u64, or by less"},
+    {"-Wshift-count-negative", "a shift by less than nothing, which every device answers in its own way"},
+    {"-Wdivision-by-zero",
+     "a division by zero, which every device answers in its own way: infinity is gyre_f32_from_bits(0x7f800000u)"},
     {"-Wreturn-type", "a function that returns a value can end without one: write a `return` with a value"},
 };
 

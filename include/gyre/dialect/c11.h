@@ -13,6 +13,10 @@
 
 #include "gyre/dialect/cpu_module.h"
 
+/* Numbers of compilers for Linux in place of names that are free on devices. */
+#undef linux
+#undef unix
+
 /*
  * The check stage compiles this file with address spaces (clang only), so that a qualifier that OpenCL needs
  * is missed on every backend, not only there.
