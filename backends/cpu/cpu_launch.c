@@ -4,6 +4,7 @@
  *
  * No locks: the core serialises launch and release, and wait only reads a counter.
  */
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,6 @@ static gyre_status copy_bindings(gyre_resident *resident, const gyre_resident_de
     return GYRE_OK;
 }
 
-/* A processor that the process may not use is no reason to fail: the thread then runs where it may. */
 static void pin(const struct cpu_settings *settings, pthread_attr_t *attributes, uint32_t block)
 {
     cpu_set_t set;
@@ -107,6 +107,18 @@ static void pin(const struct cpu_settings *settings, pthread_attr_t *attributes,
     CPU_ZERO(&set);
     CPU_SET(settings->pins[block % settings->pin_count], &set);
     pthread_attr_setaffinity_np(attributes, sizeof set, &set);
+}
+
+/* A processor that the process may not use is no reason to fail: the thread then runs where it may. */
+static int start_elsewhere(struct cpu_worker *worker, pthread_attr_t *attributes)
+{
+    const gyre_device *device = worker->resident->device;
+    const cpu_set_t any = {{0}};
+    device->host->log(
+        device->host->context, GYRE_LOG_WARNING,
+        "pin: this process may not use every processor that is named: a worker thread runs where it may");
+    pthread_attr_setaffinity_np(attributes, 0, &any); /* a set without a size: none */
+    return gyre_thread_start(&worker->thread, attributes, cpu_worker_main, worker);
 }
 
 static int start_worker(struct cpu_worker *worker)
@@ -120,6 +132,8 @@ static int start_worker(struct cpu_worker *worker)
                               WORKER_STACK_SIZE + worker->resident->device->settings.lane_stack_size);
     pin(&worker->resident->device->settings, &attributes, worker->block);
     error = gyre_thread_start(&worker->thread, &attributes, cpu_worker_main, worker);
+    if (error == EINVAL && worker->resident->device->settings.pin_count)
+        error = start_elsewhere(worker, &attributes);
     pthread_attr_destroy(&attributes);
     worker->started = error == 0;
     return error;

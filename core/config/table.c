@@ -212,7 +212,8 @@ static const struct gyre_config_row rows[] = {
      .preset = "none",
      .doc = "The CPUs that worker threads are pinned to, in order and then around again. "
             "`spread` takes those that the process may use, in an order that "
-            "shares packages, caches and cores as late as possible (with hwloc)."},
+            "shares packages, caches and cores as late as possible (with hwloc). A thread whose CPU the "
+            "process may not use runs where it may, with a line in the log."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_TEXT,
      .backend = "cpu",
