@@ -76,7 +76,9 @@ static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_opt
                               "the server is of Gyre %s, this program of %s: both need the same one",
                               version ? version : "another version", gyre_version());
     gyre_parcel_get(parcel, options, sizeof *options);
-    options->name = "";
+    options->name = ""; /* what points somewhere is this program's to fill in */
+    options->control = NULL;
+    options->request_growth = options->reply_growth = (struct gyre_queue_growth){NULL, NULL};
     options->lent = false;
     options->many_threads = true;
     return GYRE_OK;
