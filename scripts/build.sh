@@ -23,10 +23,18 @@ build_configure()
     run_logged "$folder/configure.log" cmake --preset "$preset" "$@"
 }
 
+# build_target PRESET TARGET [CMAKE ARGUMENT...]
+build_target()
+{
+    local preset="$1" target="$2"
+    shift 2
+    build_configure "$preset" "$@" || return 1
+    say "building $preset"
+    run_logged "build/$preset/build.log" cmake --build "build/$preset" --target "$target" --parallel "$(nproc)"
+}
+
 # build_preset PRESET [CMAKE ARGUMENT...]
 build_preset()
 {
-    build_configure "$@" || return 1
-    say "building $1"
-    run_logged "build/$1/build.log" cmake --build "build/$1" --parallel "$(nproc)"
+    build_target "$1" all "${@:2}"
 }
