@@ -159,8 +159,8 @@ def floor_words(report, case):
 
 ASKED = (("call/48", "launch/48"), ("call/1024", "launch/1024"), ("call/1024/block", "launch/1024"), ("pair/48", "launch/48"),
          ("pair/48/six", "batched/48/8"), ("pair/4096", "launch/4096"), ("pair/65536/four", "batched/65536/8"),
-         ("pair/vector_add", "-"), ("arithmetic/block", "-"), ("deactivate", "-"), ("terminate", "-"), ("yield", "-"),
-         ("yield/132", "-"), ("compile_cold", "-"), ("compile_cached", "-"), ("idle/park", "-"))
+         ("pair/vector_add", "-"), ("pair/vector_add/four", "-"), ("arithmetic/block", "-"), ("deactivate", "-"), ("terminate", "-"),
+         ("yield", "-"), ("yield/132", "-"), ("compile_cold", "-"), ("compile_cached", "-"), ("idle/park", "-"))
 
 
 def share_of_plain(report, row):
@@ -241,8 +241,8 @@ def peers(report):
 
 # ---- where the lines cross: batches by hand, with as many host threads as the ring had
 
-CROSSINGS = ((48, "pair/48", 2), (1024, "pair/1024", 2), (1024, "stream/1024", 1), (4096, "pair/4096", 2),
-             (65536, "pair/65536", 2), (65536, "pair/65536/four", 8))
+CROSSINGS = ((48, "pair/48", 2), (1024, "pair/1024", 2), (1024, "pair/1024/eight", 2), (1024, "stream/1024", 1),
+             (4096, "pair/4096", 2), (65536, "pair/65536", 2), (65536, "pair/65536/four", 8))
 
 
 def crossing(sweep, rate):
