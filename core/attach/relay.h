@@ -37,6 +37,7 @@ struct gyre_relay_ring {
     uint64_t taken;    /* its next request that is not the queue's yet */
     uint64_t target_end;
     uint64_t under_way; /* in the queue, and not completed here */
+    uint64_t floor;     /* all of its requests below are completed */
     bool leaves;        /* no more of its requests are taken */
     bool rings;         /* something is there that it may sleep for */
     bool shut;          /* it was told that sends are closed */

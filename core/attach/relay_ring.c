@@ -170,6 +170,7 @@ gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_o
     ring->client = client ? client : ++relay->serial;
     ring->taken = options->first_sequence + options->left;
     ring->target_end = left.target_end;
+    ring->floor = options->first_sequence;
     ring->covered.told = ring->durable.told = options->first_sequence;
     if (left.target_end)
         adopt_leavings(relay, ring, left);
@@ -276,11 +277,35 @@ static bool pass_one(struct gyre_relay *relay, struct gyre_relay_ring *ring)
     return put_one(relay, ring, relay->request.payload);
 }
 
+static uint64_t first_under_way(const struct gyre_relay *relay, const struct gyre_relay_ring *ring)
+{
+    const uint64_t end = gyre_queue_next_index(relay->target);
+    uint64_t first = ring->taken;
+    for (uint64_t index = relay->oldest; ring->under_way && index < end; index++) {
+        const struct gyre_relay_place *place = gyre_relay_place(relay, index);
+        if (place->request == index + 1 && place->ring == ring && !place->given &&
+            place->origin.index < first)
+            first = place->origin.index;
+    }
+    return first;
+}
+
+/*
+ * No client has more on its way than its ring holds. One that says so could make its numbers run ahead of what is
+ * under way without end, and a client of its name gets a ring for all between.
+ */
+static bool has_room_for(const struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t its)
+{
+    if (its - ring->floor >= ring->queue->capacity)
+        ring->floor = first_under_way(relay, ring);
+    return its - ring->floor < ring->queue->capacity;
+}
+
 /* Whether the client's next request is done with: passed on, or refused. */
 static bool take_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, uint64_t *passed)
 {
     const uint64_t its = ring->taken;
-    if (!is_there(ring->queue, its))
+    if (!is_there(ring->queue, its) || !has_room_for(relay, ring, its))
         return false;
     if (was_dropped(ring->queue, its)) {
         complete(ring->queue, its, GYRE_OUTCOME_DROPPED, NULL, 0);

@@ -229,6 +229,41 @@ static void a_name_is_one_clients_at_a_time(void)
     gyre_close(runtime);
 }
 
+/* It says that it sent `index`, longer than a request may be; whether the server looked at it. */
+static bool forge(gyre_queue *queue, uint64_t index)
+{
+    gyre_slot *request = gyre_request_slot(queue, index);
+    const gyre_slot *reply = gyre_reply_slot(queue, index);
+    request->length = UINT32_MAX;
+    __atomic_store_n(&request->sequence, index + 1, __ATOMIC_RELEASE);
+    for (uint64_t limit = gyre_now_ns() + 300000000; gyre_now_ns() < limit; usleep(100))
+        if (__atomic_load_n(&reply->sequence, __ATOMIC_ACQUIRE) == index + 1)
+            return true;
+    return false;
+}
+
+/* The next client of the name would get a ring for all numbers from the one that is under way on. */
+static void a_client_that_invents_requests_gets_no_further_than_its_ring(void)
+{
+    begin_lives();
+    gyre_runtime *runtime = open_keeping();
+    gyre_kernel *kernel = launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", "till");
+    const teller_request request = {.client = 1, .number = 1};
+    uint64_t index = 1;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    while (index < 1000 && forge(queue, index))
+        index++;
+    require(index == queue->capacity);
+    must(gyre_kernel_activate(kernel, soon()));
+    require(forge(queue, index)); /* the first one was answered */
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 struct comer {
     pthread_t thread;
     uint32_t stop; /* atomic */
@@ -293,6 +328,8 @@ static const named_case cases[] = {
     {"accepted_requests_are_completed_when_a_kept_kernel_ends",
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
+    {"a_client_that_invents_requests_gets_no_further_than_its_ring",
+     a_client_that_invents_requests_gets_no_further_than_its_ring},
     {"the_program_closes_its_queue_while_clients_come", the_program_closes_its_queue_while_clients_come},
 };
 
