@@ -112,10 +112,10 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
 
 /* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
 #define GYRE_EPOCH_ASKED_(request_, epoch_, region, in_)                                                     \
-    const gyre_u32 length = (in_)->length; /* once: who sent it may write it still */                        \
-    const __global request_ *asked_ = GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, length);            \
-    const int wrong =                                                                                        \
-        GYRE_LENGTH_WRONG_(length, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked_))
+    const gyre_u32 length_ = (in_)->length; /* once: who sent it may write it still */                       \
+    const __global request_ *asked_ = GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, length_);           \
+    const int wrong_ =                                                                                       \
+        GYRE_LENGTH_WRONG_(length_, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked_))
 
 #ifndef GYRE_OPENCL_DIRECT
 /* Pairs with the host's acquire of the mark. A kernel's end is a fence as well. */
@@ -186,43 +186,43 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre;                                                                                   \
-        buffers_ buffers_bound;                                                                              \
-        GYRE_EPOCH_BOUND_(bound);                                                                            \
+        buffers_ buffers_bound_;                                                                             \
+        GYRE_EPOCH_BOUND_(bound_);                                                                           \
         gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
-        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        gyre_u32 failed = 0;                                                                                 \
-        const gyre_u64 from = (gyre_u64)get_global_id(0) * epoch_.spacing;                                   \
-        const gyre_u64 to = from + epoch_.span < epoch_.count ? from + epoch_.span : epoch_.count;           \
-        for (gyre_u64 at = from; at < to; at += epoch_.step) {                                               \
-            const gyre_u32 i = (gyre_u32)at;                                                                 \
-            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i);                           \
-            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i);                                \
-            if (gyre_epoch_called_off_(&epoch_, control_, in_, i))                                           \
+        gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
+        gyre_u32 failed_ = 0;                                                                                \
+        const gyre_u64 from_ = (gyre_u64)get_global_id(0) * epoch_.spacing;                                  \
+        const gyre_u64 to_ = from_ + epoch_.span < epoch_.count ? from_ + epoch_.span : epoch_.count;        \
+        for (gyre_u64 at_ = from_; at_ < to_; at_ += epoch_.step) {                                          \
+            const gyre_u32 i_ = (gyre_u32)at_;                                                               \
+            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i_);                          \
+            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i_);                               \
+            if (gyre_epoch_called_off_(&epoch_, control_, in_, i_))                                          \
                 break;                                                                                       \
-            if (gyre_epoch_is_done_(&epoch_, i, out_))                                                       \
+            if (gyre_epoch_is_done_(&epoch_, i_, out_))                                                      \
                 continue;                                                                                    \
             GYRE_EPOCH_ASKED_(request_, &epoch_, requests_, in_);                                            \
-            if (gyre_epoch_open_(&epoch_, i, in_, wrong, out_, 1) == GYRE_SLOT_READY_) {                     \
-                GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i, out_);                               \
-                GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i);                                            \
-                GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                      \
+            if (gyre_epoch_open_(&epoch_, i_, in_, wrong_, out_, 1) == GYRE_SLOT_READY_) {                   \
+                GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i_, out_);                              \
+                GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i_);                                           \
+                GYRE_EPOCH_STARTED_(&gyre, started_ns_);                                                     \
                 gyre.failed = 0;                                                                             \
-                int result = GYRE_FAILED;                                                                    \
-                if (gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i, asked_, length) &&                  \
+                int result_ = GYRE_FAILED;                                                                   \
+                if (gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i_, asked_, length_) &&                \
                     gyre_admit_##request_(&gyre, asked_)) {                                                  \
                     gyre_clear_##reply_(answer_);                                                            \
-                    result = gyre_result_(                                                                   \
+                    result_ = gyre_result_(                                                                  \
                         &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,   \
-                                                    (__local scratch_ *)0, &buffers_bound, &gyre));          \
+                                                    (__local scratch_ *)0, &buffers_bound_, &gyre));         \
                 }                                                                                            \
-                failed += gyre_lane_end_(&gyre, out_, result, GYRE_LENGTH_AT_(reply_, answer_));             \
+                failed_ += gyre_lane_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));           \
                 GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                                \
-                gyre_epoch_seal_(&epoch_, replies_, i, out_, answer_);                                       \
-                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i, started_ns);                                  \
+                gyre_epoch_seal_(&epoch_, replies_, i_, out_, answer_);                                      \
+                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i_, started_ns_);                                \
             }                                                                                                \
-            gyre_epoch_settle_(&epoch_, i, out_);                                                            \
+            gyre_epoch_settle_(&epoch_, i_, out_);                                                           \
         }                                                                                                    \
-        gyre_epoch_count_(log_, failed);                                                                     \
+        gyre_epoch_count_(log_, failed_);                                                                    \
     }
 #endif
 
@@ -231,49 +231,49 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre;                                                                                   \
-        buffers_ buffers_bound;                                                                              \
-        GYRE_BATCH_SHARED_(shared);                                                                          \
-        GYRE_BATCH_SCRATCH_(scratch_, scratch);                                                              \
-        GYRE_EPOCH_BOUND_(bound);                                                                            \
-        gyre_epoch_context_(&gyre, &epoch_, log_, control_, shared);                                         \
-        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        for (gyre_u32 i = (gyre_u32)get_group_id(0); i < epoch_.count; i += epoch_.step) {                   \
-            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i);                           \
-            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i);                                \
-            gyre_u32 failed = 0;                                                                             \
+        buffers_ buffers_bound_;                                                                             \
+        GYRE_BATCH_SHARED_(shared_there_);                                                                   \
+        GYRE_BATCH_SCRATCH_(scratch_, scratch_there_);                                                       \
+        GYRE_EPOCH_BOUND_(bound_);                                                                           \
+        gyre_epoch_context_(&gyre, &epoch_, log_, control_, shared_there_);                                  \
+        gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
+        for (gyre_u32 i_ = (gyre_u32)get_group_id(0); i_ < epoch_.count; i_ += epoch_.step) {                \
+            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i_);                          \
+            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i_);                               \
+            gyre_u32 failed_ = 0;                                                                            \
             GYRE_EPOCH_ASKED_(request_, &epoch_, requests_, in_);                                            \
-            GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i, out_);                                   \
-            int todo = gyre_epoch_open_(&epoch_, i, in_, wrong, out_, gyre.lane == 0);                       \
-            GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i);                                                \
-            GYRE_EPOCH_STARTED_(&gyre, started_ns);                                                          \
+            GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i_, out_);                                  \
+            int todo_ = gyre_epoch_open_(&epoch_, i_, in_, wrong_, out_, gyre.lane == 0);                    \
+            GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i_);                                               \
+            GYRE_EPOCH_STARTED_(&gyre, started_ns_);                                                         \
             gyre.failed = 0;                                                                                 \
-            if (todo == GYRE_SLOT_READY_ &&                                                                  \
-                !(gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i, asked_, length) &&                    \
+            if (todo_ == GYRE_SLOT_READY_ &&                                                                 \
+                !(gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i_, asked_, length_) &&                  \
                   gyre_admit_##request_(&gyre, asked_))) {                                                   \
                 if (gyre.lane == 0)                                                                          \
                     gyre_write_failure_(out_, gyre.fail_code, gyre.fail_text);                               \
-                todo = GYRE_SLOT_SETTLED_;                                                                   \
-                failed = 1;                                                                                  \
+                todo_ = GYRE_SLOT_SETTLED_;                                                                  \
+                failed_ = 1;                                                                                 \
             }                                                                                                \
             gyre_together_(); /* PoCL 5 needs a place where the loop's barriers begin */                     \
-            for (int turn = todo == GYRE_SLOT_READY_; turn > 0; turn--) {                                    \
+            for (int turn_ = todo_ == GYRE_SLOT_READY_; turn_ > 0; turn_--) {                                \
                 if (gyre.lane == 0)                                                                          \
                     gyre_clear_##reply_(answer_);                                                            \
                 gyre_block_begin_(&gyre);                                                                    \
-                const int result = gyre_result_(                                                             \
+                const int result_ = gyre_result_(                                                            \
                     &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,       \
-                                                scratch, &buffers_bound, &gyre));                            \
-                failed = gyre_block_end_(&gyre, out_, result, GYRE_LENGTH_AT_(reply_, answer_));             \
+                                                scratch_there_, &buffers_bound_, &gyre));                    \
+                failed_ = gyre_block_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));           \
             }                                                                                                \
             gyre_together_();                                                                                \
             if (gyre.lane == 0) {                                                                            \
-                if (todo == GYRE_SLOT_READY_) {                                                              \
+                if (todo_ == GYRE_SLOT_READY_) {                                                             \
                     GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                            \
-                    gyre_epoch_seal_(&epoch_, replies_, i, out_, answer_);                                   \
+                    gyre_epoch_seal_(&epoch_, replies_, i_, out_, answer_);                                  \
                 }                                                                                            \
-                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i, started_ns);                                  \
-                gyre_epoch_settle_(&epoch_, i, out_);                                                        \
-                gyre_epoch_count_(log_, failed);                                                             \
+                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i_, started_ns_);                                \
+                gyre_epoch_settle_(&epoch_, i_, out_);                                                       \
+                gyre_epoch_count_(log_, failed_);                                                            \
             }                                                                                                \
             gyre_together_();                                                                                \
         }                                                                                                    \

@@ -193,46 +193,47 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre;                                                                                   \
-        gyre_stay_ stay;                                                                                     \
-        buffers_ buffers_bound;                                                                              \
-        GYRE_EPOCH_BOUND_(bound);                                                                            \
+        gyre_stay_ stay_;                                                                                    \
+        buffers_ buffers_bound_;                                                                             \
+        GYRE_EPOCH_BOUND_(bound_);                                                                           \
         (void)replies_;                                                                                      \
         gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
-        gyre_bind_##buffers_(&buffers_bound, bound);                                                         \
-        gyre_stay_begin_(&stay, &epoch_, &gyre, requests_, control_);                                        \
-        while (gyre_stay_turn_(&stay)) {                                                                     \
-            for (gyre_u32 q = 0; q < stay.queue_count; q++) {                                                \
-                const gyre_u64 end = gyre_stay_open_(&stay, q);                                              \
-                gyre_u64 handled = 0, failed = 0;                                                            \
-                while (stay.region && gyre_stay_next_(&stay, end, GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {  \
-                    const __global gyre_slot *in_ = gyre_epoch_in_(&stay.at, stay.region, 0);                \
-                    __global gyre_slot *out_ = gyre_epoch_out_(&stay.at, stay.region, 0);                    \
-                    GYRE_EPOCH_ASKED_(request_, &stay.at, stay.region, in_);                                 \
-                    if (gyre_epoch_open_(&stay.at, 0, in_, wrong, out_, 1) == GYRE_SLOT_READY_) {            \
-                        GYRE_EPOCH_ANSWER_(reply_, &stay.at, stay.region, &gyre, 0, out_);                   \
-                        GYRE_EPOCH_HEADER_(&gyre, &stay.at, stay.region, 0);                                 \
-                        GYRE_EPOCH_STARTED_(&gyre, started_ns);                                              \
+        gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
+        gyre_stay_begin_(&stay_, &epoch_, &gyre, requests_, control_);                                       \
+        while (gyre_stay_turn_(&stay_)) {                                                                    \
+            for (gyre_u32 q_ = 0; q_ < stay_.queue_count; q_++) {                                            \
+                const gyre_u64 end_ = gyre_stay_open_(&stay_, q_);                                           \
+                gyre_u64 handled_ = 0, failed_ = 0;                                                          \
+                while (stay_.region &&                                                                       \
+                       gyre_stay_next_(&stay_, end_, GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {               \
+                    const __global gyre_slot *in_ = gyre_epoch_in_(&stay_.at, stay_.region, 0);              \
+                    __global gyre_slot *out_ = gyre_epoch_out_(&stay_.at, stay_.region, 0);                  \
+                    GYRE_EPOCH_ASKED_(request_, &stay_.at, stay_.region, in_);                               \
+                    if (gyre_epoch_open_(&stay_.at, 0, in_, wrong_, out_, 1) == GYRE_SLOT_READY_) {          \
+                        GYRE_EPOCH_ANSWER_(reply_, &stay_.at, stay_.region, &gyre, 0, out_);                 \
+                        GYRE_EPOCH_HEADER_(&gyre, &stay_.at, stay_.region, 0);                               \
+                        GYRE_EPOCH_STARTED_(&gyre, started_ns_);                                             \
                         gyre.failed = 0;                                                                     \
-                        int result = GYRE_FAILED;                                                            \
-                        if (gyre_epoch_seal_holds_(&gyre, &stay.at, stay.region, 0, asked_, length) &&       \
+                        int result_ = GYRE_FAILED;                                                           \
+                        if (gyre_epoch_seal_holds_(&gyre, &stay_.at, stay_.region, 0, asked_, length_) &&    \
                             gyre_admit_##request_(&gyre, asked_)) {                                          \
                             gyre_clear_##reply_(answer_);                                                    \
-                            result = gyre_result_(                                                           \
+                            result_ = gyre_result_(                                                          \
                                 &gyre,                                                                       \
                                 gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,  \
-                                                     (__local scratch_ *)0, &buffers_bound, &gyre));         \
+                                                     (__local scratch_ *)0, &buffers_bound_, &gyre));        \
                         }                                                                                    \
-                        failed += gyre_lane_end_(&gyre, out_, result, GYRE_LENGTH_AT_(reply_, answer_));     \
-                        GYRE_EPOCH_ANSWERED_(reply_, &stay.at, stay.region, &gyre, out_);                    \
-                        gyre_epoch_seal_(&stay.at, stay.region, 0, out_, answer_);                           \
-                        GYRE_EPOCH_STAMP_(&gyre, &stay.at, stay.region, 0, started_ns);                      \
+                        failed_ += gyre_lane_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));   \
+                        GYRE_EPOCH_ANSWERED_(reply_, &stay_.at, stay_.region, &gyre, out_);                  \
+                        gyre_epoch_seal_(&stay_.at, stay_.region, 0, out_, answer_);                         \
+                        GYRE_EPOCH_STAMP_(&gyre, &stay_.at, stay_.region, 0, started_ns_);                   \
                     }                                                                                        \
-                    gyre_epoch_settle_(&stay.at, 0, out_);                                                   \
-                    stay.cursor->next++;                                                                     \
-                    handled++;                                                                               \
+                    gyre_epoch_settle_(&stay_.at, 0, out_);                                                  \
+                    stay_.cursor->next++;                                                                    \
+                    handled_++;                                                                              \
                 }                                                                                            \
-                if (handled > 0)                                                                             \
-                    gyre_stay_count_(&stay, handled, failed);                                                \
+                if (handled_ > 0)                                                                            \
+                    gyre_stay_count_(&stay_, handled_, failed_);                                             \
             }                                                                                                \
         }                                                                                                    \
         gyre_stay_end_(log_);                                                                                \

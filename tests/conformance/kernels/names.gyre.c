@@ -16,6 +16,16 @@ NEXT(names_4, batch, epoch)
 NEXT(names_5, head, queue)
 NEXT(names_7, handle, form)
 NEXT(names_8, serve, scratch_size)
+NEXT(names_9, length, result)
+GYRE_BLOCK_KERNEL(names_10, failed, length, shared)
+{
+    if (gyre_lane(gyre) == 0)
+        scratch->number = request->number;
+    gyre_barrier(gyre);
+    if (gyre_lane(gyre) == 0)
+        reply->number = scratch->number + 1;
+    return GYRE_REPLY;
+}
 GYRE_ACTOR(names_6, control, answer, state)
 {
     state->number += request->number;
