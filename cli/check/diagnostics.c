@@ -97,13 +97,30 @@ static void refuse_field_type(struct checker *checker, const struct place *place
         (int)strcspn(name, "'"), name);
 }
 
+/* GYRE_KERNEL_OF and its kin have messages of these names from their protocol. */
+static bool is_of_protocol(const char *name, int length)
+{
+    static const char *const endings[] = {"_request'", "_reply'"};
+    for (size_t i = 0; i < 2; i++) {
+        const int ending = (int)strlen(endings[i]) - 1;
+        if (length > ending && strncmp(name + length - ending, endings[i], strlen(endings[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void refuse_plain_type(struct checker *checker, const struct place *place, const char *text)
 {
     const char *name = text + sizeof message_prefix - 1;
-    report_refuse(&checker->report, "check", place,
-                  "'%.*s' is no message: the request, reply and state of a kernel are declared with "
-                  "GYRE_MESSAGE, so that the host knows their layout; a scratch may be any struct",
-                  (int)strcspn(name, "'"), name);
+    const int length = (int)strcspn(name, "'");
+    report_refuse(
+        &checker->report, "check", place,
+        "'%.*s' is no message: the request, reply and state of a kernel are declared with "
+        "GYRE_MESSAGE, so that the host knows their layout; a scratch may be any struct%s",
+        length, name,
+        is_of_protocol(name, length)
+            ? "; a kernel of several types (GYRE_KERNEL_OF and its kin) has the name of its GYRE_PROTOCOL"
+            : "");
 }
 
 /* `state`, `scratch` or `buffers` in a kernel whose form has none of them. */

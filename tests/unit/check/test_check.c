@@ -327,6 +327,7 @@ static const struct line_of_rule {
         {"struct line14 { f32 FLT_MAX; };", "the name 'FLT_MAX' is a macro in OpenCL C"},
         {"GYRE_HELPER u32 sum(gyre_context *gyre, u32 n) { return gyre_block_sum_u32(gyre, n); }",
          "in the kernel 'k', of which one lane works on a message: declare it with GYRE_BLOCK_KERNEL"},
+        {"GYRE_KERNEL_OF(desk, DESK)", "has the name of its GYRE_PROTOCOL"},
         {"GYRE_ACTOR(a, request_type, reply_type, reply_type) { gyre_barrier(gyre); return GYRE_NO_REPLY; }",
          "in the kernel 'a'"},
 },
