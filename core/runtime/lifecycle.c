@@ -136,7 +136,8 @@ static void drain(gyre_kernel *kernel)
     }
 }
 
-/* Waits until the device has left and takes its side down. After a failure other than LOST it stays: it may still be there. */
+/* Waits until the device has left and takes its side down. After a failure other than LOST it stays: it may
+ * still be there. */
 static gyre_status leave_device(gyre_kernel *kernel)
 {
     uint64_t limit =

@@ -193,8 +193,8 @@ GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadli
  * at all), then stops it at the next message boundary. Requests left over are completed as
  * GYRE_OUTCOME_UNHANDLED and counted in *unhandled (may be NULL); receivers still get every completion.
  * TIMEOUT when a handler did not come back within the configured stop_timeout_ms after that: the kernel then
- * stays in the state "stopping". So it does when its device cannot be asked, with the status of that. Several threads may terminate at once: the earliest deadline holds, and all
- * get the same answer.
+ * stays in the state "stopping". So it does when its device cannot be asked, with the status of that. Several
+ * threads may terminate at once: the earliest deadline holds, and all get the same answer.
  */
 GYRE_API gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns,
                                            uint64_t *unhandled);
