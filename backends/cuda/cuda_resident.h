@@ -93,6 +93,9 @@ void cuda_serial_launch(gyre_resident *resident);
 gyre_status cuda_launcher_start(gyre_resident *resident);
 /** Waits for the call to return: AGAIN when it has not after so long, else what became of it. */
 gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns);
+/** The launch is taken for one that waits for its kernel: AGAIN, and its call is over when the kernel is. When it has
+ * returned meanwhile, what became of it. */
+gyre_status cuda_launcher_keep(gyre_resident *resident);
 /** Ends the thread; its kernel has left. Accepts a resident without one. */
 void cuda_launcher_destroy(gyre_resident *resident);
 

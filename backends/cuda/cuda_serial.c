@@ -7,7 +7,10 @@
  * Which way it is, the environment may say; else the first launch of the process on a device is made from
  * such a thread, and whether it returns while its kernel stays decides it for all that follow.
  *
- * Lock: a launcher's own, innermost, not held during the launch. The thread calls nothing else of the driver.
+ * A thread that is late looks like a launch that waits, which would have its kernel taken for gone while it stays. So
+ * where it was decided that launches wait, the thread waits for the stream as well: that costs nothing where it is true.
+ *
+ * Lock: a launcher's own, innermost, not held during calls into the driver.
  */
 #include "cuda_failure.h"
 #include "cuda_resident.h"
@@ -23,6 +26,7 @@ struct cuda_launcher {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* on the clock of deadlines */
     bool wanted, running, ending;
+    bool waits; /* for the kernel to end, also behind a launch that does not */
 };
 
 bool cuda_serial_expected(const gyre_host *host)
@@ -63,6 +67,16 @@ void cuda_serial_launch(gyre_resident *resident)
 
 /* ---- the thread ---- */
 
+/* Under the lock. */
+static void await_kernel(struct cuda_launcher *launcher)
+{
+    gyre_resident *resident = launcher->resident;
+    pthread_mutex_unlock(&launcher->lock);
+    resident->call = "cuStreamSynchronize";
+    resident->answer = resident->device->driver->cuStreamSynchronize(resident->stream);
+    pthread_mutex_lock(&launcher->lock);
+}
+
 static void *launch_on_demand(void *argument)
 {
     struct cuda_launcher *launcher = argument;
@@ -82,6 +96,8 @@ static void *launch_on_demand(void *argument)
         if (result == CUDA_SUCCESS)
             cuda_serial_launch(resident);
         pthread_mutex_lock(&launcher->lock);
+        if (launcher->waits && resident->answer == CUDA_SUCCESS)
+            await_kernel(launcher);
         launcher->running = false;
         pthread_cond_broadcast(&launcher->changed);
     }
@@ -126,6 +142,7 @@ gyre_status cuda_launcher_start(gyre_resident *resident)
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): an error of the host is never OK */
     pthread_mutex_lock(&launcher->lock);
     launcher->wanted = launcher->running = true;
+    launcher->waits = resident->device->residents->serial;
     pthread_cond_broadcast(&launcher->changed);
     pthread_mutex_unlock(&launcher->lock);
     return GYRE_OK;
@@ -140,6 +157,16 @@ gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns)
     pthread_mutex_lock(&launcher->lock);
     while (launcher->running && patience_ns && !late)
         late = pthread_cond_timedwait(&launcher->changed, &launcher->lock, &deadline);
+    gyre_status status = launcher->running ? GYRE_AGAIN : judge(resident);
+    pthread_mutex_unlock(&launcher->lock);
+    return status;
+}
+
+gyre_status cuda_launcher_keep(gyre_resident *resident)
+{
+    struct cuda_launcher *launcher = resident->launcher;
+    pthread_mutex_lock(&launcher->lock);
+    launcher->waits = launcher->running;
     gyre_status status = launcher->running ? GYRE_AGAIN : judge(resident);
     pthread_mutex_unlock(&launcher->lock);
     return status;

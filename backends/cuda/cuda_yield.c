@@ -76,6 +76,8 @@ static gyre_status start_first(gyre_resident *resident)
         status = cuda_launcher_await(resident, PATIENCE_NS);
     if (status == GYRE_AGAIN) /* it runs: the call has a moment more to return */
         status = cuda_launcher_await(resident, PATIENCE_NS);
+    if (status == GYRE_AGAIN)
+        status = cuda_launcher_keep(resident);
     device->residents->serial = status == GYRE_AGAIN;
     device->residents->launches_known = status == GYRE_OK;
     if (status == GYRE_OK)
