@@ -67,10 +67,10 @@ static const char *const words[] = {
     "wrong",   "x",     "wire",  "bounds",  "alignment", "before", "all",    "least",  "name",   "problem"};
 enum { WORDS = sizeof words / sizeof words[0] };
 
-/* `index` is a function of the C library, and no type beside it. */
+/* `index` is a function of the C library and `all` one of CUDA, and no types beside these. */
 static bool is_taken(const struct unseen *unseen, const struct type *type, const char *name)
 {
-    if (!type && strcmp(name, "index") == 0)
+    if (!type && (strcmp(name, "index") == 0 || strcmp(name, "all") == 0))
         return true;
     for (unsigned i = 0; type && i < type->field_count; i++)
         if (strcmp(type->fields[i].name, name) == 0)
