@@ -67,14 +67,19 @@ void cuda_serial_launch(gyre_resident *resident)
 
 /* ---- the thread ---- */
 
-/* Under the lock. */
+/* Under the lock. As where streams are asked: an answer that passes says nothing of the kernel, another is its end. */
 static void await_kernel(struct cuda_launcher *launcher)
 {
     gyre_resident *resident = launcher->resident;
-    pthread_mutex_unlock(&launcher->lock);
+    gyre_device *device = resident->device;
     resident->call = "cuStreamSynchronize";
-    resident->answer = resident->device->driver->cuStreamSynchronize(resident->stream);
-    pthread_mutex_lock(&launcher->lock);
+    do {
+        pthread_mutex_unlock(&launcher->lock);
+        CUDA_PATIENTLY(resident->answer, device->driver->cuStreamSynchronize(resident->stream))
+        if (cuda_class_of(resident->answer) != CUDA_CLASS_TRANSIENT)
+            cuda_check_end(device, resident->answer, resident->call);
+        pthread_mutex_lock(&launcher->lock);
+    } while (cuda_class_of(resident->answer) == CUDA_CLASS_TRANSIENT && !launcher->ending);
 }
 
 static void *launch_on_demand(void *argument)

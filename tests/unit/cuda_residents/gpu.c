@@ -184,7 +184,9 @@ static CUresult stream_query(CUstream stream)
 
 static CUresult stream_synchronize(CUstream stream)
 {
-    const CUresult broken = gpu_next_fault(__func__);
+    CUresult broken = gpu_next_fault(__func__);
+    if (!broken && stream->started)
+        broken = gpu_next_query_fault();
     if (broken)
         return broken;
     enter();

@@ -22,7 +22,7 @@ extern size_t gpu_memory;
  * instead of being made; after a fatal answer all of them, and kernels die. 0: none fails. Empties the pool.
  */
 void gpu_fail(uint32_t first, CUresult answer, uint32_t times);
-/** The next cuStreamQuery answers so; it is not among the numbered calls. */
+/** The next cuStreamQuery, which is not among the numbered calls, or cuStreamSynchronize behind a kernel answers so. */
 void gpu_fail_query(CUresult answer);
 uint32_t gpu_calls(void);
 /** Which one failed first: "launch", "stream_query", ...; NULL: none. */

@@ -13,7 +13,7 @@ static struct {
     uint32_t first, times; /* which of them fail */
     CUresult answer;
     const char *name;      /* of the first one that did */
-    CUresult query_answer; /* of the next cuStreamQuery */
+    CUresult query_answer; /* of the next question about a kernel's stream */
 } faults;
 static uint32_t dead; /* atomic: a fatal answer was given */
 

@@ -193,6 +193,11 @@ START_TEST(what_is_fatal_is_the_devices_end_and_nothing_hangs)
 }
 END_TEST
 
+static uint64_t absences_of(const struct world *world)
+{
+    return __atomic_load_n(&world->controls[0]->absences.count, __ATOMIC_RELAXED);
+}
+
 /* Also an answer that no table knows: newer drivers have newer faults. */
 START_TEST(what_a_kernel_ends_with_is_the_devices_end)
 {
@@ -220,6 +225,28 @@ START_TEST(what_a_kernel_ends_with_is_the_devices_end)
 }
 END_TEST
 
+/* Launches are said to wait, and do not: the thread that would sit in them asks how the kernel ended. */
+START_TEST(so_it_is_where_launches_are_said_to_wait)
+{
+    struct world world;
+    setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+    open_world(&world, 0);
+    gpu_fail_query(CUDA_ERROR_SYSTEM_NOT_READY); /* says nothing of the kernel */
+    start(&world, 0);
+    ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 400)), GYRE_TIMEOUT);
+    ck_assert_uint_gt(absences_of(&world), 0);
+    gpu_fail_query(CUDA_ERROR_INVALID_VALUE);
+    ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 5000)), GYRE_LOST);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "cuStreamSynchronize failed with 1 ("));
+    order(&world, 0, EPOCH_STOP, GYRE_VERB_STOP);
+    while (__atomic_load_n(&gpu_present, __ATOMIC_SEQ_CST)) /* it stops all the same */
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    cuda_release(world.residents[0]);
+    close_world(&world);
+    free(world.controls[0]);
+}
+END_TEST
+
 START_TEST(patience_ends)
 {
     enum { TRIES = 9 };
@@ -243,11 +270,6 @@ START_TEST(patience_ends)
 END_TEST
 
 /* ---- memory that the pool keeps ---- */
-
-static uint64_t absences_of(const struct world *world)
-{
-    return __atomic_load_n(&world->controls[0]->absences.count, __ATOMIC_RELAXED);
-}
 
 START_TEST(memory_that_the_pool_keeps_is_given_back_when_it_lacks)
 {
@@ -281,6 +303,7 @@ TCase *failure_cases(void)
     tcase_add_test(cases, what_lacks_is_told_with_what_to_do);
     tcase_add_test(cases, what_is_fatal_is_the_devices_end_and_nothing_hangs);
     tcase_add_test(cases, what_a_kernel_ends_with_is_the_devices_end);
+    tcase_add_test(cases, so_it_is_where_launches_are_said_to_wait);
     tcase_add_test(cases, patience_ends);
     tcase_add_test(cases, memory_that_the_pool_keeps_is_given_back_when_it_lacks);
     return cases;
