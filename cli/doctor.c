@@ -267,9 +267,12 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
         doctor_find(report, DOCTOR_OK, "server", "none; gyre serve starts one");
         return;
     }
-    gyre_status status = gyre_place_connect(path, gyre_in_ms(1000), &connection);
-    if (status == GYRE_OK) {
+    gyre_status status = gyre_place_socket(&connection);
+    if (status == GYRE_OK)
+        status = gyre_place_connect(path, gyre_in_ms(1000), connection);
+    if (connection >= 0)
         close(connection);
+    if (status == GYRE_OK) {
         doctor_find(report, DOCTOR_OK, "server", "one serves at %s", path);
     } else if (S_ISSOCK(about.st_mode) && about.st_uid == geteuid() && gyre_place_is_dead(path)) {
         tell_left(report, report->clean && unlink(path) == 0, "server", path, "nobody listens any more");

@@ -3,8 +3,9 @@
  * The client's side: a queue on memory that a server made. Everything that is sent or received goes through
  * the same code as inside one program; a thread listens to what the server has to say.
  *
- * Lock: list_lock for the list of this program's attachments, held across fork, so that a forked child's
- * copies are disowned. The queue's control region can only be read here; its doorbell is rung by the server.
+ * Lock: list_lock for the list of this program's attachments, from before they have a socket on, and for these
+ * sockets and queues; held across fork, so that a forked child's copies are disowned. The queue's control region
+ * can only be read here; its doorbell is rung by the server.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -58,8 +59,10 @@ static void in_child(void)
 {
     for (struct attachment *attachment = attachments; attachment; attachment = attachment->next) {
         attachment->foreign = true;
-        gyre_queue_disown(attachment->queue);
-        close(attachment->socket); /* or the server would never see the parent go */
+        if (attachment->queue)
+            gyre_queue_disown(attachment->queue);
+        if (attachment->socket >= 0)
+            close(attachment->socket); /* or the server would never see the parent go */
     }
     attachments = NULL;
     pthread_mutex_unlock(&list_lock);
@@ -79,6 +82,7 @@ static void enlist(struct attachment *attachment)
     pthread_mutex_unlock(&list_lock);
 }
 
+/* And closes its socket, so that no child has that without closing it. */
 static void unlist(struct attachment *attachment)
 {
     pthread_mutex_lock(&list_lock);
@@ -87,6 +91,8 @@ static void unlist(struct attachment *attachment)
         link = &(*link)->next;
     if (*link)
         *link = attachment->next;
+    if (attachment->socket >= 0)
+        close(attachment->socket);
     pthread_mutex_unlock(&list_lock);
 }
 
@@ -122,12 +128,13 @@ static void *listen_to_server(void *argument)
 
 /* ---- the end ---- */
 
+/* What there is of it, in any stage of it; nobody listens to the server. */
 static void release(struct attachment *attachment)
 {
+    unlist(attachment);
+    gyre_queue_destroy(attachment->queue);
     if (attachment->control)
         munmap(attachment->control, attachment->control_size);
-    if (attachment->socket >= 0)
-        close(attachment->socket);
     gyre_kernel_types_destroy(attachment->sides);
     gyre_kept_release(&attachment->types);
     gyre_parcel_finish(&attachment->parcel);
@@ -139,10 +146,8 @@ static void detach(gyre_queue *queue)
     struct attachment *attachment = queue->attachment;
     if (attachment->foreign)
         return;
-    unlist(attachment);
     shutdown(attachment->socket, SHUT_RDWR); /* the server sees that, and the listener's wait ends */
     pthread_join(attachment->listener, NULL);
-    gyre_queue_destroy(queue);
     release(attachment);
 }
 
@@ -176,9 +181,19 @@ static gyre_status choose_growth(struct attachment *attachment, const gyre_attac
     return status;
 }
 
+static void keep_queue(struct attachment *attachment, gyre_queue *queue, int doorbell)
+{
+    queue->doorbell = doorbell;
+    gyre_kernel_types_name(attachment->sides, queue);
+    pthread_mutex_lock(&list_lock);
+    attachment->queue = queue;
+    pthread_mutex_unlock(&list_lock);
+}
+
 static gyre_status adopt(struct attachment *attachment, const char *kernel, const gyre_attach_desc *desc,
                          struct gyre_attach_answer *answer, const int descriptors[3])
 {
+    gyre_queue *queue = NULL;
     gyre_status status = map_control(attachment, descriptors[1], answer->control_size);
     attachment->request = answer->request;
     attachment->reply = answer->reply;
@@ -190,14 +205,13 @@ static gyre_status adopt(struct attachment *attachment, const char *kernel, cons
     if (status == GYRE_OK)
         status = choose_growth(attachment, desc, &answer->options);
     if (status == GYRE_OK)
-        status = gyre_queue_create_at(&answer->options, descriptors[0], &attachment->queue);
+        status = gyre_queue_create_at(&answer->options, descriptors[0], &queue);
     if (status != GYRE_OK) {
         gyre_queue_growth_finish(&answer->options.request_growth);
         gyre_queue_growth_finish(&answer->options.reply_growth);
         return status;
     }
-    attachment->queue->doorbell = descriptors[2];
-    gyre_kernel_types_name(attachment->sides, attachment->queue);
+    keep_queue(attachment, queue, descriptors[2]);
     return GYRE_OK;
 }
 
@@ -242,13 +256,23 @@ static gyre_status tell_unanswered(const char *path, gyre_status status)
     return gyre_error_add(status, "the answer of the server at %s", path);
 }
 
+static gyre_status open_socket(struct attachment *attachment)
+{
+    pthread_mutex_lock(&list_lock);
+    gyre_status status = gyre_place_socket(&attachment->socket);
+    pthread_mutex_unlock(&list_lock);
+    return status;
+}
+
 static gyre_status meet(struct attachment *attachment, const char *name, const gyre_attach_desc *desc)
 {
     char path[GYRE_PLACE_MAX];
     uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ATTACH_MS);
     gyre_status status = gyre_place_find(desc->path, false, path);
     if (status == GYRE_OK)
-        status = gyre_place_connect(path, deadline, &attachment->socket);
+        status = open_socket(attachment);
+    if (status == GYRE_OK)
+        status = gyre_place_connect(path, deadline, attachment->socket);
     if (status == GYRE_OK)
         status = gyre_parcel_init(&attachment->parcel);
     if (status != GYRE_OK)
@@ -267,11 +291,8 @@ static gyre_status start(struct attachment *attachment)
     gyre_queue *queue = attachment->queue;
     queue->attachment = attachment;
     queue->detach = detach;
-    if (gyre_thread_start(&attachment->listener, NULL, listen_to_server, attachment) == 0) {
-        enlist(attachment);
+    if (gyre_thread_start(&attachment->listener, NULL, listen_to_server, attachment) == 0)
         return GYRE_OK;
-    }
-    gyre_queue_destroy(queue);
     return gyre_error_set(GYRE_EXHAUSTED, "no thread for an attached queue");
 }
 
@@ -294,6 +315,7 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
     if (!attachment)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
     attachment->socket = -1;
+    enlist(attachment);
     gyre_status status = meet(attachment, name, &given);
     if (status == GYRE_OK)
         status = start(attachment);

@@ -53,11 +53,10 @@ enum { GYRE_PLACE_MAX = 108 }; /* bytes of a socket's path */
  * a path that is too long for a socket, UNAVAILABLE for a folder that somebody else could have made.
  */
 gyre_status gyre_place_find(const char *given, bool make, char path[GYRE_PLACE_MAX]);
-/**
- * Connects. UNAVAILABLE when nobody listens there, TIMEOUT when its server takes nobody in. Owner of *out: the
- * caller, close().
- */
-gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int *out);
+/** A socket that is not connected. EXHAUSTED; -1 then. Owner of *out: the caller, close(). */
+gyre_status gyre_place_socket(int *out);
+/** Connects it. UNAVAILABLE when nobody listens there, TIMEOUT when its server takes nobody in. */
+gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socket);
 /** Whether nobody listens on the socket any more, as far as that can be seen: its server died. */
 bool gyre_place_is_dead(const char *path);
 /** Listens, in place of a dead server, with that file mode. INVALID when a living one is there. */

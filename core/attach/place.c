@@ -74,7 +74,7 @@ static struct sockaddr_un address_of(const char *path)
     return address;
 }
 
-static gyre_status open_socket(int *out)
+gyre_status gyre_place_socket(int *out)
 {
     *out = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     return *out >= 0 ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no socket: %s", strerror(errno));
@@ -101,16 +101,11 @@ static int connect_until(int socket, const char *path, uint64_t deadline_ns)
     return error == EINTR ? EAGAIN : error; /* signals that kept coming */
 }
 
-gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int *out)
+gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socket)
 {
-    gyre_status status = open_socket(out);
-    if (status != GYRE_OK)
-        return status;
-    int error = connect_until(*out, path, deadline_ns);
+    const int error = connect_until(socket, path, deadline_ns);
     if (error == 0)
         return GYRE_OK;
-    close(*out);
-    *out = -1;
     if (error == EAGAIN)
         return gyre_error_set(GYRE_TIMEOUT, "the server at %s takes nobody in: is it stopped?", path);
     if (error == EACCES || error == EPERM)
@@ -128,7 +123,7 @@ static int knock(const char *path)
 {
     int socket = -1;
     gyre_error_hold();
-    gyre_status status = open_socket(&socket);
+    gyre_status status = gyre_place_socket(&socket);
     gyre_error_let_go();
     if (status != GYRE_OK)
         return EMFILE;
@@ -184,7 +179,7 @@ gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
     *out = -1;
     gyre_status status = remove_dead(path);
     if (status == GYRE_OK)
-        status = open_socket(out);
+        status = gyre_place_socket(out);
     if (status == GYRE_OK)
         status = name_socket(*out, path, mode);
     if (status != GYRE_OK && *out >= 0) {
