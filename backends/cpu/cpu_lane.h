@@ -5,7 +5,7 @@
  * Each lane has its own stack, `gyre` context and result; all share `scratch`. Lanes take turns: a lane runs
  * until it meets a barrier or returns, then the next one does. So runs are repeatable, and a barrier that not
  * all lanes meet is found when the round ends, whatever the timing: the message fails with
- * GYRE_FAILURE_BARRIER and a text such as "lane 3 ended, lane 0 waits at scan.gyre.c:41".
+ * GYRE_FAILURE_BARRIER and a text such as "lane 3 ended, lane 0 waits: scan.gyre.c:41".
  *
  * Threads: one object belongs to one thread at a time. A message without barriers costs one stack, whatever
  * the number of lanes. A lane that overflows its stack hits a guard page.

@@ -321,9 +321,9 @@ uint64_t machine_random(uint64_t *state);
 int machine_warp_turn(struct warp *warp, int quantum);
 /** Parts the lanes of `mask` from the path that runs: they go on at `pc`. */
 struct path *machine_warp_part(struct warp *warp, uint32_t mask, const struct instruction *pc);
-/** The paths that wait within the warp look again. */
 /** The running path waits for what others of the block do: it goes on in the warp's next turn. */
 void machine_warp_rest(struct warp *warp);
+/** The paths that wait within the warp look again. */
 void machine_warp_look_again(struct warp *warp);
 /** What nobody could ever end: the first place where somebody waits. */
 bool machine_block_stuck(const struct block *block);
