@@ -66,6 +66,16 @@ void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach
     gyre_type_put(parcel, answer->reply);
 }
 
+/* What the configuration cannot say, or not of a queue that is lent, and a queue is made by without a second look. */
+static bool make_sense(const struct gyre_queue_options *options)
+{
+    enum { DEDUP_MAX = 1 << 20 };
+    return options->header_size <= sizeof(gyre_header) && options->header_size % 16 == 0 &&
+           options->policy <= GYRE_FULL_DROP_NEWEST && options->idle <= GYRE_WAIT_PARK &&
+           options->levels <= GYRE_LEVELS_MAX && options->dedup <= DEDUP_MAX &&
+           options->left <= options->capacity && !options->bridged_requests && !options->bridged_replies;
+}
+
 /* The whole struct: whatever a queue can be made with, both sides have it. */
 static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_options *options)
 {
@@ -93,7 +103,8 @@ gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attac
     out->control_size = gyre_parcel_get_u64(parcel);
     out->request = gyre_type_get(parcel, &out->types);
     out->reply = gyre_type_get(parcel, &out->types);
-    if (gyre_parcel_whole(parcel) && out->control_size >= sizeof(gyre_control_region))
+    if (gyre_parcel_whole(parcel) && out->control_size >= sizeof(gyre_control_region) &&
+        make_sense(&out->options))
         return GYRE_OK;
     return gyre_error_set(GYRE_INTERNAL, "the server described the queue in a way that makes no sense");
 }

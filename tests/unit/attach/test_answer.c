@@ -18,14 +18,21 @@
 #define NUMBER(FIELD) FIELD(u32, value)
 GYRE_MESSAGE(number, NUMBER)
 
-enum { CONTROL_SIZE = 1 << 20, FILE_SIZE = 4096 };
+enum { CONTROL_SIZE = 1 << 20 };
 
 static char place[GYRE_PLACE_MAX];
+static struct {
+    int listener;
+    struct gyre_queue_options options; /* that it answers with */
+    off_t file_size;                   /* of the memory that it gives */
+    bool forks;    /* while its client waits for the answer, with a child that outlives the meeting */
+    bool sees_end; /* of its client */
+} server;
 
 /* As gyre_attach_answer_put writes it, but for pointers of the server's own. */
 static void put_answer(struct gyre_parcel *parcel)
 {
-    struct gyre_queue_options options = {.capacity = 16};
+    struct gyre_queue_options options = server.options;
     memset(&options.request_growth, 1, sizeof options.request_growth);
     memset(&options.reply_growth, 1, sizeof options.reply_growth);
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
@@ -36,12 +43,6 @@ static void put_answer(struct gyre_parcel *parcel)
     gyre_type_put(parcel, GYRE_TYPE(number));
     gyre_type_put(parcel, GYRE_TYPE(number));
 }
-
-static struct {
-    int listener;
-    bool forks;    /* while its client waits for the answer, with a child that outlives the meeting */
-    bool sees_end; /* of its client */
-} server;
 
 static void answer(struct gyre_parcel *parcel, int client, int memory)
 {
@@ -59,7 +60,8 @@ static void *answer_wrongly(void *unused)
     pid_t child = -1;
     int client = accept(server.listener, NULL, NULL), memory = memfd_create("short", MFD_CLOEXEC);
     (void)unused;
-    if (client < 0 || memory < 0 || ftruncate(memory, FILE_SIZE) != 0 || gyre_parcel_init(&parcel) != GYRE_OK)
+    if (client < 0 || memory < 0 || ftruncate(memory, server.file_size) != 0 ||
+        gyre_parcel_init(&parcel) != GYRE_OK)
         return NULL;
     if (gyre_parcel_receive(&parcel, client, gyre_in_ms(5000)) == GYRE_OK) {
         child = server.forks ? fork() : -1;
@@ -80,27 +82,35 @@ static void *answer_wrongly(void *unused)
     return &server;
 }
 
-static void meet(bool forks)
+static gyre_status meet(void)
 {
     pthread_t thread;
     gyre_queue *queue = NULL;
     void *answered = NULL;
-    server.forks = forks;
     snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
     ck_assert_int_eq(gyre_place_listen(place, 0600, &server.listener), GYRE_OK);
     ck_assert_int_eq(pthread_create(&thread, NULL, answer_wrongly, NULL), 0);
     const gyre_attach_desc desc = {.size = sizeof desc, .path = place};
-    ck_assert_int_eq(gyre_attach("any", &desc, &queue), GYRE_INVALID);
-    ck_assert_ptr_null(queue);
+    const gyre_status status = gyre_attach("any", &desc, &queue);
+    if (status == GYRE_OK)
+        gyre_queue_close(queue);
     pthread_join(thread, &answered);
     ck_assert_ptr_nonnull(answered);
     close(server.listener);
     unlink(place);
+    return status;
+}
+
+static void be_short(void)
+{
+    server.options = (struct gyre_queue_options){.capacity = 16};
+    server.file_size = 4096;
 }
 
 START_TEST(a_control_region_that_is_too_small_is_told)
 {
-    meet(false);
+    be_short();
+    ck_assert_int_eq(meet(), GYRE_INVALID);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "expected 1048576 bytes of shared memory, found 4096"));
     ck_assert(server.sees_end);
 }
@@ -109,8 +119,35 @@ END_TEST
 /* Or the server would keep a place for a program that is gone. */
 START_TEST(a_child_forked_while_its_parent_attaches_keeps_no_socket)
 {
-    meet(true);
+    be_short();
+    server.forks = true;
+    ck_assert_int_eq(meet(), GYRE_INVALID);
     ck_assert(server.sees_end);
+}
+END_TEST
+
+/* Most of them made the client a queue all the same, and one kept it for ever. */
+static const struct gyre_queue_options lies[] = {
+    {.capacity = 16, .bridged_replies = true},
+    {.capacity = 16, .bridged_requests = true, .request_size = 64, .bytes = UINT64_MAX},
+    {.capacity = 16, .header_size = 4096},
+    {.capacity = 16, .header_size = 24},
+    {.capacity = 16, .header_size = 16, .levels = GYRE_LEVELS_MAX + 1, .window = 1},
+    {.capacity = 16, .header_size = 16, .dedup = UINT32_MAX},
+    {.capacity = 16, .left = 17},
+    {.capacity = 16, .policy = GYRE_FULL_DROP_NEWEST + 1},
+    {.capacity = 16, .idle = GYRE_WAIT_PARK + 1},
+};
+
+START_TEST(numbers_that_make_no_sense_are_told)
+{
+    server.options = lies[_i];
+    server.file_size = 4 << 20;
+    ck_assert_int_eq(meet(), GYRE_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "described the queue in a way that makes no sense"));
+    server.options =
+        (struct gyre_queue_options){.capacity = 16, .header_size = 64, .levels = GYRE_LEVELS_MAX};
+    ck_assert_int_eq(meet(), GYRE_OK);
 }
 END_TEST
 
@@ -119,6 +156,7 @@ int main(void)
     Suite *suite = suite_create("attach_answer");
     TCase *tcase = tcase_create("attach_answer");
     tcase_add_test(tcase, a_control_region_that_is_too_small_is_told);
+    tcase_add_loop_test(tcase, numbers_that_make_no_sense_are_told, 0, (int)(sizeof lies / sizeof lies[0]));
     tcase_add_test(tcase, a_child_forked_while_its_parent_attaches_keeps_no_socket);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
