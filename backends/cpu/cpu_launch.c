@@ -132,7 +132,7 @@ static int start_worker(struct cpu_worker *worker)
                               WORKER_STACK_SIZE + worker->resident->device->settings.lane_stack_size);
     pin(&worker->resident->device->settings, &attributes, worker->block);
     error = gyre_thread_start(&worker->thread, &attributes, cpu_worker_main, worker);
-    if (error == EINVAL && worker->resident->device->settings.pin_count)
+    if ((error == EINVAL || error == EPERM) && worker->resident->device->settings.pin_count)
         error = start_elsewhere(worker, &attributes);
     pthread_attr_destroy(&attributes);
     worker->started = error == 0;
