@@ -170,33 +170,40 @@ struct widths {
     bool wide, other; /* whether some operand is of these */
 };
 
-/* What an expression of 64 bits is made of: C++ decides by its operands what it is. */
-static enum CXChildVisitResult find_widths(CXCursor cursor, CXCursor parent, CXClientData data)
+/*
+ * What an expression of 64 bits is made of: C++ decides by these operands what it is. A condition is none of them,
+ * nor is by how much is shifted.
+ */
+static void find_widths(const struct checker *checker, CXCursor expression, struct widths *widths)
 {
-    struct widths *widths = data;
-    (void)parent;
-    cursor = strip_conversions(cursor);
-    const enum CXCursorKind kind = clang_getCursorKind(cursor);
-    if (!clang_isExpression(kind) || !is_long(clang_getCursorType(cursor)))
-        return CXChildVisit_Continue;
-    if (kind == CXCursor_BinaryOperator || kind == CXCursor_ConditionalOperator)
-        clang_visitChildren(cursor, find_widths, widths);
-    else if (is_wide(clang_getCursorType(cursor)))
-        widths->wide = true;
-    else
-        widths->other = true;
-    return CXChildVisit_Continue;
+    char operator[8] = "";
+    expression = strip_conversions(expression);
+    const enum CXCursorKind kind = clang_getCursorKind(expression);
+    const CXType type = clang_getCursorType(expression);
+    if (!is_long(type))
+        return;
+    if (kind != CXCursor_BinaryOperator && kind != CXCursor_ConditionalOperator) {
+        widths->wide = widths->wide || is_wide(type);
+        widths->other = widths->other || !is_wide(type);
+        return;
+    }
+    const struct parts parts = parts_of(expression);
+    if (kind == CXCursor_BinaryOperator)
+        operator_of(checker, expression, operator, sizeof operator);
+    const bool shifts = strcmp(operator, "<<") == 0 || strcmp(operator, ">>") == 0;
+    for (unsigned i = kind == CXCursor_ConditionalOperator; i < (shifts ? 1 : parts.count) && i < 3; i++)
+        find_widths(checker, parts.cursors[i], widths);
 }
 
 /* Whether C++ sees the argument, once C has promoted it, as of the parameter's type. */
-static bool is_of_type(CXCursor argument, CXType parameter)
+static bool is_of_type(const struct checker *checker, CXCursor argument, CXType parameter)
 {
     struct widths widths = {false, false};
     if (clang_getCanonicalType(clang_getCursorType(argument)).kind != clang_getCanonicalType(parameter).kind)
         return false;
     if (!is_long(parameter))
         return true;
-    find_widths(argument, argument, &widths);
+    find_widths(checker, argument, &widths);
     return is_wide(parameter) ? !widths.other : !widths.wide;
 }
 
@@ -219,7 +226,8 @@ static void check_overload(struct checker *checker, CXCursor call, CXCursor defi
         const CXType parameter = clang_getArgType(function, (unsigned)i);
         const CXCursor argument = strip_conversions(clang_Cursor_getArgument(call, (unsigned)i));
         const bool truth = takes_truth(name) && is_truth_value(checker, argument);
-        if (!is_number(clang_getCanonicalType(parameter)) || (!truth && is_of_type(argument, parameter)))
+        if (!is_number(clang_getCanonicalType(parameter)) ||
+            (!truth && is_of_type(checker, argument, parameter)))
             continue;
         take_string(clang_getTypeSpelling(parameter), type, sizeof type);
         report_refuse(

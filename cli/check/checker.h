@@ -113,8 +113,17 @@ void check_for(struct checker *checker, CXCursor statement);
 void check_global_name(struct checker *checker, CXCursor declaration);
 
 /* ---- conversions.c: what C converts by itself, and other dialects do not ---- */
+/** What an expression consists of. */
+struct parts {
+    CXCursor cursors[3];
+    unsigned count; /* of all, also those that find no room */
+};
+
+struct parts parts_of(CXCursor cursor);
 /** An expression without what is only brackets or a conversion that nobody wrote. */
 CXCursor strip_conversions(CXCursor expression);
+/** Of an expression with two operands: what stands between them. "": it cannot be seen. */
+void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size);
 void check_conversion(struct checker *checker, CXCursor parent, CXCursor conversion);
 /** A text that fills its array to the last byte. */
 void check_literal(struct checker *checker, CXCursor literal);

@@ -8,11 +8,6 @@
 
 #include <string.h>
 
-struct parts {
-    CXCursor cursors[3];
-    unsigned count; /* of all, also those that find no room */
-};
-
 static enum CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct parts *parts = data;
@@ -23,7 +18,7 @@ static enum CXChildVisitResult collect(CXCursor cursor, CXCursor parent, CXClien
     return CXChildVisit_Continue;
 }
 
-static struct parts parts_of(CXCursor cursor)
+struct parts parts_of(CXCursor cursor)
 {
     struct parts parts = {.count = 0};
     clang_visitChildren(cursor, collect, &parts);
@@ -74,7 +69,7 @@ static void check_pointer(struct checker *checker, CXCursor conversion, CXCursor
 /* ---- enumerations ---- */
 
 /* Of a binary operator: what stands between its operands. */
-static void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size)
+void operator_of(const struct checker *checker, CXCursor expression, char *text, size_t size)
 {
     struct parts operands = parts_of(expression);
     CXToken *tokens = NULL;

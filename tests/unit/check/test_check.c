@@ -337,6 +337,7 @@ static const struct line_of_rule {
       {"y = max(x, sizeof(x));", "CUDA has functions of that name"},
       {"unsigned long z = max(y, x) + 1; y = max(z, x);", "CUDA has functions of that name"},
       {"i64 v = llmax(-3, x ? 4L : (i64)y);", "CUDA has functions of that name"},
+      {"y = max(x, z << 1);", "CUDA has functions of that name"},
       {"y = 1u << 32; y |= x << 64;", "a shift by as many bits as the number has"},
       {"y |= 1u >> -1;", "a shift by less than nothing"},
       {"y = x / 0 + 7 % 0;", "a division by zero"},
@@ -503,6 +504,7 @@ static const struct case_of_rule kept[] = {
      "p o = {1, 2}; reply->n = (u32)(sizeof o + sizeof(u) + sizeof(e) + sizeof(c));\n"
      "u64 x = request->n; i64 y = -3; size_t z = 4; i32 truth = x > 3;\n"
      "reply->n = (u32)max(x + 1, (u64)5) + (u32)max(x * 2, request->n ? x >> 2 : ~x) + (u32)abs(y * 3) + any(truth);\n"
+     "reply->n += (u32)max(z ? x : 3, x << z) + (u32)min(z >> x, x ? z : 4UL);\n"
      "reply->n += (u32)min(z + 1, sizeof(u32)) + (u32)min(5UL, z) + any((i32)(x > 4));\n"
      "u32 linux = 1, unix = linux; x += unix + (sizeof x > 4 ? x >> 32 : 0) + ((u64)1 << 63); o.b = 1.0f / 0.0f > 0;\n"
      "enum { rhypot = 3 }; u32 umax = rhypot, barrier = 2; struct all m = {1};\n"
