@@ -106,6 +106,8 @@ gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_queue_descriptor needs a queue and a place for the descriptor");
     *descriptor = -1;
+    if (gyre_queue_refused(queue))
+        return gyre_queue_tell_refused(queue);
     if (!queue->many_threads)
         return gyre_error_set(GYRE_INVALID, "a queue with threads = one has no descriptor: "
                                             "the watcher is a second thread; configure threads = many");

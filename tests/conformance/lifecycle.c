@@ -212,6 +212,7 @@ static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel, gyre_bu
 {
     gyre_queue *queue = gyre_kernel_queue(kernel), *other = NULL;
     gyre_buffer *another = NULL;
+    int descriptor;
     gyre_handle handle;
     char byte = 2;
     gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
@@ -226,6 +227,8 @@ static int ask_as_a_child(struct conformance *test, gyre_kernel *kernel, gyre_bu
     if (gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL) != GYRE_INVALID ||
         gyre_queue_open(kernel, NULL, &other) != GYRE_INVALID)
         return 4;
+    if (gyre_queue_descriptor(queue, &descriptor) != GYRE_CLOSED)
+        return 7;
     if (gyre_launch(test->runtime, &desc, &kernel) != GYRE_INVALID)
         return 5;
     if (gyre_buffer_alloc(test->runtime, NULL, 0, 1, &another) != GYRE_INVALID ||
