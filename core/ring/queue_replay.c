@@ -22,6 +22,13 @@ uint64_t gyre_queue_first_unanswered(const gyre_queue *queue)
     return index;
 }
 
+uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index)
+{
+    while (gyre_reply_ready(queue, index))
+        index++;
+    return index;
+}
+
 uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most)
 {
     uint64_t count = 0, sent = gyre_queue_next_index(queue);

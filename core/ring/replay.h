@@ -15,6 +15,8 @@
 
 /** The first index that has no completion; it may be one that was not sent yet. */
 uint64_t gyre_queue_first_unanswered(const gyre_queue *queue);
+/** The first index from this one on that has none. */
+uint64_t gyre_queue_next_unanswered(const gyre_queue *queue, uint64_t index);
 /** How many of the requests sent below `end` have no completion, counted no further than `most`. */
 uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint64_t most);
 
@@ -35,7 +37,8 @@ void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char
 
 /**
  * Makes a request that was sent look as if it had not been, so that a device stops before it; the device must
- * not have come so far. Shown again, it is as it was.
+ * not have come so far, and nobody have answered it, as its place may be another one's then. Shown again, it is
+ * as it was.
  */
 void gyre_queue_hide(gyre_queue *queue, uint64_t index);
 void gyre_queue_show(gyre_queue *queue, uint64_t index);

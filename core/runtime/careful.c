@@ -71,10 +71,14 @@ static bool goes_on(const struct step *step)
     return queue && step->kernel->resident && gyre_control_verb(step->kernel) == GYRE_VERB_RUN;
 }
 
-/* Under the lock: the gate of the next portion. */
+/*
+ * Under the lock: the gate of the next portion. It stands before a request that nobody has answered: the place
+ * of one that was answered out of turn may be a later message's as soon as its completion is received.
+ */
 static void open_portion(const struct step *step)
 {
     uint64_t next = gyre_queue_first_unanswered(step->queue) + step->count;
+    next = gyre_queue_next_unanswered(step->queue, next);
     gyre_kernel_set_gate(step->queue, next < step->end ? next : UINT64_MAX);
 }
 

@@ -748,6 +748,31 @@ static void a_runtime_is_closed_while_its_kernels_are_lost(void)
     }
 }
 
+/*
+ * Two requests take their worker down, and the one between them was answered before that. When the first one is
+ * failed, both can be received, and their places sent into, while the second one is handed out alone.
+ */
+static void a_place_that_is_used_again_keeps_its_request(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *const[]){"queue.default.capacity=4",
+                                                                "kernel.default.handler_budget_ms=200",
+                                                                "kernel.default.poison_limit=1", NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 2));
+    send_one(queue, CRASH_LOOP, 1, 0);
+    send_one(queue, CRASH_NOT, 0, 1);
+    must(gyre_await(queue, 1, GYRE_PROCESSED, soon()));
+    send_one(queue, CRASH_LOOP, 1, 2);
+    send_one(queue, CRASH_NOT, 0, 3);
+    for (uint64_t i = 0; i < 6; i++) {
+        const gyre_completion completion = receive_one(queue, i, i);
+        require(completion.outcome == (i == 0 || i == 2 ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
+        if (i == 1)
+            for (uint64_t next = 4; next < 6; next++)
+                send_one(queue, CRASH_NOT, 0, next);
+    }
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
     {"every_request_survives_a_segfault", every_request_survives_a_segfault},
     {"every_request_survives_with_several_blocks", every_request_survives_with_several_blocks},
@@ -757,6 +782,7 @@ static const named_case cases[] = {
     {"poison_in_a_stream_is_found", poison_in_a_stream_is_found},
     {"poison_is_found_among_several_blocks", poison_is_found_among_several_blocks},
     {"poison_in_one_queue_spares_the_others", poison_in_one_queue_spares_the_others},
+    {"a_place_that_is_used_again_keeps_its_request", a_place_that_is_used_again_keeps_its_request},
     {"a_killed_worker_is_replaced", a_killed_worker_is_replaced},
     {"kernels_and_buffers_of_the_device_come_back", kernels_and_buffers_of_the_device_come_back},
     {"far_spans_are_found_in_a_new_worker", far_spans_are_found_in_a_new_worker},
