@@ -155,16 +155,6 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
         gyre_queue_show(queue, old);
 }
 
-/*
- * How the kernel's device stores messages back to back. What a worker process that died had answered out of
- * turn, a device that cannot skip answers once more; what it answered first would keep its room for ever.
- */
-static uint32_t bridging_of(const gyre_kernel *kernel)
-{
-    const gyre_device_info *info = gyre_dispatch_device_info(kernel->dispatch);
-    return gyre_dispatch_isolated(kernel->dispatch) && !info->can_skip ? GYRE_BRIDGING_NONE : info->bridging;
-}
-
 /* Sealed messages lie in their slots. */
 static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
 {
@@ -187,7 +177,7 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     *options = choose_options(kernel, desc, section);
     options->lent = lent;
     const struct gyre_queue_site site = {
-        .kernel = kernel->name, .bridging = bridging_of(kernel), .blocks = kernel->blocks};
+        .kernel = kernel->name, .device = kernel->dispatch, .blocks = kernel->blocks};
     gyre_status status = check_queue(kernel, desc, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);

@@ -99,13 +99,32 @@ static bool tail_is_large(uint32_t least, uint32_t size)
     return least != 0 && size > LARGE_SLOT;
 }
 
+/*
+ * How the device stores messages back to back. What a worker process that died had answered out of turn, a
+ * device that cannot skip answers once more; what it answered first would keep its room for ever.
+ */
+static uint32_t bridging_of(const struct gyre_dispatch *device)
+{
+    const gyre_device_info *info = gyre_dispatch_device_info(device);
+    return gyre_dispatch_isolated(device) && !info->can_skip ? GYRE_BRIDGING_NONE : info->bridging;
+}
+
+static const char *where_unbridged(const struct gyre_dispatch *device, bool logged)
+{
+    if (logged)
+        return "for kernels with checkpoints and queues with a journal";
+    return gyre_dispatch_device_info(device)->bridging == GYRE_BRIDGING_NONE
+               ? "on this backend"
+               : "on this backend with isolation = process";
+}
+
 static gyre_status refuse_bridged(const struct gyre_config *config, const struct gyre_queue_site *site,
                                   const char *section, bool logged)
 {
-    gyre_status status = gyre_error_set(
-        logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
-        "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots", section,
-        site->kernel, logged ? "for kernels with checkpoints and queues with a journal" : "on this backend");
+    gyre_status status =
+        gyre_error_set(logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
+                       "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots",
+                       section, site->kernel, where_unbridged(site->device, logged));
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
 
@@ -114,7 +133,8 @@ gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struc
                                    const char *section, struct gyre_queue_options *options)
 {
     const uint64_t layout = number(config, section, "layout");
-    const bool none = site->bridging == GYRE_BRIDGING_NONE;
+    const uint32_t bridging = bridging_of(site->device);
+    const bool none = bridging == GYRE_BRIDGING_NONE;
     const bool logged = gyre_config_int(config, GYRE_SECTION_KERNEL, site->kernel, "checkpoints") != 0 ||
                         number(config, section, "durability") != 0;
     if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */
@@ -128,7 +148,7 @@ gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struc
     options->bridged_requests = options->request_least && options->request_size > GYRE_SLOT_SMALL_PAYLOAD;
     options->bridged_replies = options->reply_least && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD;
     options->bytes = number(config, section, "bytes");
-    options->tracks = site->bridging == GYRE_BRIDGING_BLOCK ? site->blocks : 1;
+    options->tracks = bridging == GYRE_BRIDGING_BLOCK ? site->blocks : 1;
     return GYRE_OK;
 }
 
@@ -160,7 +180,7 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
 {
     const gyre_device_info *info = gyre_dispatch_device_info(device);
     const struct gyre_queue_site site = {
-        .kernel = record->name, .bridging = info->bridging, .blocks = blocks_of(config, info, record)};
+        .kernel = record->name, .device = device, .blocks = blocks_of(config, info, record)};
     struct gyre_queue_options options = {.name = section, .capacity = number(config, section, "capacity")};
     options.timed = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "timing") != 0;
     gyre_status status = measure_type(record->request, &options.request_size, &options.request_least);

@@ -6,6 +6,7 @@
 #define GYRE_CORE_RUNTIME_QUEUE_PLAN_H
 
 #include "core/config/config.h"
+#include "core/dispatch/dispatch.h"
 #include "core/ring/header.h"
 #include "core/ring/queue.h"
 
@@ -18,10 +19,11 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
 /* What the setting `layout` says, in the order of its words. */
 enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
 
-/** Where a queue is: of which kernel, with so many blocks, on a device with that kind of bridging. */
+/** Where a queue is: of which kernel, on which device, with so many blocks. */
 struct gyre_queue_site {
     const char *kernel;
-    uint32_t bridging, blocks;
+    const struct gyre_dispatch *device;
+    uint32_t blocks;
 };
 
 /**
