@@ -28,7 +28,7 @@ static const char HELP[] =
     "  --dropins      the drop-in files instead: read, masked by another one, or disabled\n"
     "  --memory FILE  what the queues of that kernel file take, as they are configured: bytes from slot to\n"
     "                 slot, slots, headers, rings of bytes (layout = bridged), and all of it. FILE is compiled\n"
-    "                 for the backend; nothing is launched.\n"
+    "                 as for a launch of each kernel, FILE:KERNEL for that one; nothing is launched.\n"
     "\n"
     "docs/configuration.md explains sections, keys and the files they come from.\n";
 

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
 #include "core/runtime/tools.h"
@@ -13,6 +14,8 @@ struct memory_list {
     const struct gyre_config *config;
     struct gyre_dispatch *device;
     const struct gyre_build *build;
+    const char *source;
+    char name[GYRE_KERNEL_NAME_MAX]; /* whose options the build has */
     cli_table *table;
     json_t *json;
 };
@@ -76,18 +79,54 @@ static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_
     return status;
 }
 
+/* As a launch of that kernel builds it: its options, and a wire form, may make its messages others. */
+static gyre_status build_for(const struct memory_list *list, const char *name, struct gyre_build **out)
+{
+    char options[GYRE_KERNEL_OPTIONS_SIZE];
+    gyre_kernel_options(list->config, name, options, sizeof options);
+    const struct gyre_pipeline_desc desc = {
+        .config = list->config, .device = list->device, .source = list->source, .options = options};
+    return gyre_pipeline_run(&desc, out);
+}
+
+static gyre_status add_as_launched(const struct memory_list *list, const gyre_kernel_record *record)
+{
+    struct gyre_build *own = NULL;
+    if (gyre_kernel_same_options(list->config, list->name, record->name))
+        return add_kernel(list, record);
+    gyre_status status = build_for(list, record->name, &own);
+    if (status == GYRE_OK)
+        status = gyre_build_kernel(own, record->name, &record);
+    if (status == GYRE_OK)
+        status = add_kernel(list, record);
+    gyre_build_release(own);
+    return status;
+}
+
+/* The kernel that was named, or all of the file. */
+static gyre_status add_kernels(const struct memory_list *list)
+{
+    const gyre_kernel_record *named;
+    gyre_status status = gyre_build_kernel(list->build, NULL, &named);
+    if (status == GYRE_OK)
+        return add_as_launched(list, named);
+    gyre_error_clear();
+    status = GYRE_OK;
+    for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(list->build); i++)
+        status = add_as_launched(list, gyre_build_at(list->build, i));
+    return status;
+}
+
 static int print_rows(const cli_context *cli, struct memory_list *list)
 {
     static const char *const headers[] = {"QUEUE",  "KERNEL", ">CAPACITY", ">REQUEST",
                                           ">REPLY", ">SLOTS", ">HEADERS",  ">BRIDGED",
                                           ">SPANS", ">RINGS", ">MEMORY",   NULL};
-    gyre_status status = GYRE_OK;
     if (cli->json)
         list->json = json_array();
     else
         list->table = cli_table_create(headers);
-    for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(list->build); i++)
-        status = add_kernel(list, gyre_build_at(list->build, i));
+    const gyre_status status = add_kernels(list);
     const int code =
         cli->json ? cli_print_json(json_pack("{s:o}", "queues", list->json)) : cli_table_print(list->table);
     return status == GYRE_OK ? code : cli_fail(status);
@@ -97,14 +136,14 @@ int config_memory_print(const cli_context *cli, const char *file)
 {
     gyre_runtime *runtime = NULL;
     struct gyre_build *build = NULL;
-    struct memory_list list = {.config = NULL};
+    struct memory_list list = {.source = file};
     int code = cli_fail_unless_ok(cli_open(cli, &runtime));
     if (code == CLI_OK)
         code = cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, 0, &list.device));
     if (code == CLI_OK) {
         list.config = gyre_runtime_config(runtime);
-        const struct gyre_pipeline_desc desc = {.config = list.config, .device = list.device, .source = file};
-        code = cli_fail_unless_ok(gyre_pipeline_run(&desc, &build));
+        gyre_kernel_guess_name(file, list.name, sizeof list.name);
+        code = cli_fail_unless_ok(build_for(&list, list.name, &build));
     }
     list.build = build;
     if (code == CLI_OK)

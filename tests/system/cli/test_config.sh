@@ -163,6 +163,33 @@ prints "letters  letters"
 prints "4389824"
 run config --json --set queue.letters.capacity=64 --set queue.letters.layout=slots --memory "$kernels/bridged.gyre.c"
 prints '"request_stride":65088,"reply_size":65032,"reply_stride":65088,"slots":8331264,"headers":0,"bridged":0,"spans":0,"rings":1,'
+# as a launch compiles it: the wire form and the options of a kernel make its messages others; only the kernel that was named
+run config --json --set queue.wired.wire=memorypack --memory "$kernels/wired.gyre.c"
+exits 0
+prints '"request_size":48,"request_stride":64,"reply_size":44,"reply_stride":64,'
+cat >"$folder/two.gyre.c" <<'END'
+#include <gyre/kernel.h>
+#ifndef WORDS
+#define WORDS 1
+#endif
+#define WORDS_LIST(FIELD) FIELD(u64, words[WORDS])
+GYRE_MESSAGE(words, WORDS_LIST)
+GYRE_KERNEL(small, words, gyre_none)
+{
+    return request->words[0] ? GYRE_NO_REPLY : gyre_fail(gyre, 1, "none");
+}
+GYRE_KERNEL(large, words, gyre_none)
+{
+    return request->words[WORDS - 1] ? GYRE_NO_REPLY : gyre_fail(gyre, 1, "none");
+}
+END
+run config --json --set kernel.large.options=-DWORDS=100 --memory "$folder/two.gyre.c"
+exits 0
+prints '"queue":"small","kernel":"small","capacity":128,"request_size":8,'
+prints '"queue":"large","kernel":"large","capacity":128,"request_size":800,'
+run config --json --set kernel.large.options=-DWORDS=100 --memory "$folder/two.gyre.c:large"
+exits 0
+prints '{"queues":[{"queue":"large","kernel":"large","capacity":128,"request_size":800,'
 run config --memory "$folder/nowhere.gyre.c"
 exits 1
 says "nowhere.gyre.c"
