@@ -11,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char library_name[] = "libOpenCL.so.1";
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct opencl_loader loader;
 static bool ready;
+static pid_t owner; /* the process that made the table */
 
 static const struct {
     const char *name;
@@ -80,12 +82,26 @@ static gyre_status load(const gyre_host *host)
     return fill(host, library);
 }
 
+/* A platform's threads are not there behind fork: PoCL would wait for them without end. */
+static gyre_status check_process(const gyre_host *host)
+{
+    if (owner == getpid())
+        return GYRE_OK;
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "OpenCL was in use when this process was forked, and its threads are the parent's: use it in "
+        "one of the two, begin a program anew in the child (exec), or set isolation = process");
+}
+
 gyre_status opencl_loader_open(const gyre_host *host, const struct opencl_loader **out)
 {
     *out = NULL;
     pthread_mutex_lock(&lock);
-    gyre_status status = ready ? GYRE_OK : load(host);
-    ready = status == GYRE_OK;
+    gyre_status status = ready ? check_process(host) : load(host);
+    if (status == GYRE_OK && !ready) {
+        ready = true;
+        owner = getpid();
+    }
     pthread_mutex_unlock(&lock);
     if (status == GYRE_OK)
         *out = &loader;

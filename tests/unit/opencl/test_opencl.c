@@ -5,9 +5,11 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "opencl_artifact.h"
+#include "opencl_loader.h"
 #include "opencl_source.h"
 
 static char said[1024]; /* the last sentence */
@@ -220,6 +222,40 @@ START_TEST(settings_have_ranges)
 }
 END_TEST
 
+/* ---- a loader that has every function ---- */
+
+static gyre_status open_any_library(const char *path, void **out)
+{
+    (void)path;
+    *out = folder;
+    return GYRE_OK;
+}
+
+static gyre_status find_any_symbol(void *library, const char *name, void **out)
+{
+    (void)name;
+    *out = library;
+    return GYRE_OK;
+}
+
+START_TEST(a_forked_child_of_who_uses_it_is_told_so)
+{
+    const gyre_host with_loader = {.size = sizeof with_loader,
+                                   .error = keep_error,
+                                   .library_open = open_any_library,
+                                   .library_symbol = find_any_symbol};
+    const struct opencl_loader *loader;
+    int state;
+    ck_assert_int_eq(opencl_loader_open(&with_loader, &loader), GYRE_OK);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(opencl_loader_open(&with_loader, &loader) != GYRE_UNAVAILABLE || !strstr(said, "was forked"));
+    ck_assert_int_eq(waitpid(child, &state, 0), child);
+    ck_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0);
+    ck_assert_int_eq(opencl_loader_open(&with_loader, &loader), GYRE_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("opencl");
@@ -236,6 +272,7 @@ int main(void)
     tcase_add_test(cases, a_compiled_file_comes_back_in_its_parts);
     tcase_add_test(cases, a_damaged_file_is_refused);
     tcase_add_test(cases, settings_have_ranges);
+    tcase_add_test(cases, a_forked_child_of_who_uses_it_is_told_so);
     suite_add_tcase(suite, cases);
     const int result = unit_run(suite);
     char command[64];
