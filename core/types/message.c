@@ -43,8 +43,9 @@ __attribute__((format(printf, 2, 3))) static bool came_from(checker *check, cons
 
 static bool wrong_part(const gyre_part *part, const checker *check, const char *what)
 {
-    gyre_error_set(GYRE_INVALID, "offset %u and count %u %s of %" PRIu64 " bytes", part->offset, part->count,
-                   what, check->used);
+    gyre_error_set(GYRE_INVALID, "%soffset %u and count %u %s of %" PRIu64 " bytes",
+                   gyre_is_far(*part) ? "the name of a buffer, " : "", part->offset & ~GYRE_PART_FAR,
+                   part->count, what, check->used);
     return false;
 }
 

@@ -118,6 +118,10 @@ START_TEST(wrong_offsets_and_counts_are_named)
     expect_error(gyre_message_check(GYRE_TYPE(table), &message, message.gyre_used), GYRE_INVALID,
                  "field 'rows[1].name'");
     fill(&message);
+    gyre_items(row, &message, message.rows)[1].name.offset = GYRE_PART_FAR | 4000u;
+    expect_error(gyre_message_check(GYRE_TYPE(table), &message, message.gyre_used), GYRE_INVALID,
+                 "field 'rows[1].name': the name of a buffer, offset 4000 and count 3 do not lie");
+    fill(&message);
     message.limit.count = 2;
     expect_error(gyre_message_check(GYRE_TYPE(table), &message, message.gyre_used), GYRE_INVALID,
                  "more than one");
