@@ -429,12 +429,11 @@ static void an_operation_that_is_made_again_has_its_time_again(void)
 static void an_upload_outlives_workers_that_a_request_takes_down(void)
 {
     enum { SIZE = 48 << 20 };
+    static unsigned char bytes[SIZE];
     gyre_buffer *buffer = NULL;
-    unsigned char *bytes = malloc(SIZE);
     gyre_runtime *runtime =
         open_isolated((const char *[]){"kernel.default.poison_limit=7", "backend.cpu.restart_limit=100",
                                        "backend.cpu.restart_backoff_ms=0", NULL});
-    require(bytes != NULL);
     memset(bytes, 7, SIZE);
     must(gyre_buffer_alloc(runtime, NULL, 0, SIZE, &buffer));
     gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
@@ -446,7 +445,6 @@ static void an_upload_outlives_workers_that_a_request_takes_down(void)
         require(bytes[i] == 7);
     require(receive_one(gyre_kernel_queue(kernel), 0, 1).failure_code == -10);
     gyre_close(runtime);
-    free(bytes);
 }
 
 static void a_worker_that_dies_before_its_launch_is_answered_counts(void)
