@@ -340,7 +340,8 @@ static void tell_crash(int signal_number)
 {
     static const char sentence[] =
         "gyre: a fault ended the program, most likely in the handler (invalid memory access, a division "
-        "by zero, or locals beyond backend.cpu lane_stack); the same command under gdb shows where\n";
+        "by zero, locals beyond backend.cpu lane_stack, or, with opencl, a barrier that not all lanes meet); "
+        "the same command under gdb shows where\n";
     (void)signal_number;
     ssize_t ignored = write(STDERR_FILENO, sentence, sizeof sentence - 1);
     (void)ignored;
