@@ -29,6 +29,12 @@ fixed_addresses()
     fi
 }
 
+# How many tests run at once: more than there are processors, which are idle while a test waits for a deadline or another process.
+tests_at_once()
+{
+    echo $(($(nproc) + ($(nproc) + 1) / 2))
+}
+
 # stage_tests STAGE CTEST-ARGUMENT...: runs the tests of a built preset and records them.
 stage_tests()
 {
@@ -75,10 +81,10 @@ stage_fuzz()
     local not='^unit/cuda/|^crash/.*(opencl|cuda)' # minutes of compilers that are not ours
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -j "$(nproc)" -R "^(fuzz|$tests)/" -E "$not"
+            -- -j "$(tests_at_once)" -R "^(fuzz|$tests)/" -E "$not"
     else
         stage asan "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -j "$(nproc)" -R "^($tests)/" -E "$not"
+            -- -j "$(tests_at_once)" -R "^($tests)/" -E "$not"
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }
@@ -151,7 +157,7 @@ suite_run()
     if have clang; then
         compiler=(-DCMAKE_C_COMPILER=clang)
     fi
-    stage dev "everything, warnings are errors" -- -j "$(nproc)" "${less[@]}"
+    stage dev "everything, warnings are errors" -- -j "$(tests_at_once)" "${less[@]}"
     stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
         -- -j "$(nproc)" -R '^(unit|stress|conformance/(cpu|opencl_gathered))/'
     stage_fuzz "${compiler[@]}"
