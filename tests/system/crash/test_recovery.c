@@ -4,6 +4,7 @@
  * Every request must be completed exactly once, in order, with its own reply.
  */
 #include "faults.h"
+#include "requests.h"
 #include "workers.h"
 
 #include <pthread.h>
@@ -12,43 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static void send_one(gyre_queue *queue, uint32_t fault, uint32_t always, uint64_t number)
-{
-    crash_request request = {.fault = fault, .always = always, .number = number};
-    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
-}
-
-static gyre_completion receive_one(gyre_queue *queue, uint64_t index, uint64_t number)
-{
-    crash_reply reply = {0};
-    gyre_completion completion;
-    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
-    require(completion.index == index);
-    if (completion.outcome == GYRE_REPLIED)
-        require(reply.number == number && reply.check == mixed(number));
-    return completion;
-}
-
-static void receive_reply(gyre_queue *queue, uint64_t index, uint64_t number)
-{
-    require(receive_one(queue, index, number).outcome == GYRE_REPLIED);
-}
-
-static void call_number(gyre_queue *queue, uint64_t number)
-{
-    crash_request request = {.number = number};
-    crash_reply reply = {0};
-    must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
-    require(reply.number == number && reply.check == mixed(number));
-}
-
-static gyre_kernel_info info_of(gyre_kernel *kernel)
-{
-    gyre_kernel_info info = {.size = sizeof info};
-    must(gyre_kernel_info_get(kernel, &info));
-    return info;
-}
 
 /* A stream with one request in it that crashes once. */
 static void stream_over_a_crash(uint32_t fault, uint32_t blocks)
