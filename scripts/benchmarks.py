@@ -159,7 +159,7 @@ def floor_words(report, case):
 
 ASKED = (("call/48", "launch/48"), ("call/1024", "launch/1024"), ("call/1024/block", "launch/1024"), ("pair/48", "launch/48"),
          ("pair/48/six", "batched/48/8"), ("pair/4096", "launch/4096"), ("pair/65536/four", "batched/65536/8"),
-         ("pair/vector_add", "-"), ("pair/vector_add/four", "-"), ("arithmetic/block", "-"), ("deactivate", "-"), ("terminate", "-"),
+         ("pair/vector_add", "-"), ("arithmetic/block", "-"), ("deactivate", "-"), ("terminate", "-"),
          ("yield", "-"), ("yield/132", "-"), ("compile_cold", "-"), ("compile_cached", "-"), ("idle/park", "-"))
 
 

@@ -302,9 +302,18 @@ enum {
     LANES_MAX = 1024,
     WARP = 32,
     BLOCKS_EACH = 16, /* small blocks that a multiprocessor may hold; the launch asks how many it does */
+    LARGE_BLOCKS = 4, /* that share the ring of a kernel with messages beyond a line, which one does not fill */
+    LARGE_SHARE = 32, /* of the multiprocessors */
     OWN_SHARED = 48 * 1024,  /* staging and bookkeeping of the resident loop */
     SCRATCH_MAX = 160 * 1024 /* of any device: kernels that run on one of 8.0 run on later ones */
 };
+
+/* docs/backends/cuda.md tells what they gain. */
+static uint32_t large_blocks(const gyre_device *device)
+{
+    const uint32_t share = device->sm_count / LARGE_SHARE;
+    return share > LARGE_BLOCKS ? LARGE_BLOCKS : share ? share : 1;
+}
 
 gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
 {
@@ -317,6 +326,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .blocks_max = device->sm_count * BLOCKS_EACH,
                             .lanes_default = CUDA_LANES_DEFAULT,
                             .blocks_default = 1,
+                            .blocks_default_large = large_blocks(device),
                             .block_lane_multiple = WARP};
     snprintf(now.name, sizeof now.name, "%s", device->name);
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);

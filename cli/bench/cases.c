@@ -88,7 +88,6 @@ static const char *const wide_leaving[] = {"backend.cuda.residency_ms=2", "kerne
 static const char *const six_blocks[] = {"kernel.words_48.blocks=6", NULL};
 static const char *const wired[] = {"queue.default.wire=memorypack", NULL};
 static const char *const four_blocks[] = {"kernel.words_4096.blocks=4", NULL};
-static const char *const four_adders[] = {"kernel.vector_add.blocks=4", NULL};
 static const char *const eight_blocks[] = {"kernel.words_1024.blocks=8", NULL};
 static const char *const many_blocks[] = {"kernel.words_65536_block.blocks=128", NULL};
 static const char *const many_blocks_of_lanes[] = {"kernel.words_65536.blocks=128", NULL};
@@ -211,7 +210,6 @@ const bench_case bench_cases[] = {
      many_blocks_of_lanes,
      {{0}}},
     {"pair/vector_add", bench_run_pair, NO_FLOOR, PAIR_ADD, NULL, {{0}}},
-    {"pair/vector_add/four", bench_run_wide, NO_FLOOR, PAIR_ADD, four_adders, {{0}}},
     {"bridged/64..512",
      bench_run_bridged,
      bench_floor_direct,

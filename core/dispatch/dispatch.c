@@ -109,16 +109,19 @@ static gyre_status check_info(struct gyre_dispatch *dispatch)
     end_string(info->details, sizeof info->details);
     end_string(info->limits, sizeof info->limits);
     if (info->lanes_max == 0 || info->blocks_max == 0 || info->lanes_default > info->lanes_max ||
-        info->blocks_default > info->blocks_max)
+        info->blocks_default > info->blocks_max || info->blocks_default_large > info->blocks_max)
         return gyre_error_set(
             GYRE_INTERNAL,
-            "backend '%s': device_info tells %u lanes (default %u) and %u blocks (default %u): "
+            "backend '%s': device_info tells %u lanes (default %u) and %u blocks (default %u, for large messages %u): "
             "expected limits of at least 1 and defaults within them",
-            dispatch->name, info->lanes_max, info->lanes_default, info->blocks_max, info->blocks_default);
+            dispatch->name, info->lanes_max, info->lanes_default, info->blocks_max, info->blocks_default,
+            info->blocks_default_large);
     if (info->lanes_default == 0)
         info->lanes_default = 1;
     if (info->blocks_default == 0)
         info->blocks_default = 1;
+    if (info->blocks_default_large == 0)
+        info->blocks_default_large = info->blocks_default;
     if (info->block_lane_multiple == 0)
         info->block_lane_multiple = 1;
     return GYRE_OK;
@@ -237,6 +240,22 @@ const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch)
 const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch)
 {
     return &dispatch->info;
+}
+
+uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
+                                      uint32_t held)
+{
+    enum { SHARE = 4 }; /* of the device's units, so that there is a block for each of many kernels */
+    const gyre_device_info *info = &dispatch->info;
+    const bool large = record->form == GYRE_FORM_LANE && (record->request->size > GYRE_SLOT_SMALL_PAYLOAD ||
+                                                          record->reply->size > GYRE_SLOT_SMALL_PAYLOAD);
+    if (record->form == GYRE_FORM_ACTOR)
+        return 1;
+    if (!large || info->blocks_default_large <= info->blocks_default)
+        return info->blocks_default;
+    return (uint64_t)SHARE * (held + info->blocks_default_large) <= info->unit_count
+               ? info->blocks_default_large
+               : info->blocks_default;
 }
 
 /* ---- devices in a worker process ---- */

@@ -39,6 +39,10 @@ const char *gyre_dispatch_build(const struct gyre_dispatch *dispatch);
 /** As the device told when it was opened; checked: limits are at least 1, strings end. Does not change. */
 const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *dispatch);
 
+/** Blocks of a kernel's launch that does not say how many, where other kernels of the device have `held`. */
+uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
+                                      uint32_t held);
+
 /* Devices in a worker process (isolation = process); the contracts are those of core/isolation/proxy.h. */
 
 bool gyre_dispatch_isolated(const struct gyre_dispatch *dispatch);

@@ -179,14 +179,33 @@ static gyre_status blame_shape(const gyre_kernel *kernel, const char *key, gyre_
     return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key, status);
 }
 
+/* Of all kernels that were launched on this kernel's device. */
+static uint32_t blocks_held(const gyre_kernel *kernel)
+{
+    uint32_t held = 0;
+    pthread_mutex_lock(&kernel->runtime->lock);
+    for (const gyre_kernel *other = kernel->runtime->kernels; other; other = other->next)
+        held += other->dispatch == kernel->dispatch ? other->blocks : 0;
+    pthread_mutex_unlock(&kernel->runtime->lock);
+    return held;
+}
+
+/* A kernel that takes up where another one left has one block where only that can be told which messages are
+ * answered (checkpoint.c). */
+static uint32_t default_blocks(const gyre_kernel *kernel)
+{
+    if (gyre_kernel_setting(kernel, "checkpoints") && !gyre_dispatch_device_info(kernel->dispatch)->can_skip)
+        return 1;
+    return gyre_dispatch_blocks_default(kernel->dispatch, kernel->record, blocks_held(kernel));
+}
+
 static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     const gyre_device_info *device = gyre_dispatch_device_info(kernel->dispatch);
     bool actor = kernel->record->form == GYRE_FORM_ACTOR;
     kernel->lanes =
         first_of(desc->lanes, gyre_kernel_setting(kernel, "lanes"), actor ? 1 : device->lanes_default);
-    kernel->blocks =
-        first_of(desc->blocks, gyre_kernel_setting(kernel, "blocks"), actor ? 1 : device->blocks_default);
+    kernel->blocks = first_of(desc->blocks, gyre_kernel_setting(kernel, "blocks"), default_blocks(kernel));
     if (actor && (kernel->lanes != 1 || kernel->blocks != 1))
         return refuse_shape_of_actor(kernel, desc);
     if (kernel->lanes > device->lanes_max)

@@ -165,13 +165,11 @@ static gyre_status measure_type(const gyre_type *type, uint32_t *size, uint32_t 
 }
 
 /* As a launch with nothing of its own chooses. */
-static uint32_t blocks_of(const struct gyre_config *config, const gyre_device_info *device,
+static uint32_t blocks_of(const struct gyre_config *config, const struct gyre_dispatch *device,
                           const gyre_kernel_record *record)
 {
     const int64_t blocks = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "blocks");
-    if (blocks > 0)
-        return (uint32_t)blocks;
-    return record->form == GYRE_FORM_ACTOR ? 1 : device->blocks_default;
+    return blocks > 0 ? (uint32_t)blocks : gyre_dispatch_blocks_default(device, record, 0);
 }
 
 gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
@@ -180,7 +178,7 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
 {
     const gyre_device_info *info = gyre_dispatch_device_info(device);
     const struct gyre_queue_site site = {
-        .kernel = record->name, .device = device, .blocks = blocks_of(config, info, record)};
+        .kernel = record->name, .device = device, .blocks = blocks_of(config, device, record)};
     struct gyre_queue_options options = {.name = section, .capacity = number(config, section, "capacity")};
     options.timed = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "timing") != 0;
     gyre_status status = measure_type(record->request, &options.request_size, &options.request_least);

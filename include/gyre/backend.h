@@ -142,7 +142,7 @@ typedef struct gyre_device_info {
     uint64_t memory_size;
     uint32_t unit_count;                    /* cores, multiprocessors, compute units */
     uint32_t lanes_max, blocks_max;         /* of one launch */
-    uint32_t lanes_default, blocks_default; /* what 0 in a launch becomes for block handlers */
+    uint32_t lanes_default, blocks_default; /* what 0 in a launch becomes; an actor has one of each */
     uint32_t block_lane_multiple;           /* lanes are best a multiple of this */
     uint64_t scratch_max;                   /* bytes of block scratch memory */
     uint32_t can_wake; /* the device rings futex bells itself; else waiting clients poll */
@@ -152,6 +152,9 @@ typedef struct gyre_device_info {
     uint32_t can_skip; /* it passes over requests that say GYRE_REQUEST_ANSWERED */
     uint32_t bridging; /* gyre_bridging, whether it serves queues with a gyre_bridge */
     uint32_t can_seal; /* it checks the seals of requests, and seals replies (gyre_queue_slots) */
+    /* the same as blocks_default for lane kernels with messages of more than GYRE_SLOT_SMALL_PAYLOAD bytes, while
+     * the device has room for many of them; 0: blocks_default */
+    uint32_t blocks_default_large;
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

@@ -14,7 +14,8 @@
 #ifndef GYRE_BRIDGE_APART
 #define GYRE_BRIDGE_APART 8 /* messages that each warp has under way to it */
 #endif
-/* Messages of more chunks come by a bulk copy each, which one thread starts after the other. */
+/* Messages of more chunks come by a bulk copy each, which one thread starts after the other, where those of slots
+ * do (gyre_comes_by_bulk_). */
 #ifndef GYRE_BRIDGE_BULK
 #define GYRE_BRIDGE_BULK 130
 #endif
@@ -152,6 +153,24 @@ GYRE_HELPER void gyre_bridge_fetch_warps_(const gyre_block_view *view, const gyr
     }
 }
 
+/* By `lane` of `lanes`, with a few loads in flight in each. */
+GYRE_HELPER void gyre_bridge_copy_(gyre_chunk *to, const gyre_chunk *from, gyre_u32 chunks, gyre_u32 lane,
+                                   gyre_u32 lanes)
+{
+#pragma unroll 1
+    for (gyre_u32 start = lane; start < chunks; start += lanes * GYRE_STAGE_LOADS_) {
+        gyre_chunk mine[GYRE_STAGE_LOADS_];
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_STAGE_LOADS_; j++)
+            if (start + j * lanes < chunks)
+                mine[j] = gyre_chunk_load_(from + start + j * lanes);
+#pragma unroll
+        for (gyre_u32 j = 0; j < GYRE_STAGE_LOADS_; j++)
+            if (start + j * lanes < chunks)
+                to[start + j * lanes] = mine[j];
+    }
+}
+
 /* What a message is loaded from is in its cell, where its own bytes go: so the group meets in between. */
 GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyre_worker *worker,
                                           gyre_chunk *cells, gyre_u32 threads)
@@ -171,9 +190,7 @@ GYRE_HELPER void gyre_bridge_fetch_loads_(const gyre_block_view *view, const gyr
         const gyre_u32 size = there ? gyre_bridge_request_size_(view, cell) : 0;
         const gyre_chunk *from = gyre_bridge_request_at_(bytes, cell);
         gyre_worker_meets_(threads);
-#pragma unroll 4
-        for (gyre_u32 chunk = mine.lane; chunk * 16 < size; chunk += mine.lanes)
-            cell[1 + chunk] = gyre_chunk_load_(from + chunk);
+        gyre_bridge_copy_(cell + 1, from, size / 16, mine.lane, mine.lanes);
     }
 }
 
@@ -262,7 +279,7 @@ GYRE_APART_ void gyre_bridge_fetch_(gyre_block_view *view, gyre_worker *worker, 
         gyre_bridge_look_ahead_(view, worker); /* the last warp, when there are several */
     gyre_worker_meets_(threads);
 #if GYRE_MOVE_BULK_
-    if (view->stage.in_shared && view->stage.request_chunks > GYRE_BRIDGE_BULK) {
+    if (gyre_comes_by_bulk_(view) && view->stage.request_chunks > GYRE_BRIDGE_BULK) {
         if (thread < 32)
             gyre_bridge_fetch_bulk_(view, worker, cells);
         gyre_worker_meets_(threads);

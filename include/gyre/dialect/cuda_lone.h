@@ -4,8 +4,9 @@
  * instructions as can be, because each new line of instructions costs. A part (cuda_resident.h); by the first
  * warp of a worker. Included by cuda_turn.h.
  *
- * For a queue that one block has for itself, whose messages lie in slots. Who sees a backlog, or another
- * order, goes the long way (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts.
+ * For a block's only queue, whose messages lie in slots. Who sees a backlog, or another order, goes the long way
+ * (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts. Where blocks share the queue, they go the
+ * long way first, and this one is for who looks across the bus and found nothing there (worker->quiet).
  */
 #ifndef GYRE_DIALECT_CUDA_LONE_H
 #define GYRE_DIALECT_CUDA_LONE_H
@@ -20,10 +21,12 @@ GYRE_HELPER gyre_u32 gyre_lone_step_(const gyre_block_view *view, gyre_seeker_ *
 {
     if (*(const volatile gyre_u32 *)&view->go || seeker->wide)
         return GYRE_LONE_ELSE_;
-    seeker->first = *(volatile gyre_u64 *)&claims->next;
-    if (seeker->first < *(volatile gyre_u64 *)&claims->ready)
+    seeker->first = gyre_near_load_(&claims->next);
+    if (seeker->first < gyre_near_load_(&claims->ready))
         return GYRE_LONE_ELSE_;
-    return gyre_may_poll_(view, seeker, claims) ? GYRE_LONE_LOOK_ : GYRE_LONE_REST_;
+    if (gyre_may_poll_(view, seeker, claims))
+        return GYRE_LONE_LOOK_;
+    return view->team_size == 1 ? GYRE_LONE_REST_ : GYRE_LONE_ELSE_;
 }
 
 /*
@@ -88,24 +91,16 @@ GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker,
                                      gyre_seeker_ *seeker)
 {
     gyre_served *queue = &view->served[0];
-    if (atomicCAS(&queue->own.next, seeker->first, seeker->first + 1) != seeker->first)
+    if (atomicCAS(&queue->claims->next, seeker->first, seeker->first + 1) != seeker->first)
         return 0;
     worker->cells = cells;
     worker->first = seeker->first;
     worker->count = worker->lone = 1;
     gyre_fetch_lone_(view, worker);
-    gyre_stop_polling_(seeker, &queue->own);
+    gyre_stop_polling_(seeker, queue->claims);
     worker->which = worker->wide = 0;
     worker->drop_before = *(volatile gyre_u64 *)&queue->dropping;
     return 1;
-}
-
-/* Between two looks that led to nothing. By lane 0. */
-GYRE_HELPER void gyre_lone_rest_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                 const gyre_seeker_ *seeker)
-{
-    gyre_tell_counts_(arguments, view);
-    gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS);
 }
 
 /* What was seen: 1 when a request was taken. Two are a backlog, which becomes known. By lane 0. */
@@ -115,17 +110,10 @@ GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker,
     if (there == 1)
         return gyre_lone_take_(view, worker, cells, seeker);
     if (there == 3) {
-        atomicMax(&view->served[0].own.ready, seeker->first + GYRE_SEEK_NARROW);
+        atomicMax(&view->served[0].claims->ready, seeker->first + GYRE_SEEK_NARROW);
         worker->wide = seeker->wide = 1;
     }
     return 0;
-}
-
-/* A queue that these steps are right for, and lanes enough to take them. */
-GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
-{
-    return view->queue_count == 1 && view->team_size == 1 && blockDim.x >= GYRE_SEEK_NARROW + 2 &&
-           !(view->served[0].kind & (GYRE_BRIDGED_REQUESTS_ | GYRE_BRIDGED_REPLIES_));
 }
 
 /*
@@ -137,9 +125,13 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
     gyre_served *queue = &view->served[0];
-    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0, 0};
+    gyre_seeker_ seeker = {0};
     gyre_u32 found = 0, step = GYRE_LONE_REST_;
     if (!gyre_lone_may_(view))
+        return 0;
+    if (lane == 0)
+        seeker.phase = *(volatile gyre_u32 *)&worker->quiet;
+    if (view->team_size > 1 && !__shfl_sync(mask, seeker.phase, 0))
         return 0;
     if (lane == 0) {
         gyre_lone_begin_();
@@ -147,7 +139,7 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
     }
     for (;;) {
         if (lane == 0)
-            step = gyre_lone_step_(view, &seeker, &queue->own);
+            step = gyre_lone_step_(view, &seeker, queue->claims);
         step = __shfl_sync(mask, step, 0);
         if (step == GYRE_LONE_ELSE_)
             break;
@@ -162,10 +154,12 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
         if (found)
             break;
         if (lane == 0)
-            gyre_lone_rest_(arguments, view, &seeker);
+            gyre_seek_rest_(arguments, view, &seeker);
     }
     if (lane == 0 && !found)
-        gyre_stop_polling_(&seeker, &queue->own);
+        gyre_stop_polling_(&seeker, queue->claims);
+    if (lane == 0)
+        worker->quiet = 0;
     if (lane == 0 && found) /* while the request is on its way here */
         gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)));
     __syncwarp(mask);

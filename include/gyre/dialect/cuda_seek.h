@@ -23,6 +23,7 @@
 #define GYRE_SEEK_AHEAD 4 /* looks: what workers that share a queue want to know ahead */
 #endif
 #define GYRE_SEEK_POLLS_PER_ORDER 16 /* polls between two looks at the order */
+#define GYRE_SEEK_QUIET           2  /* looks that found nothing, and messages may be coming alone */
 /* Between two looks of a resting block for another order. */
 #define GYRE_SEEK_ASK_HOST_CLOCKS  10000
 #define GYRE_SEEK_ASK_RELAY_CLOCKS 2000
@@ -37,12 +38,13 @@ struct gyre_seeker_ {
     gyre_u32 polls;
     gyre_u32 phase; /* 1 + the pollers' place that it holds, 0: none */
     gyre_u32 wide;  /* there may be a backlog: look far ahead */
+    gyre_u32 empty; /* its last looks that found nothing */
     gyre_u32 spare; /* the one reply goes to the spare place (cuda_promise.h) */
     gyre_u64 limit; /* where replies are stored back to back: those to what lies below it have room */
 };
 
 /* What lane 0 decides; more bits tell how. */
-#define GYRE_SEEK_LEAVE_  0u /* another order */
+#define GYRE_SEEK_LEAVE_  0u /* another order, or it is quiet */
 #define GYRE_SEEK_DONE_   1u
 #define GYRE_SEEK_REST_   2u
 #define GYRE_SEEK_LOOK_   3u
@@ -239,26 +241,47 @@ GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *work
     }
 }
 
+/* A queue for which cuda_lone.h has a shorter way, and lanes enough to take it. */
+GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
+{
+    return view->queue_count == 1 && blockDim.x >= GYRE_SEEK_NARROW + 2 &&
+           !(view->served[0].kind & (GYRE_BRIDGED_REQUESTS_ | GYRE_BRIDGED_REPLIES_));
+}
+
+/* Whether blocks share the queue, and who looked for requests is to wait for one that comes alone. */
+GYRE_HELPER gyre_u32 gyre_is_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
+{
+    return view->team_size > 1 && seeker->empty >= GYRE_SEEK_QUIET && gyre_lone_may_(view);
+}
+
 /* What was found becomes known, and some of it this worker's. By lane 0. */
 GYRE_HELPER gyre_u32 gyre_note_found_(gyre_block_view *view, gyre_seeker_ *seeker, gyre_u32 found)
 {
     gyre_cuda_claims *claims = view->served[seeker->which].claims;
     seeker->wide = found >= GYRE_SEEK_NARROW;
+    seeker->empty = found ? 0 : seeker->empty + 1;
     if (!found)
-        return GYRE_SEEK_REST_;
+        return gyre_is_quiet_(view, seeker) ? GYRE_SEEK_LEAVE_ : GYRE_SEEK_REST_;
     if (found > 1)
         atomicMax(&claims->ready, seeker->first + found);
     return gyre_take_(view, seeker, claims, found);
 }
 
 /* Between two steps that led to nothing. By lane 0. */
-GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                               gyre_seeker_ *seeker)
+GYRE_HELPER void gyre_seek_rest_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                 const gyre_seeker_ *seeker)
 {
     gyre_tell_counts_(arguments, view);
     gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS + GYRE_SEEK_TEAM_NS * view->team_size);
     if (!seeker->phase && gridDim.x > 1) /* those who poll may be another block's */
         gyre_ask_(view, blockIdx.x == 0 ? GYRE_SEEK_ASK_HOST_CLOCKS : GYRE_SEEK_ASK_RELAY_CLOCKS);
+}
+
+/* The same, and then it is the next queue's turn. By lane 0. */
+GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                               gyre_seeker_ *seeker)
+{
+    gyre_seek_rest_(arguments, view, seeker);
     if (view->queue_count == 1)
         return;
     gyre_stop_polling_(seeker, view->served[seeker->which].claims);
@@ -267,14 +290,14 @@ GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_bl
 
 /*
  * Looks at the block's queues in turn until there is work for `worker`, as much as its window holds, or
- * another order, which leaves it with a count of 0. By the worker's first warp; the worker's words are there
+ * another order, or it is quiet, which leaves it with a count of 0. By the worker's first warp; the worker's words are there
  * once its threads met.
  */
 GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                             gyre_worker *worker)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
-    gyre_seeker_ seeker = {0, 0, 0, 0, 0, 0, 0, 0};
+    gyre_seeker_ seeker = {0};
     gyre_u32 step = GYRE_SEEK_REST_;
     if (lane == 0) { /* which writes these words at the end; volatile, so that no other lane reads ahead */
         seeker.which = *(volatile gyre_u32 *)&worker->which;
@@ -299,7 +322,9 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
             gyre_seek_on_(arguments, view, &seeker);
     } while (step == GYRE_SEEK_REST_);
     if (lane == 0) {
-        gyre_stop_polling_(&seeker, view->served[seeker.which].claims);
+        worker->quiet = gyre_is_quiet_(view, &seeker) ? seeker.phase : 0;
+        if (!worker->quiet)
+            gyre_stop_polling_(&seeker, view->served[seeker.which].claims);
         worker->first = seeker.first;
         worker->count = seeker.count;
         worker->which = seeker.which;

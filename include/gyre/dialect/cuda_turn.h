@@ -37,8 +37,14 @@ GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block
 {
     GYRE_IN_SHARED_(view);
     GYRE_IN_SHARED_(worker);
-    if (!gyre_find_lone_(arguments, view, worker, cells))
+    gyre_u32 again = 0;
+    do {
+        if (gyre_find_lone_(arguments, view, worker, cells))
+            return;
         gyre_find_long_(arguments, view, worker, cells);
+        if ((threadIdx.x & 31) == 0)
+            again = *(volatile gyre_u32 *)&worker->quiet;
+    } while (__shfl_sync(gyre_first_warp_(), again, 0));
 }
 
 GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
