@@ -302,8 +302,9 @@ enum {
     LANES_MAX = 1024,
     WARP = 32,
     BLOCKS_EACH = 16, /* small blocks that a multiprocessor may hold; the launch asks how many it does */
-    LARGE_BLOCKS = 4, /* that share the ring of a kernel with messages beyond a line, which one does not fill */
-    LARGE_SHARE = 32, /* of the multiprocessors */
+    LARGE_BLOCKS =
+        4, /* that share the ring of a kernel with messages beyond a line, which one does not fill */
+    LARGE_SHARE = 32,        /* of the multiprocessors */
     OWN_SHARED = 48 * 1024,  /* staging and bookkeeping of the resident loop */
     SCRATCH_MAX = 160 * 1024 /* of any device: kernels that run on one of 8.0 run on later ones */
 };

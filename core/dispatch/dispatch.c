@@ -242,20 +242,23 @@ const gyre_device_info *gyre_dispatch_device_info(const struct gyre_dispatch *di
     return &dispatch->info;
 }
 
+static bool beyond_a_line(const gyre_type *type)
+{
+    return type->size > GYRE_SLOT_SMALL_PAYLOAD;
+}
+
 uint32_t gyre_dispatch_blocks_default(const struct gyre_dispatch *dispatch, const gyre_kernel_record *record,
                                       uint32_t held)
 {
     enum { SHARE = 4 }; /* of the device's units, so that there is a block for each of many kernels */
     const gyre_device_info *info = &dispatch->info;
-    const bool large = record->form == GYRE_FORM_LANE && (record->request->size > GYRE_SLOT_SMALL_PAYLOAD ||
-                                                          record->reply->size > GYRE_SLOT_SMALL_PAYLOAD);
+    const uint64_t all = (uint64_t)held + info->blocks_default_large;
     if (record->form == GYRE_FORM_ACTOR)
         return 1;
-    if (!large || info->blocks_default_large <= info->blocks_default)
+    if (record->form != GYRE_FORM_LANE || all * SHARE > info->unit_count)
         return info->blocks_default;
-    return (uint64_t)SHARE * (held + info->blocks_default_large) <= info->unit_count
-               ? info->blocks_default_large
-               : info->blocks_default;
+    return beyond_a_line(record->request) || beyond_a_line(record->reply) ? info->blocks_default_large
+                                                                          : info->blocks_default;
 }
 
 /* ---- devices in a worker process ---- */

@@ -179,7 +179,7 @@ static gyre_status blame_shape(const gyre_kernel *kernel, const char *key, gyre_
     return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key, status);
 }
 
-/* Of all kernels that were launched on this kernel's device. */
+/* By all kernels of this kernel's device that are not released: the terminated ones may be launched again. */
 static uint32_t blocks_held(const gyre_kernel *kernel)
 {
     uint32_t held = 0;

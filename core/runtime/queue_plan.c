@@ -176,7 +176,6 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
                                 const gyre_kernel_record *record, const char *section,
                                 struct gyre_queue_cost *cost)
 {
-    const gyre_device_info *info = gyre_dispatch_device_info(device);
     const struct gyre_queue_site site = {
         .kernel = record->name, .device = device, .blocks = blocks_of(config, device, record)};
     struct gyre_queue_options options = {.name = section, .capacity = number(config, section, "capacity")};

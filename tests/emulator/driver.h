@@ -18,7 +18,7 @@
 
 #include "machine.h"
 
-enum { DEVICES_MAX = 2 };
+enum { DEVICES_MAX = 2, UNITS_MAX = 256 };
 
 /* What a stream of the driver's freed memory has of one size, for allocations of that size alone. */
 struct kept {
@@ -43,7 +43,8 @@ struct driver {
     pthread_cond_t changed; /* on the clock of deadlines */
     int process;            /* that called cuInit; 0: none */
     int device_count;
-    bool serial; /* launches wait for their kernel */
+    uint32_t units; /* multiprocessors of each */
+    bool serial;    /* launches wait for their kernel */
     CUresult fault;
     bool dying;       /* a fault is about to be told: kernels end first */
     uint32_t running; /* kernels that a machine runs */

@@ -322,7 +322,7 @@ static void run_launch(struct operation *operation)
     struct CUctx_st *context = operation->function->module->context;
     struct patience patience = {0};
     pthread_mutex_lock(&driver.lock);
-    while (context->units_taken + operation->units > MACHINE_UNITS && driver.fault == CUDA_SUCCESS)
+    while (context->units_taken + operation->units > driver.units && driver.fault == CUDA_SUCCESS)
         driver_await_change(&patience, operation->function->name, "units that other kernels have");
     context->units_taken += operation->units;
     pthread_mutex_unlock(&driver.lock);
@@ -363,7 +363,7 @@ static CUresult check_launch(struct CUfunc_st *function, const struct machine_la
         return CUDA_ERROR_INVALID_VALUE;
     if (each == 0)
         return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-    if (blocks > (uint64_t)each * MACHINE_UNITS)
+    if (blocks > (uint64_t)each * driver.units)
         return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     *units = (uint32_t)((blocks + each - 1) / each);
     return CUDA_SUCCESS;

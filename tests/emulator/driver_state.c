@@ -126,11 +126,11 @@ CUresult driver_await_quiet(struct CUctx_st *context, const char *call)
 
 /* ---- starting ---- */
 
-static int count_devices(void)
+static int wish(const char *variable, int otherwise, int most)
 {
-    const char *wanted = getenv("EMULATOR_DEVICES");
-    const int count = wanted ? atoi(wanted) : 1;
-    return count < 0 ? 0 : count > DEVICES_MAX ? DEVICES_MAX : count;
+    const char *wanted = getenv(variable);
+    const int count = wanted ? atoi(wanted) : otherwise;
+    return count < 0 ? 0 : count > most ? most : count;
 }
 
 static bool is_set(const char *variable)
@@ -148,7 +148,8 @@ static void start(void)
     pthread_condattr_destroy(&clock);
     /* the first is the user's wish, the second makes it so unseen, as a profiler does */
     driver.serial = is_set("CUDA_LAUNCH_BLOCKING") || is_set("EMULATOR_SERIAL");
-    driver.device_count = count_devices();
+    driver.device_count = wish("EMULATOR_DEVICES", 1, DEVICES_MAX);
+    driver.units = (uint32_t)wish("EMULATOR_UNITS", MACHINE_UNITS, UNITS_MAX);
     for (int i = 0; i < driver.device_count; i++)
         driver.devices[i].ordinal = i;
     driver.process = getpid();
@@ -284,13 +285,13 @@ CUresult cuDeviceTotalMem(size_t *size, CUdevice device)
 
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device)
 {
-    static const struct {
+    const struct {
         CUdevice_attribute which;
         int value;
     } known[] = {
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, MACHINE_CAPABILITY / 10},
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, MACHINE_CAPABILITY % 10},
-        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, MACHINE_UNITS},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, (int)driver.units},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, MACHINE_SHARED_MAX},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, MACHINE_SHARED_MAX + SYSTEM_SHARED},
         {CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},

@@ -298,7 +298,7 @@ static void await_unit(struct CUctx_st *context)
 {
     struct patience patience = {0};
     pthread_mutex_lock(&driver.lock);
-    while (context->units_taken >= MACHINE_UNITS && driver.fault == CUDA_SUCCESS)
+    while (context->units_taken >= driver.units && driver.fault == CUDA_SUCCESS)
         driver_await_change(&patience, "cuMemcpyDtoDAsync", context->newest);
     pthread_mutex_unlock(&driver.lock);
 }

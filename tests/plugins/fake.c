@@ -177,6 +177,11 @@ static gyre_status fake_device_info(gyre_device *device, gyre_device_info *info)
     snprintf(info->architecture, sizeof info->architecture, "fake");
     snprintf(info->compiler, sizeof info->compiler, "copies");
     info->unit_count = info->lanes_max = info->blocks_max = 1;
+    if (device->ordinal == 1) { /* a large device */
+        info->unit_count = 32;
+        info->blocks_max = 8;
+        info->blocks_default_large = 4;
+    }
     info->can_wake = 1;
     return GYRE_OK;
 }

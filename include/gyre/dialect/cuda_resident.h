@@ -182,7 +182,7 @@ struct gyre_worker {
      * their slots; whether the one reply goes to the spare place */
     gyre_u64 position;
     gyre_u16 long_replies, spare;
-    gyre_u32 lone;  /* 1: the run is one message, which takes the short way (cuda_lone.h) */
+    gyre_u32 lone; /* 1: the run is one message, which takes the short way (cuda_lone.h) */
     /* Where blocks share the queue and this worker's last looks found nothing: its place among those who look. */
     gyre_u32 quiet;
 };

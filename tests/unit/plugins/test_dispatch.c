@@ -337,6 +337,30 @@ START_TEST(device_without_limits_is_refused)
 }
 END_TEST
 
+START_TEST(large_messages_of_lanes_have_more_blocks_while_there_is_room)
+{
+    enum { LARGE = 1, UNITS = 32, MORE = 4, SHARE = 4 }; /* the fake device 1; the share is core/dispatch's */
+    const gyre_type line = {.name = "line", .size = GYRE_SLOT_SMALL_PAYLOAD};
+    const gyre_type larger = {.name = "larger", .size = GYRE_SLOT_SMALL_PAYLOAD + 1};
+    const gyre_kernel_record small = {.form = GYRE_FORM_LANE, .request = &line, .reply = &line};
+    const gyre_kernel_record asks = {.form = GYRE_FORM_LANE, .request = &larger, .reply = &line};
+    const gyre_kernel_record replies = {.form = GYRE_FORM_LANE, .request = &line, .reply = &larger};
+    const gyre_kernel_record block = {.form = GYRE_FORM_BLOCK, .request = &larger, .reply = &larger};
+    const gyre_kernel_record actor = {.form = GYRE_FORM_ACTOR, .request = &larger, .reply = &larger};
+    struct gyre_dispatch *dispatch;
+    ck_assert_int_eq(open_with(PLUGIN("fake"), NULL, 0, LARGE, &dispatch), GYRE_OK);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &small, 0), 1);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &asks, 0), MORE);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &replies, 0), MORE);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &block, 0), 1);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &actor, 0), 1);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &asks, UNITS / SHARE - MORE), MORE);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &asks, UNITS / SHARE - MORE + 1), 1);
+    ck_assert_uint_eq(gyre_dispatch_blocks_default(dispatch, &asks, UINT32_MAX), 1);
+    gyre_dispatch_close(dispatch);
+}
+END_TEST
+
 START_TEST(texts_of_a_device_end_within_their_place)
 {
     struct gyre_dispatch *dispatch = open_plugin(PLUGIN("sloppy"), "sin", "");
@@ -475,6 +499,7 @@ int main(void)
     tcase_add_test(tcase, success_without_a_result_is_a_defect_of_the_plugin);
     tcase_add_test(tcase, status_that_is_none_is_a_defect_of_the_plugin);
     tcase_add_test(tcase, device_without_limits_is_refused);
+    tcase_add_test(tcase, large_messages_of_lanes_have_more_blocks_while_there_is_room);
     tcase_add_test(tcase, texts_of_a_device_end_within_their_place);
     tcase_add_test(tcase, kernel_record_with_holes_is_refused);
     tcase_add_test(tcase, operations_of_one_device_are_serialised);
