@@ -24,7 +24,7 @@ sanitize()
         skipped=$((skipped + 1))
         return
     fi
-    local watched=("$program" --tool "$tool" --error-exitcode 86 --print-limit 5)
+    local watched=("$program" --tool "$tool" --error-exitcode 86 --print-level error --print-limit 5)
     for case in small_messages_stream_in_order messages_of_1024_bytes blocks_reply_in_the_order_of_requests \
         lanes_meet_at_barriers an_actor_sees_messages_in_order relaunch_starts_over_with_the_initial_state; do
         options=

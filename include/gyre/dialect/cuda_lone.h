@@ -6,7 +6,7 @@
  *
  * For a block's only queue, whose messages lie in slots. Who sees a backlog, or another order, goes the long way
  * (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts. Where blocks share the queue, they go the
- * long way first, and this one is for who looks across the bus and found nothing there (worker->quiet).
+ * long way first, and this one is for who looks across the bus and found nothing there (worker->kept_phase).
  */
 #ifndef GYRE_DIALECT_CUDA_LONE_H
 #define GYRE_DIALECT_CUDA_LONE_H
@@ -130,7 +130,7 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
     if (!gyre_lone_may_(view))
         return 0;
     if (lane == 0)
-        seeker.phase = *(volatile gyre_u32 *)&worker->quiet;
+        seeker.phase = *(volatile gyre_u32 *)&worker->kept_phase;
     if (view->team_size > 1 && !__shfl_sync(mask, seeker.phase, 0))
         return 0;
     if (lane == 0) {
@@ -159,7 +159,7 @@ GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, g
     if (lane == 0 && !found)
         gyre_stop_polling_(&seeker, queue->claims);
     if (lane == 0)
-        worker->quiet = 0;
+        worker->kept_phase = 0;
     if (lane == 0 && found) /* while the request is on its way here */
         gyre_turn_begins_(gyre_turn_(arguments, (gyre_u32)(worker - view->workers)));
     __syncwarp(mask);

@@ -487,7 +487,7 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
     view->go = 0;
 #pragma unroll 1
     for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
-        view->workers[i].which = view->workers[i].wide = view->workers[i].quiet = 0;
+        view->workers[i].which = view->workers[i].wide = view->workers[i].kept_phase = 0;
 }
 
 #define GYRE_BLOCK_CLOCKS_ 40000u /* what a block's run is to take at most */

@@ -183,8 +183,9 @@ struct gyre_worker {
     gyre_u64 position;
     gyre_u16 long_replies, spare;
     gyre_u32 lone; /* 1: the run is one message, which takes the short way (cuda_lone.h) */
-    /* Where blocks share the queue and this worker's last looks found nothing: its place among those who look. */
-    gyre_u32 quiet;
+    /* Where blocks share the queue and this worker's last looks found nothing: as gyre_seeker_.phase, handed from the
+     * long way to the short one; else 0 */
+    gyre_u32 kept_phase;
 };
 
 /** What the threads of a block share; one a block, in shared memory. */

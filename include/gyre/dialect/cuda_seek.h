@@ -273,7 +273,7 @@ GYRE_HELPER void gyre_seek_rest_(const gyre_resident_arguments &arguments, gyre_
 {
     gyre_tell_counts_(arguments, view);
     gyre_rest_(seeker->phase ? arguments.pause_ns : GYRE_SEEK_REST_NS + GYRE_SEEK_TEAM_NS * view->team_size);
-    if (!seeker->phase && gridDim.x > 1) /* those who poll may be another block's */
+    if (!seeker->phase && view->team_size > 1) /* those who poll may be another block's */
         gyre_ask_(view, blockIdx.x == 0 ? GYRE_SEEK_ASK_HOST_CLOCKS : GYRE_SEEK_ASK_RELAY_CLOCKS);
 }
 
@@ -290,8 +290,8 @@ GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_bl
 
 /*
  * Looks at the block's queues in turn until there is work for `worker`, as much as its window holds, or
- * another order, or it is quiet, which leaves it with a count of 0. By the worker's first warp; the worker's words are there
- * once its threads met.
+ * another order, or it is quiet, which leaves it with a count of 0. By the worker's first warp; the worker's words
+ * are there once its threads met.
  */
 GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                             gyre_worker *worker)
@@ -322,8 +322,8 @@ GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block
             gyre_seek_on_(arguments, view, &seeker);
     } while (step == GYRE_SEEK_REST_);
     if (lane == 0) {
-        worker->quiet = gyre_is_quiet_(view, &seeker) ? seeker.phase : 0;
-        if (!worker->quiet)
+        worker->kept_phase = gyre_is_quiet_(view, &seeker) ? seeker.phase : 0;
+        if (!worker->kept_phase)
             gyre_stop_polling_(&seeker, view->served[seeker.which].claims);
         worker->first = seeker.first;
         worker->count = seeker.count;

@@ -37,14 +37,16 @@ GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block
 {
     GYRE_IN_SHARED_(view);
     GYRE_IN_SHARED_(worker);
-    gyre_u32 again = 0;
-    do {
-        if (gyre_find_lone_(arguments, view, worker, cells))
-            return;
+    const gyre_u32 mask = gyre_first_warp_();
+    gyre_u32 quiet = 0;
+    while (!gyre_find_lone_(arguments, view, worker, cells)) {
         gyre_find_long_(arguments, view, worker, cells);
         if ((threadIdx.x & 31) == 0)
-            again = *(volatile gyre_u32 *)&worker->quiet;
-    } while (__shfl_sync(gyre_first_warp_(), again, 0));
+            quiet = *(volatile gyre_u32 *)&worker->kept_phase;
+        if (!__shfl_sync(mask, quiet, 0))
+            break;
+        __syncwarp(mask); /* all lanes have read the worker's words */
+    }
 }
 
 GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
