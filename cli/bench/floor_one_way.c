@@ -44,7 +44,7 @@ BENCH_INLINE void set_sequence(struct slot *slot, uint64_t sequence)
 
 BENCH_INLINE void take_all(bench_server *server, const struct ring *ring, enum bench_kind kind)
 {
-    unsigned char message[sizeof(words_65536)] __attribute__((aligned(64)));
+    unsigned char message[sizeof(words_65536)] __attribute__((aligned(64))) = {0};
     for (uint64_t index = 0;; index++) {
         struct slot *slot = slot_at(ring, kind, index);
         while (sequence_of(slot) != index + 1)

@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PLAIN_LIBRARY "backend.plain.library=" GYRE_CPU_PLUGIN
+#define SLOW_LIBRARY  "backend.slow.library=" GYRE_TEST_PLUGINS "slow.so"
+
 enum { ASKERS = 3, PATIENCE_MS = 100000 };
 
 struct scene {
@@ -60,9 +63,9 @@ static void open_scene(struct scene *scene)
                                     "remember_probes=false",
                                     "probe_timeout_ms=200000",
                                     cache,
-                                    "backend.plain.library=" GYRE_CPU_PLUGIN,
+                                    PLAIN_LIBRARY,
                                     "backend.plain.compiler_options=-O1",
-                                    "backend.slow.library=" GYRE_TEST_PLUGINS "slow.so",
+                                    SLOW_LIBRARY,
                                     slow,
                                     gate,
                                     reached,

@@ -49,10 +49,8 @@ int __wrap_unlink(const char *path);
 
 /* ---- recording ---- */
 
-void power_must(bool holds, const char *what)
+_Noreturn void power_end(const char *what)
 {
-    if (holds)
-        return;
     fprintf(stderr, "power: %s: %s\n", what, strerror(errno));
     abort();
 }

@@ -27,7 +27,14 @@ struct power_record {
 
 extern struct power_record *power_recorded;
 
+/** Ends the program, with what was wrong. */
+_Noreturn void power_end(const char *what);
+
 /** Ends the program when it does not hold, with the reason. */
-void power_must(bool holds, const char *what);
+static inline void power_must(bool holds, const char *what)
+{
+    if (!holds)
+        power_end(what);
+}
 
 #endif

@@ -467,7 +467,7 @@ static void meet_a_strangers(void)
 static void a_journal_of_something_else_is_refused(void)
 {
     char path[128], other[128];
-    struct stat before, after;
+    struct stat before = {0}, after = {0};
     for (stranger = 0; stranger < sizeof strangers / sizeof strangers[0]; stranger++) {
         live(write_a_journal, 0);
         journal_path(strangers[stranger].of, path, sizeof path);
