@@ -16,10 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLAIN_LIBRARY "backend.plain.library=" GYRE_CPU_PLUGIN
-#define SLOW_LIBRARY  "backend.slow.library=" GYRE_TEST_PLUGINS "slow.so"
-
 enum { ASKERS = 3, PATIENCE_MS = 100000 };
+
+static const char plain_library[] = "backend.plain.library=" GYRE_CPU_PLUGIN;
+static const char slow_library[] = "backend.slow.library=" GYRE_TEST_PLUGINS "slow.so";
 
 struct scene {
     const char *slow;    /* the operation that takes long */
@@ -63,9 +63,9 @@ static void open_scene(struct scene *scene)
                                     "remember_probes=false",
                                     "probe_timeout_ms=200000",
                                     cache,
-                                    PLAIN_LIBRARY,
+                                    plain_library,
                                     "backend.plain.compiler_options=-O1",
-                                    SLOW_LIBRARY,
+                                    slow_library,
                                     slow,
                                     gate,
                                     reached,
