@@ -95,7 +95,7 @@ if [[ "$backend" == cpu ]]; then
     # locals that do not fit are told, and fit into a larger stack
     call tests/system/cli/kernels/deep.gyre.c '{"index":3}' <"$nothing"
     exits 139
-    says 'or locals beyond backend.cpu lane_stack'
+    says 'locals beyond backend.cpu lane_stack,'
     call tests/system/cli/kernels/deep.gyre.c --set backend.cpu.lane_stack=8388608 '{"index":259}' <"$nothing"
     exits 0
     prints '{"index":3}'
