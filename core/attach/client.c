@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
@@ -153,14 +152,11 @@ static void detach(gyre_queue *queue)
 
 /* ---- the meeting ---- */
 
-/* A size beyond the file's would be a SIGBUS where it is read. */
 static gyre_status map_control(struct attachment *attachment, int descriptor, uint64_t size)
 {
-    struct stat about = {0};
-    if (fstat(descriptor, &about) != 0 || about.st_size < 0 || (uint64_t)about.st_size < size)
-        return gyre_error_set(GYRE_INVALID,
-                              "the server's control region: expected %llu bytes of shared memory, found %lld",
-                              (unsigned long long)size, (long long)about.st_size);
+    gyre_status status = gyre_region_check("the server's control region", descriptor, (size_t)size);
+    if (status != GYRE_OK)
+        return status;
     attachment->control_size = (size_t)size;
     attachment->control = mmap(NULL, attachment->control_size, PROT_READ, MAP_SHARED, descriptor, 0);
     if (attachment->control != MAP_FAILED)

@@ -121,22 +121,34 @@ done:
     return status;
 }
 
-gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out)
+gyre_status gyre_region_check(const char *name, int descriptor, size_t size)
 {
-    struct gyre_region region = {.size = size};
+    const int seals = fcntl(descriptor, F_GET_SEALS); /* first: behind it a size only grows */
     struct stat about = {0};
-    *out = GYRE_REGION_NONE;
     if (fstat(descriptor, &about) != 0 || about.st_size < 0 || (size_t)about.st_size < size)
         return gyre_error_set(GYRE_INVALID, "%s: expected %zu bytes of shared memory, found %lld", name, size,
                               (long long)about.st_size);
-    region.size = (size_t)about.st_size;
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return gyre_error_set(GYRE_INVALID,
+                              "%s: expected shared memory that cannot shrink (F_SEAL_SHRINK), found %s", name,
+                              seals < 0 ? "a file without seals" : "some without this seal");
+    return GYRE_OK;
+}
+
+gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out)
+{
+    struct gyre_region region = {.size = size};
+    *out = GYRE_REGION_NONE;
+    gyre_status status = gyre_region_check(name, descriptor, size);
+    if (status != GYRE_OK)
+        return status;
     region.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (region.descriptor < 0)
         return exhausted(name, size, "fcntl");
     void *address =
         mmap(NULL, region.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, region.descriptor, 0);
     if (address == MAP_FAILED) {
-        gyre_status status = exhausted(name, size, "mmap");
+        status = exhausted(name, size, "mmap");
         close(region.descriptor);
         return status;
     }

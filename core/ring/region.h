@@ -22,7 +22,13 @@ struct gyre_region {
  */
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out);
 
-/** Maps a region that another program made. The descriptor is dup'ed. INVALID unless it has `size` bytes. */
+/**
+ * Whether memory that another program made may be mapped: it has `size` bytes, and nobody can take them away, which
+ * would be a SIGBUS of whoever reads there. INVALID with what is wrong.
+ */
+gyre_status gyre_region_check(const char *name, int descriptor, size_t size);
+
+/** Maps a region that another program made, once it is checked so. The descriptor is dup'ed. */
 gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out);
 
 /**

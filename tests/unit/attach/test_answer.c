@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A server whose answer is not what it should be: the client is told, and follows no pointer that came in. */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,6 +26,7 @@ static struct {
     int listener;
     struct gyre_queue_options options; /* that it answers with */
     off_t file_size;                   /* of the memory that it gives */
+    bool may_shrink;                   /* that memory, under its client */
     bool forks;    /* while its client waits for the answer, with a child that outlives the meeting */
     bool sees_end; /* of its client */
 } server;
@@ -54,14 +56,22 @@ static void answer(struct gyre_parcel *parcel, int client, int memory)
     server.sees_end = poll(&end, 1, 2000) == 1;
 }
 
+static int make_memory(void)
+{
+    const int memory = memfd_create("lent", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const int seal = server.may_shrink ? F_SEAL_GROW : F_SEAL_SHRINK;
+    ck_assert_int_eq(ftruncate(memory, server.file_size), 0);
+    ck_assert_int_eq(fcntl(memory, F_ADD_SEALS, seal), 0);
+    return memory;
+}
+
 static void *answer_wrongly(void *unused)
 {
     struct gyre_parcel parcel;
     pid_t child = -1;
-    int client = accept(server.listener, NULL, NULL), memory = memfd_create("short", MFD_CLOEXEC);
+    int client = accept(server.listener, NULL, NULL), memory = make_memory();
     (void)unused;
-    if (client < 0 || memory < 0 || ftruncate(memory, server.file_size) != 0 ||
-        gyre_parcel_init(&parcel) != GYRE_OK)
+    if (client < 0 || gyre_parcel_init(&parcel) != GYRE_OK)
         return NULL;
     if (gyre_parcel_receive(&parcel, client, gyre_in_ms(5000)) == GYRE_OK) {
         child = server.forks ? fork() : -1;
@@ -116,6 +126,19 @@ START_TEST(a_control_region_that_is_too_small_is_told)
 }
 END_TEST
 
+/* The client would end by SIGBUS where it reads what is gone. */
+START_TEST(memory_that_its_server_can_shrink_is_refused)
+{
+    server.options = (struct gyre_queue_options){.capacity = 16};
+    server.file_size = 4 << 20;
+    server.may_shrink = true;
+    ck_assert_int_eq(meet(), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "expected shared memory that cannot shrink"));
+    server.may_shrink = false;
+    ck_assert_int_eq(meet(), GYRE_OK);
+}
+END_TEST
+
 /* Or the server would keep a place for a program that is gone. */
 START_TEST(a_child_forked_while_its_parent_attaches_keeps_no_socket)
 {
@@ -157,6 +180,7 @@ int main(void)
     TCase *tcase = tcase_create("attach_answer");
     tcase_add_test(tcase, a_control_region_that_is_too_small_is_told);
     tcase_add_loop_test(tcase, numbers_that_make_no_sense_are_told, 0, (int)(sizeof lies / sizeof lies[0]));
+    tcase_add_test(tcase, memory_that_its_server_can_shrink_is_refused);
     tcase_add_test(tcase, a_child_forked_while_its_parent_attaches_keeps_no_socket);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
