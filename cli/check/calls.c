@@ -53,7 +53,7 @@ static bool in_names(const char *names, const char *name)
         size_t length = strcspn(names, " ");
         if (length && names[length - 1] == '*' && strncmp(names, name, length - 1) == 0)
             return true;
-        if (length == strlen(name) && strncmp(names, name, length) == 0)
+        if (length && length == strlen(name) && strncmp(names, name, length) == 0)
             return true;
         names += length;
     }
@@ -166,45 +166,37 @@ static bool is_long(CXType type)
     return kind == CXType_Long || kind == CXType_ULong;
 }
 
-struct widths {
-    bool wide, other; /* whether some operand is of these */
-};
-
 /*
- * What an expression of 64 bits is made of: C++ decides by these operands what it is. A condition is none of them,
- * nor is by how much is shifted.
+ * Whether C++ sees an expression as of what is wide: as soon as one of the operands is that decide its type, which a
+ * condition does not, nor by how much is shifted.
  */
-static void find_widths(const struct checker *checker, CXCursor expression, struct widths *widths)
+static bool is_made_wide(const struct checker *checker, CXCursor expression)
 {
     char operator[8] = "";
     expression = strip_conversions(expression);
     const enum CXCursorKind kind = clang_getCursorKind(expression);
     const CXType type = clang_getCursorType(expression);
     if (!is_long(type))
-        return;
-    if (kind != CXCursor_BinaryOperator && kind != CXCursor_ConditionalOperator) {
-        widths->wide = widths->wide || is_wide(type);
-        widths->other = widths->other || !is_wide(type);
-        return;
-    }
+        return false;
+    if (kind != CXCursor_BinaryOperator && kind != CXCursor_ConditionalOperator)
+        return is_wide(type);
     const struct parts parts = parts_of(expression);
     if (kind == CXCursor_BinaryOperator)
         operator_of(checker, expression, operator, sizeof operator);
-    const bool shifts = strcmp(operator, "<<") == 0 || strcmp(operator, ">>") == 0;
-    for (unsigned i = kind == CXCursor_ConditionalOperator; i < (shifts ? 1 : parts.count) && i < 3; i++)
-        find_widths(checker, parts.cursors[i], widths);
+    const bool last = kind == CXCursor_ConditionalOperator || strcmp(operator, ",") == 0;
+    const bool first = in_names(" << >> = ", operator);
+    for (unsigned i = last; i < (first ? 1 : parts.count) && i < 3; i++)
+        if (is_made_wide(checker, parts.cursors[i]))
+            return true;
+    return false;
 }
 
 /* Whether C++ sees the argument, once C has promoted it, as of the parameter's type. */
 static bool is_of_type(const struct checker *checker, CXCursor argument, CXType parameter)
 {
-    struct widths widths = {false, false};
     if (clang_getCanonicalType(clang_getCursorType(argument)).kind != clang_getCanonicalType(parameter).kind)
         return false;
-    if (!is_long(parameter))
-        return true;
-    find_widths(checker, argument, &widths);
-    return is_wide(parameter) ? !widths.other : !widths.wide;
+    return !is_long(parameter) || is_made_wide(checker, argument) == is_wide(parameter);
 }
 
 /* Of these CUDA has one for truth values, which are of that type in C++. */

@@ -505,6 +505,7 @@ static const struct case_of_rule kept[] = {
      "u64 x = request->n; i64 y = -3; size_t z = 4; i32 truth = x > 3;\n"
      "reply->n = (u32)max(x + 1, (u64)5) + (u32)max(x * 2, request->n ? x >> 2 : ~x) + (u32)abs(y * 3) + any(truth);\n"
      "reply->n += (u32)max(z ? x : 3, x << z) + (u32)min(z >> x, x ? z : 4UL);\n"
+     "reply->n += (u32)max(x + 1UL, request->n ? z : x) + (u32)max(sizeof x * x, (z, x)) + (u32)min(z = x, z);\n"
      "reply->n += (u32)min(z + 1, sizeof(u32)) + (u32)min(5UL, z) + any((i32)(x > 4));\n"
      "u32 linux = 1, unix = linux; x += unix + (sizeof x > 4 ? x >> 32 : 0) + ((u64)1 << 63); o.b = 1.0f / 0.0f > 0;\n"
      "enum { rhypot = 3 }; u32 umax = rhypot, barrier = 2; struct all m = {1};\n"
