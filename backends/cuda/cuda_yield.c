@@ -157,35 +157,47 @@ static void give_up(gyre_resident *resident)
 }
 
 /*
- * Back onto the device for one that left it for a moment. What was launched before fits, so a refusal may pass: the
- * monitor tries again for a while, and nobody else has to know. OK also then.
+ * After a refusal: whether it is tried again. What was launched before fits, so a refusal may pass: the monitor tries
+ * for a while, and nobody else has to know.
  */
-static gyre_status come_back(gyre_resident *resident)
+static bool stays_away(gyre_resident *resident)
 {
-    gyre_device *device = resident->device;
-    gyre_status status = cuda_resident_start(resident);
-    if (status == GYRE_OK || status == GYRE_LOST) {
-        resident->refused_ns = 0;
-        return status;
-    }
     const uint64_t now = gyre_clock_ns();
     if (!resident->refused_ns) {
         resident->refused_ns = now;
-        cuda_tell(device, resident->answer, resident->call,
+        cuda_tell(resident->device, resident->answer, resident->call,
                   "a kernel that made room for others cannot come back: it is tried again for 2 s");
     }
-    if (now - resident->refused_ns < REFUSED_NS) {
-        pthread_mutex_lock(&resident->order_lock);
-        resident->leaving = true;
-        pthread_mutex_unlock(&resident->order_lock);
+    if (now - resident->refused_ns >= REFUSED_NS)
+        return false;
+    pthread_mutex_lock(&resident->order_lock);
+    resident->leaving = true;
+    pthread_mutex_unlock(&resident->order_lock);
+    return true;
+}
+
+/* Back onto the device for one that left it for a moment. OK also when that is tried again. */
+static gyre_status come_back(gyre_resident *resident)
+{
+    gyre_status status = cuda_resident_start(resident);
+    if (status == GYRE_OK || status == GYRE_LOST)
+        return status;
+    if (stays_away(resident))
         return GYRE_OK;
-    }
-    resident->refused_ns = 0;
     give_up(resident);
     return status;
 }
 
-/* Whether it ended; a fault of the device ends it too, with LOST. */
+static void end_stay(gyre_resident *resident)
+{
+    resident->refused_ns = 0;
+    cuda_stay_count(resident);
+}
+
+/*
+ * Whether it ended; a fault of the device ends it too, with LOST. Where launches wait for their kernel, a refused one
+ * shows here, and is one that left when it was there before.
+ */
 static gyre_status look(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -204,10 +216,12 @@ static gyre_status look(gyre_resident *resident)
         return GYRE_AGAIN;
     if (status == GYRE_LOST)
         tell_lost(resident, device->lost_why);
-    else if (status != GYRE_OK)
-        give_up(resident);
+    else if (status == GYRE_OK)
+        end_stay(resident);
+    else if (has_obeyed(resident) && stays_away(resident))
+        status = GYRE_OK;
     else
-        cuda_stay_count(resident);
+        give_up(resident);
     resident->on_device = false;
     cuda_tell_gone(resident);
     cuda_range_close(resident->stay_range);
