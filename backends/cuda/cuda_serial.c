@@ -10,7 +10,7 @@
  * A thread that is late looks like a launch that waits, which would have its kernel taken for gone while it stays. So
  * where it was decided that launches wait, the thread waits for the stream as well: that costs nothing where it is true.
  *
- * Lock: a launcher's own, innermost, not held during calls into the driver.
+ * Lock: a launcher's own, not held during calls into the driver; lost_lock (cuda_check.c) inside it.
  */
 #include "cuda_failure.h"
 #include "cuda_resident.h"
