@@ -57,6 +57,7 @@ static void *serve(void *argument)
             complete(device->queue, device->next++);
         else
             sched_yield();
+        __atomic_fetch_add(&device->turns, 1, __ATOMIC_RELEASE);
     }
     return NULL;
 }
@@ -92,4 +93,7 @@ void ring_device_finish(struct ring_device *device)
 void ring_device_hold(struct ring_device *device, bool hold)
 {
     __atomic_store_n(&device->held, hold, __ATOMIC_SEQ_CST);
+    const uint64_t turn = __atomic_load_n(&device->turns, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(&device->turns, __ATOMIC_ACQUIRE) == turn) /* it may have looked at this before */
+        sched_yield();
 }

@@ -21,6 +21,7 @@ struct ring_device {
     pthread_t thread;
     uint64_t next;
     uint32_t held, leave; /* atomic */
+    uint64_t turns;       /* atomic: that its thread made */
 };
 
 /** A queue of `words` u64 each way and a running device behind it. */
@@ -29,7 +30,7 @@ void ring_device_start(struct ring_device *device, struct gyre_queue_options opt
 void ring_device_stop(struct ring_device *device);
 /** Stops and frees everything. */
 void ring_device_finish(struct ring_device *device);
-/** While held it takes no request up. */
+/** While held it takes no request up; it knows when this returns. */
 void ring_device_hold(struct ring_device *device, bool hold);
 /** Plain options: 8 slots, blocking, adaptive. */
 struct gyre_queue_options ring_options(void);
