@@ -9,6 +9,7 @@
 #include "tally.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,17 @@ static size_t entries(const char *folder)
     if (stream)
         closedir(stream);
     return count;
+}
+
+/* A thread that was joined may stand there for a moment more. */
+static bool has_more_threads_than(size_t count)
+{
+    for (int i = 0; i < 2000; i++) {
+        if (entries("/proc/self/task") <= count)
+            return false;
+        usleep(1000);
+    }
+    return true;
 }
 
 static gyre_status open_runtime(const char *cache, unsigned n, gyre_runtime **out)
@@ -164,7 +176,7 @@ static unsigned run_all(const char *cache)
         }
         if (n > 1 && entries("/proc/self/fd") != descriptors)
             problem(n, "descriptors are left behind");
-        if (n > 1 && entries("/proc/self/task") != threads)
+        if (n > 1 && has_more_threads_than(threads))
             problem(n, "threads are left behind");
     }
     if (calm < 5)
