@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/base/text.h"
 
 static bool is_null_device(const struct stat *info)
@@ -30,9 +31,6 @@ static gyre_status judge_kind(const char *path, const struct stat *info)
         return gyre_error_set(GYRE_CONFIG, "%s: is a directory; expected a configuration file", path);
     if (!S_ISREG(info->st_mode) && !is_null_device(info))
         return gyre_error_set(GYRE_CONFIG, "%s: is neither a regular file nor the null device", path);
-    if (info->st_size > GYRE_INI_SIZE_MAX)
-        return gyre_error_set(GYRE_CONFIG, "%s: has %lld bytes; a configuration file may have at most %d",
-                              path, (long long)info->st_size, GYRE_INI_SIZE_MAX);
     return GYRE_OK;
 }
 
@@ -43,23 +41,6 @@ static gyre_status cannot_read(const char *path)
     return gyre_error_set(GYRE_CONFIG, "%s: cannot be read: %s", path, strerror(errno));
 }
 
-/* Up to `room` bytes; -1 with errno. A file that grows meanwhile is cut at its size when it was opened. */
-static ssize_t read_all(int descriptor, char *bytes, size_t room)
-{
-    size_t used = 0;
-    while (used < room) {
-        ssize_t n = read(descriptor, bytes + used, room - used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        used += (size_t)n;
-    }
-    return (ssize_t)used;
-}
-
 static gyre_status read_open_file(const char *path, int descriptor, char **out, size_t *size)
 {
     struct stat info;
@@ -68,13 +49,18 @@ static gyre_status read_open_file(const char *path, int descriptor, char **out, 
     gyre_status status = judge_kind(path, &info);
     if (status != GYRE_OK)
         return status;
-    size_t room = (size_t)info.st_size;
+    size_t room = gyre_file_room((size_t)info.st_size, GYRE_INI_SIZE_MAX);
     char *bytes = malloc(room + 1);
     if (!bytes)
         return gyre_error_set(GYRE_EXHAUSTED, "%s: no memory to read it", path);
-    ssize_t used = read_all(descriptor, bytes, room);
-    if (used < 0) {
+    ssize_t used = gyre_file_read(descriptor, bytes, room); /* one that grows meanwhile is cut */
+    if (used < 0)
         status = cannot_read(path);
+    else if (used > GYRE_INI_SIZE_MAX)
+        status = gyre_error_set(GYRE_CONFIG,
+                                "%s: is longer than %d bytes, which are the limit of a configuration file",
+                                path, GYRE_INI_SIZE_MAX);
+    if (status != GYRE_OK) {
         free(bytes);
         return status;
     }

@@ -4,6 +4,7 @@
  * end, so it must not meet one; what else is wrong with a file is the compiler's to say. No state, no locks.
  */
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/pipeline/internal.h"
 
 #include <errno.h>
@@ -53,8 +54,9 @@ static char *read_header(const char *path, const struct stat *file)
     if (!S_ISREG(file->st_mode) || file->st_size > GYRE_SOURCE_SIZE_MAX)
         return NULL;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *text = descriptor < 0 ? NULL : malloc((size_t)file->st_size + 1);
-    ssize_t length = text ? read(descriptor, text, (size_t)file->st_size) : 0;
+    const size_t room = gyre_file_room((size_t)file->st_size, GYRE_SOURCE_SIZE_MAX);
+    char *text = descriptor < 0 ? NULL : malloc(room + 1);
+    ssize_t length = text ? gyre_file_read(descriptor, text, room) : 0;
     if (text)
         text[length > 0 ? length : 0] = '\0';
     if (descriptor >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stage discover: what the user's text names, and its content. No state, no locks. */
 #include "core/base/error.h"
+#include "core/base/files.h"
 #include "core/pipeline/internal.h"
 
 #include <ctype.h>
@@ -60,12 +61,26 @@ static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel
     return GYRE_OK;
 }
 
+static gyre_status cannot_read(const char *path)
+{
+    return gyre_error_set(GYRE_INVALID, "kernel file '%s' cannot be read: %s", path, strerror(errno));
+}
+
+static gyre_status not_regular(const char *path, mode_t mode)
+{
+    return gyre_error_set(GYRE_INVALID, "kernel file '%s' is %s; expected a file of C text (*.gyre.c)", path,
+                          S_ISDIR(mode) ? "a folder" : "no regular file");
+}
+
 static gyre_status resolve(const char *typed, struct gyre_source *source)
 {
     char folder[PATH_MAX];
+    struct stat file;
     if (!realpath(typed, source->path)) {
         source->path[0] = '\0';
         int code = errno;
+        if (stat(typed, &file) == 0) /* a pipe that has no name, as of a shell's <(...) */
+            return not_regular(typed, file.st_mode);
         const char *where = typed[0] == '/' || !getcwd(folder, sizeof folder) ? NULL : folder;
         return gyre_error_set(code == ENOENT || code == ENOTDIR ? GYRE_NOT_FOUND : GYRE_INVALID,
                               "kernel file '%s'%s%s%s cannot be opened: %s", typed,
@@ -90,29 +105,27 @@ static gyre_status open_regular(const char *path, int *descriptor, size_t *size)
     struct stat file;
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*descriptor < 0 || fstat(*descriptor, &file) != 0)
-        return gyre_error_set(GYRE_INVALID, "kernel file '%s' cannot be read: %s", path, strerror(errno));
+        return cannot_read(path);
     if (!S_ISREG(file.st_mode))
-        return gyre_error_set(GYRE_INVALID, "kernel file '%s' is %s; expected a file of C text (*.gyre.c)",
-                              path, S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
+        return not_regular(path, file.st_mode);
     *size = (size_t)file.st_size;
     return GYRE_OK;
 }
 
-static gyre_status read_all(int descriptor, const char *path, char *text, size_t *size)
+static gyre_status read_text(struct gyre_source *source, int descriptor)
 {
-    size_t length = 0;
-    while (length < *size) {
-        ssize_t got = read(descriptor, text + length, *size - length);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return gyre_error_set(GYRE_INVALID, "kernel file '%s' cannot be read: %s", path, strerror(errno));
-        if (got == 0)
-            break; /* it shrank meanwhile */
-        length += (size_t)got;
-    }
-    text[length] = '\0';
-    *size = length;
+    source->text = malloc(source->size + 1);
+    if (!source->text)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the %zu bytes of '%s'", source->size,
+                              source->path);
+    ssize_t length = gyre_file_read(descriptor, source->text, source->size);
+    if (length < 0)
+        return cannot_read(source->path);
+    if (length > GYRE_SOURCE_SIZE_MAX)
+        return gyre_error_set(GYRE_INVALID, "kernel file '%s' is longer than %d bytes, which are the limit",
+                              source->path, GYRE_SOURCE_SIZE_MAX);
+    source->size = (size_t)length;
+    source->text[length] = '\0';
     return GYRE_OK;
 }
 
@@ -157,14 +170,8 @@ static gyre_status read_content(struct gyre_source *source, int descriptor)
     source->is_artifact = looks_compiled(descriptor, source->size);
     if (source->is_artifact)
         return GYRE_OK;
-    if (source->size > GYRE_SOURCE_SIZE_MAX)
-        return gyre_error_set(GYRE_INVALID, "kernel file '%s' is %zu bytes long; %d are the limit",
-                              source->path, source->size, GYRE_SOURCE_SIZE_MAX);
-    source->text = malloc(source->size + 1);
-    if (!source->text)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the %zu bytes of '%s'", source->size,
-                              source->path);
-    gyre_status status = read_all(descriptor, source->path, source->text, &source->size);
+    source->size = gyre_file_room(source->size, GYRE_SOURCE_SIZE_MAX);
+    gyre_status status = read_text(source, descriptor);
     if (status != GYRE_OK)
         return status;
     drop_byte_order_mark(source);

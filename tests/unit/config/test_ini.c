@@ -6,6 +6,7 @@
 #include "unit/unit.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -285,7 +286,31 @@ START_TEST(a_huge_file_is_refused)
     ck_assert_ptr_nonnull(stream);
     ck_assert_int_eq(ftruncate(fileno(stream), GYRE_INI_SIZE_MAX + 1), 0);
     fclose(stream);
-    file_refused("has 1048577 bytes; a configuration file may have at most 1048576");
+    file_refused("is longer than 1048576 bytes, which are the limit of a configuration file");
+}
+END_TEST
+
+START_TEST(a_file_that_tells_no_size_is_read)
+{
+    ck_assert_int_eq(gyre_ini_file_read("/proc/version", &pool, &file), GYRE_CONFIG);
+    ck_assert_msg(strstr(gyre_error_text(), "/proc/version:1: 'Linux version") != NULL, "%s",
+                  gyre_error_text());
+}
+END_TEST
+
+/* /proc/self/maps has a line of 40 bytes or more for each of these pages. */
+START_TEST(a_huge_file_that_tells_no_size_is_refused)
+{
+    enum { PAGES = 30000, PAGE = 4096 };
+    char *pages = mmap(NULL, (size_t)PAGES * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(pages != MAP_FAILED);
+    for (int i = 0; i < PAGES; i += 2)
+        ck_assert_int_eq(mprotect(pages + (size_t)i * PAGE, PAGE, PROT_READ), 0);
+    ck_assert_int_eq(gyre_ini_file_read("/proc/self/maps", &pool, &file), GYRE_CONFIG);
+    ck_assert_str_eq(
+        gyre_error_text(),
+        "/proc/self/maps: is longer than 1048576 bytes, which are the limit of a configuration file");
+    munmap(pages, (size_t)PAGES * PAGE);
 }
 END_TEST
 
@@ -342,6 +367,8 @@ int main(void)
     tcase_add_test(files, a_directory_is_refused);
     tcase_add_test(files, a_fifo_is_refused_without_waiting);
     tcase_add_test(files, a_huge_file_is_refused);
+    tcase_add_test(files, a_file_that_tells_no_size_is_read);
+    tcase_add_test(files, a_huge_file_that_tells_no_size_is_refused);
     tcase_add_test(files, an_unreadable_file_is_refused);
     tcase_add_test(files, the_null_device_is_an_empty_file);
     suite_add_tcase(suite, files);

@@ -136,6 +136,23 @@ START_TEST(folders_devices_and_pipes_are_refused_at_once)
     ck_assert_int_eq(mkfifo(fifo, 0600), 0);
     ck_assert_int_eq(world_run(&world, fifo, NULL), GYRE_INVALID);
     expect_text("is no regular file");
+    int ends[2];
+    ck_assert_int_eq(pipe(ends), 0);
+    snprintf(fifo, sizeof fifo, "/proc/self/fd/%d", ends[0]);
+    ck_assert_int_eq(world_run(&world, fifo, NULL), GYRE_INVALID);
+    expect_text("is no regular file");
+    close(ends[0]);
+    close(ends[1]);
+    world_close(&world);
+}
+END_TEST
+
+START_TEST(a_file_that_tells_no_size_is_read)
+{
+    struct world world;
+    world_open(&world, NULL, NULL, NULL);
+    ck_assert_int_eq(world_run(&world, "/proc/version", NULL), GYRE_INVALID);
+    expect_text("/proc/version:1");
     world_close(&world);
 }
 END_TEST
@@ -181,7 +198,7 @@ START_TEST(nothing_named_empty_and_binary_files_are_told_apart)
     expect_text("byte 6 is NUL");
     ck_assert_int_eq(truncate(path, 5 << 20), 0);
     ck_assert_int_eq(world_run(&world, path, NULL), GYRE_INVALID);
-    expect_text("5242880 bytes long; 4194304 are the limit");
+    expect_text("is longer than 4194304 bytes, which are the limit");
     world_close(&world);
 }
 END_TEST
@@ -327,6 +344,7 @@ static TCase *source_cases(void)
     TCase *tcase = tcase_create("source");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, a_missing_file_is_named_with_the_folder);
+    tcase_add_test(tcase, a_file_that_tells_no_size_is_read);
     tcase_add_test(tcase, folders_devices_and_pipes_are_refused_at_once);
     tcase_add_test(tcase, included_devices_and_pipes_are_refused_at_once);
     tcase_add_test(tcase, a_limit_of_file_sizes_is_a_sentence);
