@@ -12,12 +12,13 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
+#include "core/runtime/tools.h"
 
 static const char HELP[] =
     "usage: gyre config [--json] [--dropins] [--memory FILE] [SECTION | KEY | SECTION.KEY]...\n"
     "\n"
     "Prints every effective value of the configuration with its origin: default, FILE:LINE, the environment's\n"
-    "variable, or the command line. Given names, it prints those alone:\n"
+    "variable, or the command line. Refuses what no launch could take. Given names, it prints those alone:\n"
     "\n"
     "  gyre config queue                  every section of queues\n"
     "  gyre config queue.orders           what the queue 'orders' gets, also where no section names it\n"
@@ -28,7 +29,8 @@ static const char HELP[] =
     "  --dropins      the drop-in files instead: read, masked by another one, or disabled\n"
     "  --memory FILE  what the queues of that kernel file take, as they are configured: bytes from slot to\n"
     "                 slot, slots, headers, rings of bytes (layout = bridged), and all of it. FILE is compiled\n"
-    "                 as for a launch of each kernel, FILE:KERNEL for that one; nothing is launched.\n"
+    "                 as for a launch of each kernel, FILE:KERNEL for that one; nothing is launched, and what a\n"
+    "                 launch would be refused for is told.\n"
     "\n"
     "docs/configuration.md explains sections, keys and the files they come from.\n";
 
@@ -302,7 +304,9 @@ static int run(cli_context *cli)
     if (status != GYRE_OK)
         return cli_fail(status);
     print_warnings(config);
-    int code = dropins ? print_dropins(config, cli->json) : print_values(config, cli);
+    int code = cli_fail_unless_ok(gyre_queue_sections_check(config));
+    if (code == CLI_OK)
+        code = dropins ? print_dropins(config, cli->json) : print_values(config, cli);
     gyre_config_destroy(config);
     return code;
 }

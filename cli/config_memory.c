@@ -67,6 +67,18 @@ static bool is_kernel(const struct memory_list *list, const char *name)
     return false;
 }
 
+/* Whether such a queue is the kernel's, nobody knows: what keeps it from that is told, and no more. */
+static gyre_status add_other(const struct memory_list *list, const gyre_kernel_record *record,
+                             const char *section)
+{
+    const gyre_status status = add_queue(list, record, section);
+    if (status != GYRE_OK)
+        cli_error(CLI_OK, "warning: '%s' can have no queue '%s': %s", record->name, section,
+                  gyre_error_text());
+    gyre_error_clear();
+    return GYRE_OK;
+}
+
 /* Its own queue, then those that no kernel of the file has by its name. */
 static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_record *record)
 {
@@ -74,8 +86,8 @@ static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_
     const char *const *names = gyre_config_names(list->config, GYRE_SECTION_QUEUE, &count);
     gyre_status status = add_queue(list, record, record->name);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
-        if (strcmp(names[i], "default") != 0 && !is_kernel(list, names[i]))
-            status = add_queue(list, record, names[i]);
+        if (!is_kernel(list, names[i]))
+            status = add_other(list, record, names[i]);
     return status;
 }
 
@@ -143,8 +155,10 @@ int config_memory_print(const cli_context *cli, const char *file)
     if (code == CLI_OK) {
         list.config = gyre_runtime_config(runtime);
         gyre_kernel_guess_name(file, list.name, sizeof list.name);
-        code = cli_fail_unless_ok(build_for(&list, list.name, &build));
+        code = cli_fail_unless_ok(gyre_queue_sections_check(list.config));
     }
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(build_for(&list, list.name, &build));
     list.build = build;
     if (code == CLI_OK)
         code = print_rows(cli, &list);

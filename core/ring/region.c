@@ -36,8 +36,7 @@ static uint64_t memory_available(void)
     return found ? (uint64_t)kibibytes * 1024 : UINT64_MAX;
 }
 
-/* `size`, in whole pages, is there to be had, as far as can be known before it is asked for. */
-static gyre_status check_size(const char *name, size_t size)
+gyre_status gyre_region_check_room(const char *name, size_t size)
 {
     const uint64_t available = memory_available();
     struct rlimit limit;
@@ -87,7 +86,7 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     *out = region;
     region.size = (size + page - 1) / page * page;
-    gyre_status status = check_size(name, region.size);
+    gyre_status status = gyre_region_check_room(name, region.size);
     if (status != GYRE_OK)
         return status;
     snprintf(label, sizeof label, "gyre %s", name); /* as /proc/PID/maps shows it */

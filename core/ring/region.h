@@ -15,6 +15,9 @@ struct gyre_region {
 
 #define GYRE_REGION_NONE ((struct gyre_region){NULL, 0, -1})
 
+/** EXHAUSTED with the numbers when `size` bytes are not to be had, as far as can be known before they are asked for. */
+gyre_status gyre_region_check_room(const char *name, size_t size);
+
 /**
  * Creates and maps zeroed memory of `size` bytes (rounded up to pages), all of it reserved, so that a later
  * store cannot fail; its size is sealed, and only programs of the same user can open it anew. EXHAUSTED with

@@ -12,13 +12,9 @@
 #include "core/ring/behaviours.h"
 #include "core/ring/log.h"
 #include "core/runtime/durable.h"
+#include "core/runtime/shape.h"
 
 /* ---- making ---- */
-
-bool gyre_kernel_keeps_something(const gyre_kernel *kernel)
-{
-    return kernel->record->state->size > 0 || strstr(kernel->record->buffers, "inout ") != NULL;
-}
 
 static void add_part(struct gyre_checkpoints *checkpoints, gyre_memory *memory, uint64_t size)
 {
@@ -50,17 +46,6 @@ static uint64_t size_of_parts(const struct gyre_checkpoints *checkpoints)
     for (uint32_t i = 0; i < checkpoints->part_count; i++)
         size += checkpoints->parts[i].size;
     return size;
-}
-
-/* Blocks that share a queue leave holes behind, which only a device that skips can be told of. */
-static gyre_status check_shape(const gyre_kernel *kernel)
-{
-    if (kernel->blocks == 1 || gyre_dispatch_device_info(kernel->dispatch)->can_skip)
-        return GYRE_OK;
-    return gyre_error_set(GYRE_INVALID,
-                          "kernel '%s' has checkpoints and %u blocks, "
-                          "which backend '%s' cannot resume: use blocks = 1",
-                          kernel->name, kernel->blocks, gyre_dispatch_backend(kernel->dispatch));
 }
 
 static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoints *checkpoints)
@@ -113,7 +98,7 @@ void gyre_checkpoints_judge(const gyre_kernel *kernel)
 
 gyre_status gyre_checkpoints_create(gyre_kernel *kernel)
 {
-    if (!gyre_kernel_setting(kernel, "checkpoints") || !gyre_kernel_keeps_something(kernel))
+    if (!gyre_kernel_setting(kernel, "checkpoints") || !gyre_record_keeps_something(kernel->record))
         return GYRE_OK;
     struct gyre_checkpoints *checkpoints = calloc(1, sizeof *checkpoints);
     if (!checkpoints)
@@ -123,9 +108,7 @@ gyre_status gyre_checkpoints_create(gyre_kernel *kernel)
     kernel->checkpoints = checkpoints; /* what is there of it is freed with the kernel */
     gyre_witness_prepare(kernel);
     read_settings(kernel, checkpoints);
-    gyre_status status = check_shape(kernel);
-    if (status == GYRE_OK)
-        status = find_parts(kernel, checkpoints);
+    gyre_status status = find_parts(kernel, checkpoints);
     if (status == GYRE_OK && checkpoints->part_count)
         status = gyre_store_create(size_of_parts(checkpoints), &checkpoints->store);
     if (status == GYRE_OK)

@@ -45,9 +45,6 @@ struct gyre_checkpoints {
     uint64_t taken, pause_ns, longest_pause_ns;
 };
 
-/** Whether the kernel's handler keeps something between messages. */
-bool gyre_kernel_keeps_something(const gyre_kernel *kernel);
-
 /**
  * Whether the kernel has checkpoints and one block, so that what it did is repeated in the order in which it
  * was done: nothing behind the first unanswered request counts as done.

@@ -12,6 +12,7 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/queue_plan.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
 {
@@ -75,30 +76,19 @@ static gyre_status check_header(const struct gyre_durable *durable, const gyre_q
 
 /* ---- opening ---- */
 
-/* What a queue with a journal needs of its surroundings. */
+/* What a queue with a journal needs of its surroundings, besides what its section tells. */
 static gyre_status check_kernel(const gyre_kernel *kernel, const char *queue)
 {
-    const struct gyre_config *config = kernel->runtime->config;
     if (!queue || !queue[0])
         return gyre_error_set(GYRE_INVALID,
                               "a queue of kernel '%s' has durability = journal and no name: give it one, so "
                               "that its journal is found again",
                               kernel->name);
-    if (gyre_kernel_keeps_something(kernel) && !kernel->checkpoints)
-        return gyre_error_set(GYRE_INVALID,
-                              "queue '%s' has durability = journal, and the handler of kernel '%s' keeps "
-                              "something between messages: set checkpoints = true for the kernel",
-                              queue, kernel->name);
     if (kernel->checkpoints && kernel->queues.first)
         return gyre_error_set(GYRE_INVALID,
                               "queue '%s' has durability = journal: a kernel with checkpoints has one queue "
                               "then, and '%s' has another one",
                               queue, kernel->name);
-    if (!gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "journal_dir")[0])
-        return gyre_error_set(GYRE_CONFIG,
-                              "queue '%s' has durability = journal: "
-                              "say in journal_dir of [gyre] in which folder journals are",
-                              queue);
     return GYRE_OK;
 }
 
@@ -188,9 +178,13 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
     *out = NULL;
     if (!setting(kernel, section, "durability"))
         return GYRE_OK;
-    gyre_status status = check_kernel(kernel, desc->name);
+    const struct gyre_config *config = kernel->runtime->config;
+    gyre_status status = gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability",
+                                           check_kernel(kernel, desc->name));
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_journal(config, section, kernel->record, kernel->name);
     if (status != GYRE_OK)
-        return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_QUEUE, section, "durability", status);
+        return status;
     struct gyre_durable *durable = create(kernel, section);
     if (!durable)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");

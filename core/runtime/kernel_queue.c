@@ -155,22 +155,6 @@ void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
         gyre_queue_show(queue, old);
 }
 
-/* Sealed messages lie in their slots. */
-static gyre_status check_seal(const gyre_kernel *kernel, const char *section)
-{
-    if (!gyre_dispatch_device_info(kernel->dispatch)->can_seal)
-        return gyre_error_set(GYRE_UNIMPLEMENTED,
-                              "queue '%s' of kernel '%s': this backend checks no checksums; "
-                              "set seal = none, or use the backend cpu",
-                              section, kernel->name);
-    if (setting(kernel, section, "layout") == GYRE_LAYOUT_BRIDGED)
-        return gyre_error_set(GYRE_INVALID,
-                              "queue '%s' of kernel '%s': seal = crc32c and layout "
-                              "= bridged do not go together; use auto or slots",
-                              section, kernel->name);
-    return GYRE_OK;
-}
-
 gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   bool lent, struct gyre_queue_options *options)
 {
@@ -182,8 +166,7 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
     if (status == GYRE_OK)
-        status = options->sealed ? check_seal(kernel, section)
-                                 : gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
+        status = gyre_queue_plan_layout(kernel->runtime->config, &site, section, options);
     if (status == GYRE_OK)
         return status;
     gyre_queue_growth_finish(&options->request_growth);
@@ -198,10 +181,13 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     uint64_t address = 0;
     gyre_queue_memory *memory = NULL;
     struct gyre_queue_options options;
+    *out = NULL;
     gyre_status status = gyre_kernel_plan_ring(kernel, desc, section, lent != NULL, &options);
     if (status != GYRE_OK)
         return status;
-    status = gyre_queue_create(&options, out);
+    status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
+    if (status == GYRE_OK)
+        status = gyre_queue_create(&options, out);
     if (status != GYRE_OK) {
         gyre_queue_growth_finish(&options.request_growth);
         gyre_queue_growth_finish(&options.reply_growth);

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/shape.h"
 #include "core/runtime/tools.h"
 
 /* ---- names and sources ---- */
@@ -138,47 +139,6 @@ static gyre_status check_compiled(const gyre_kernel *kernel)
 
 /* ---- the shape ---- */
 
-static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
-{
-    return given ? given : configured ? (uint32_t)configured : preset;
-}
-
-static gyre_status refuse_configured_shape(const gyre_kernel *kernel, const char *key)
-{
-    const struct gyre_config *config = kernel->runtime->config;
-    const struct gyre_config_value *own = gyre_config_find(config, GYRE_SECTION_KERNEL, kernel->name, key);
-    const struct gyre_config_value *all = gyre_config_find(config, GYRE_SECTION_KERNEL, NULL, key);
-    bool inherited = strcmp(own->origin, all->origin) == 0;
-    return gyre_error_set(GYRE_INVALID,
-                          "%s: %s = %s of [kernel.%s] does not fit kernel '%s', an actor, which has 1 lane "
-                          "and 1 block; set %s = 1 in [kernel.%s], or declare it as GYRE_KERNEL",
-                          own->origin, key, own->text, inherited ? "default" : kernel->name, kernel->name,
-                          key, kernel->name);
-}
-
-/* Says who set what an actor cannot have: the program, or the configuration. */
-static gyre_status refuse_shape_of_actor(const gyre_kernel *kernel, const gyre_launch_desc *desc)
-{
-    if (kernel->lanes != 1 && !desc->lanes)
-        return refuse_configured_shape(kernel, "lanes");
-    if (kernel->blocks != 1 && !desc->blocks)
-        return refuse_configured_shape(kernel, "blocks");
-    return gyre_error_set(
-        GYRE_INVALID,
-        "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lane%s and %u block%s; "
-        "leave both out, or declare it as GYRE_KERNEL",
-        kernel->name, kernel->lanes, gyre_text_plural(kernel->lanes), kernel->blocks,
-        gyre_text_plural(kernel->blocks));
-}
-
-/* `key`: what the configuration said it in; NULL: the program did. */
-static gyre_status blame_shape(const gyre_kernel *kernel, const char *key, gyre_status status)
-{
-    if (!key)
-        return status;
-    return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, key, status);
-}
-
 /* By all kernels of this kernel's device that are not released: the terminated ones may be launched again. */
 static uint32_t blocks_held(const gyre_kernel *kernel)
 {
@@ -190,34 +150,16 @@ static uint32_t blocks_held(const gyre_kernel *kernel)
     return held;
 }
 
-/* A kernel that takes up where another one left has one block where only that can be told which messages are
- * answered (checkpoint.c). */
-static uint32_t default_blocks(const gyre_kernel *kernel)
-{
-    if (gyre_kernel_setting(kernel, "checkpoints") && !gyre_dispatch_device_info(kernel->dispatch)->can_skip)
-        return 1;
-    return gyre_dispatch_blocks_default(kernel->dispatch, kernel->record, blocks_held(kernel));
-}
-
 static gyre_status choose_shape(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
-    const gyre_device_info *device = gyre_dispatch_device_info(kernel->dispatch);
-    bool actor = kernel->record->form == GYRE_FORM_ACTOR;
-    kernel->lanes =
-        first_of(desc->lanes, gyre_kernel_setting(kernel, "lanes"), actor ? 1 : device->lanes_default);
-    kernel->blocks = first_of(desc->blocks, gyre_kernel_setting(kernel, "blocks"), default_blocks(kernel));
-    if (actor && (kernel->lanes != 1 || kernel->blocks != 1))
-        return refuse_shape_of_actor(kernel, desc);
-    if (kernel->lanes > device->lanes_max)
-        return blame_shape(kernel, desc->lanes ? NULL : "lanes",
-                           gyre_error_set(GYRE_INVALID,
-                                          "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
-                                          kernel->name, kernel->lanes, device->name, device->lanes_max));
-    if (kernel->blocks > device->blocks_max)
-        return blame_shape(kernel, desc->blocks ? NULL : "blocks",
-                           gyre_error_set(GYRE_INVALID, "kernel '%s': %u blocks, and '%s' allows at most %u",
-                                          kernel->name, kernel->blocks, device->name, device->blocks_max));
-    return GYRE_OK;
+    const struct gyre_shape_site site = {.config = kernel->runtime->config,
+                                         .device = kernel->dispatch,
+                                         .record = kernel->record,
+                                         .name = kernel->name,
+                                         .held = blocks_held(kernel)};
+    kernel->lanes = desc->lanes;
+    kernel->blocks = desc->blocks;
+    return gyre_shape_choose(&site, &kernel->lanes, &kernel->blocks);
 }
 
 /* ---- launching ---- */

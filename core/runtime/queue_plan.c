@@ -4,13 +4,29 @@
  */
 #include "core/runtime/queue_plan.h"
 
+#include <stdio.h>
+
 #include "core/base/error.h"
+#include "core/ring/region.h"
+#include "core/runtime/shape.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
 
 static uint64_t number(const struct gyre_config *config, const char *name, const char *key)
 {
     return (uint64_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, key);
+}
+
+/* How a section is called: NULL and "" are queues that no section names. */
+static const char *shown(const char *section)
+{
+    return section && section[0] ? section : "default";
+}
+
+/* The words of the configuration stand in the order of the API's numbers, which start at 1. */
+static gyre_full_policy policy_of(const struct gyre_config *config, const char *section)
+{
+    return (gyre_full_policy)(number(config, section, "policy") + 1);
 }
 
 /* A behaviour works by a field of the header, which is then there. */
@@ -38,7 +54,7 @@ static gyre_status plan_header(const struct gyre_config *config, const char *nam
         need(plan, "id");
     if (status == GYRE_OK)
         return status;
-    gyre_error_add(status, "in the section [queue.%s]", name && name[0] ? name : "default");
+    gyre_error_add(status, "in the section [queue.%s]", shown(name));
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "header", status);
 }
 
@@ -59,15 +75,30 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
 }
 
 /* The oldest message of a queue with levels may be in front of its ring, where no drop reaches. */
-static gyre_status check(const struct gyre_queue_options *options)
+static gyre_status check_levels(const struct gyre_config *config, const char *section,
+                                const struct gyre_queue_options *options)
 {
     if (options->levels <= 1 || options->policy != GYRE_FULL_DROP_OLDEST)
         return GYRE_OK;
-    return gyre_error_set(
+    gyre_status status = gyre_error_set(
         GYRE_CONFIG,
         "queue '%s' has %u levels, and its policy is drop_oldest, which is not for such queues; "
         "set policy = block, reject or drop_newest in its section",
         options->name, options->levels);
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "levels", status);
+}
+
+/* Messages with a checksum, and those that a journal keeps, lie in their slots. */
+static gyre_status check_layout(const struct gyre_config *config, const char *section,
+                                const struct gyre_queue_options *options)
+{
+    const bool journal = number(config, section, "durability") && !options->lent;
+    if (number(config, section, "layout") != GYRE_LAYOUT_BRIDGED || !(options->sealed || journal))
+        return GYRE_OK;
+    gyre_status status = gyre_error_set(
+        GYRE_INVALID, "queue '%s': %s and layout = bridged do not go together; use layout = auto or slots",
+        shown(section), options->sealed ? "seal = crc32c" : "durability = journal");
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
 
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
@@ -85,9 +116,47 @@ gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char 
     options->age_ns = gyre_config_ns(config, GYRE_SECTION_QUEUE, section, "age_ms");
     options->window = number(config, section, "window");
     options->any_order = number(config, section, "order") != 0;
-    if (status != GYRE_OK)
-        return status;
-    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "levels", check(options));
+    if (status == GYRE_OK)
+        status = check_levels(config, section, options);
+    return status == GYRE_OK ? check_layout(config, section, options) : status;
+}
+
+gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char *section,
+                                    const gyre_kernel_record *record, const char *kernel)
+{
+    gyre_status status = GYRE_OK;
+    if (!number(config, section, "durability"))
+        return GYRE_OK;
+    if (record && gyre_record_keeps_something(record) &&
+        !gyre_config_bool(config, GYRE_SECTION_KERNEL, kernel, "checkpoints"))
+        status = gyre_error_set(GYRE_INVALID,
+                                "queue '%s' has durability = journal, and the handler of kernel '%s' keeps "
+                                "something between messages: set checkpoints = true for the kernel",
+                                shown(section), kernel);
+    else if (!gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "journal_dir")[0])
+        status = gyre_error_set(GYRE_CONFIG,
+                                "queue '%s' has durability = journal: "
+                                "say in journal_dir of [gyre] in which folder journals are",
+                                shown(section));
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "durability", status);
+}
+
+/* As far as it can be known without kernel and device. */
+static gyre_status check_section(const struct gyre_config *config, const char *section)
+{
+    struct gyre_queue_options options = {.name = shown(section), .policy = policy_of(config, section)};
+    gyre_status status = gyre_queue_plan_choose(config, section, &options);
+    return status == GYRE_OK ? gyre_queue_plan_journal(config, section, NULL, NULL) : status;
+}
+
+gyre_status gyre_queue_sections_check(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
+    gyre_status status = check_section(config, NULL);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = check_section(config, names[i]);
+    return status;
 }
 
 /* ---- where messages lie ---- */
@@ -112,7 +181,7 @@ static uint32_t bridging_of(const struct gyre_dispatch *device)
 static const char *where_unbridged(const struct gyre_dispatch *device, bool logged)
 {
     if (logged)
-        return "for kernels with checkpoints and queues with a journal";
+        return "for kernels with checkpoints";
     return gyre_dispatch_device_info(device)->bridging == GYRE_BRIDGING_NONE
                ? "on this backend"
                : "on this backend with isolation = process";
@@ -128,6 +197,18 @@ static gyre_status refuse_bridged(const struct gyre_config *config, const struct
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
 
+static gyre_status check_seal(const struct gyre_config *config, const struct gyre_queue_site *site,
+                              const char *section)
+{
+    if (gyre_dispatch_device_info(site->device)->can_seal)
+        return GYRE_OK;
+    gyre_status status = gyre_error_set(GYRE_UNIMPLEMENTED,
+                                        "queue '%s' of kernel '%s': this backend checks no checksums; "
+                                        "set seal = none, or use the backend cpu",
+                                        section, site->kernel);
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "seal", status);
+}
+
 /* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
 gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                    const char *section, struct gyre_queue_options *options)
@@ -137,6 +218,8 @@ gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struc
     const bool none = bridging == GYRE_BRIDGING_NONE;
     const bool logged = gyre_config_int(config, GYRE_SECTION_KERNEL, site->kernel, "checkpoints") != 0 ||
                         number(config, section, "durability") != 0;
+    if (options->sealed)
+        return check_seal(config, site, section);
     if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */
         return GYRE_OK;
     if (layout == GYRE_LAYOUT_BRIDGED && (logged || none))
@@ -164,34 +247,80 @@ static gyre_status measure_type(const gyre_type *type, uint32_t *size, uint32_t 
     return status;
 }
 
-/* As a launch with nothing of its own chooses. */
-static uint32_t blocks_of(const struct gyre_config *config, const struct gyre_dispatch *device,
-                          const gyre_kernel_record *record)
+/* Requests that are handled once more later would find other bytes there. */
+static const char *hindrance(const struct gyre_config *config, const char *kernel, const char *section,
+                             const struct gyre_queue_options *options)
 {
-    const int64_t blocks = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "blocks");
-    return blocks > 0 ? (uint32_t)blocks : gyre_dispatch_blocks_default(device, record, 0);
+    if (options->lent)
+        return "requests of other programs";
+    if (options->wire)
+        return "messages in a wire form";
+    if (gyre_config_bool(config, GYRE_SECTION_KERNEL, kernel, "checkpoints"))
+        return "a kernel with checkpoints";
+    return number(config, section, "durability") ? "a queue with a journal" : NULL;
+}
+
+gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *kernel, const char *section,
+                                  const struct gyre_queue_options *options)
+{
+    const char *what = hindrance(config, kernel, section, options);
+    if (!what || !options->request_least || !number(config, section, "span_handles"))
+        return GYRE_OK;
+    gyre_status status =
+        gyre_error_set(GYRE_INVALID,
+                       "queue '%s' of kernel '%s': span_handles is not for %s: set it to 0 in its "
+                       "section",
+                       shown(section), kernel, what);
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "span_handles", status);
+}
+
+/* ---- what a queue takes ---- */
+
+/* What a launch with nothing of its own does until it makes the queue. */
+static gyre_status plan(const struct gyre_config *config, const struct gyre_dispatch *device,
+                        const gyre_kernel_record *record, struct gyre_queue_options *options)
+{
+    const char *section = options->name;
+    const struct gyre_shape_site shape = {
+        .config = config, .device = device, .record = record, .name = record->name};
+    struct gyre_queue_site site = {.kernel = record->name, .device = device};
+    uint32_t lanes = 0;
+    gyre_status status = measure_type(record->request, &options->request_size, &options->request_least);
+    if (status == GYRE_OK)
+        status = measure_type(record->reply, &options->reply_size, &options->reply_least);
+    if (status == GYRE_OK)
+        status = gyre_shape_choose(&shape, &lanes, &site.blocks);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_journal(config, section, record, record->name);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_choose(config, section, options);
+    if (status == GYRE_OK)
+        status = gyre_queue_plan_layout(config, &site, section, options);
+    return status == GYRE_OK ? gyre_queue_plan_spans(config, record->name, section, options) : status;
 }
 
 gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
                                 const gyre_kernel_record *record, const char *section,
                                 struct gyre_queue_cost *cost)
 {
-    const struct gyre_queue_site site = {
-        .kernel = record->name, .device = device, .blocks = blocks_of(config, device, record)};
-    struct gyre_queue_options options = {.name = section, .capacity = number(config, section, "capacity")};
-    options.timed = gyre_config_int(config, GYRE_SECTION_KERNEL, record->name, "timing") != 0;
-    gyre_status status = measure_type(record->request, &options.request_size, &options.request_least);
-    if (status == GYRE_OK)
-        status = measure_type(record->reply, &options.reply_size, &options.reply_least);
-    if (status == GYRE_OK)
-        status = gyre_queue_plan_choose(config, section, &options);
-    if (status == GYRE_OK && !options.sealed)
-        status = gyre_queue_plan_layout(config, &site, section, &options);
-    if (status == GYRE_OK)
-        gyre_queue_measure(&options, cost);
-    if (status == GYRE_OK && options.request_least && number(config, section, "span_handles")) {
+    struct gyre_queue_options options = {
+        .name = section,
+        .capacity = number(config, section, "capacity"),
+        .policy = policy_of(config, section),
+        .timed = gyre_config_bool(config, GYRE_SECTION_KERNEL, record->name, "timing"),
+        .wire = (uint32_t)number(config, section, "wire")};
+    char label[96];
+    gyre_status status = plan(config, device, record, &options);
+    if (status != GYRE_OK)
+        return status;
+    gyre_queue_measure(&options, cost);
+    snprintf(label, sizeof label, "queue '%s'", section);
+    status = gyre_region_check_room(label, cost->memory);
+    if (status != GYRE_OK)
+        return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "capacity", status);
+    if (options.request_least && number(config, section, "span_handles")) {
         cost->spans = number(config, section, "span_memory");
         cost->memory += cost->spans;
     }
-    return status;
+    return GYRE_OK;
 }

@@ -12,7 +12,8 @@
 
 /** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
-/** Header and behaviours into the options of the queue `options->name`. */
+/** Header and behaviours into the options of the queue `options->name`, which have its policy and whether it is lent.
+ * CONFIG or INVALID with the place of what does not go together in its section. */
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
                                    struct gyre_queue_options *options);
 
@@ -32,5 +33,12 @@ struct gyre_queue_site {
  */
 gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                    const char *section, struct gyre_queue_options *options);
+
+/** Whether a queue of the section may have the journal that is configured, of that kernel; `record` NULL: of any. */
+gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char *section,
+                                    const gyre_kernel_record *record, const char *kernel);
+/** Whether the large spans of its requests may travel in memory of the device, if that is configured. */
+gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *kernel, const char *section,
+                                  const struct gyre_queue_options *options);
 
 #endif

@@ -21,6 +21,7 @@
 #include "core/base/fault.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
+#include "core/runtime/shape.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -34,7 +35,7 @@ enum {
 /* Handlers that keep something between messages can be run again for a message only from a checkpoint on. */
 static bool cannot_repeat(const gyre_kernel *kernel)
 {
-    return gyre_kernel_keeps_something(kernel) && !kernel->checkpoints;
+    return gyre_record_keeps_something(kernel->record) && !kernel->checkpoints;
 }
 
 /* What the dead worker's blocks counted. Under the lock. */

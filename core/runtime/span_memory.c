@@ -16,18 +16,6 @@ static int64_t setting(const gyre_kernel *kernel, const char *section, const cha
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, section, key);
 }
 
-/* Requests that are handled once more later would find other bytes there. */
-static const char *hindrance(const gyre_kernel *kernel, const char *section, const gyre_queue *queue)
-{
-    if (queue->lent)
-        return "requests of other programs";
-    if (queue->packets)
-        return "messages in a wire form";
-    if (gyre_kernel_setting(kernel, "checkpoints"))
-        return "a kernel with checkpoints";
-    return setting(kernel, section, "durability") ? "a queue with a journal" : NULL;
-}
-
 /* A worker that died in the midst of a transfer is replaced, and the next one takes it. */
 static bool try_again(const gyre_queue *queue, gyre_status status, uint32_t *tries)
 {
@@ -85,12 +73,6 @@ gyre_status gyre_span_memory_create(gyre_kernel *kernel, const char *section, gy
     const char *name = section[0] ? section : "default";
     if (setting(kernel, section, "span_handles") == 0 || !queue->request_least)
         return GYRE_OK;
-    const char *what = hindrance(kernel, section, queue);
-    if (what)
-        return gyre_error_set(GYRE_INVALID,
-                              "queue '%s' of kernel '%s': span_handles is not for %s: set it to 0 in its "
-                              "section",
-                              name, kernel->name, what);
     gyre_status status = create(kernel, section, queue);
     return status == GYRE_OK
                ? status

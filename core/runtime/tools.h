@@ -27,9 +27,11 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
  * what a launch failed for. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 
+/** CONFIG or INVALID with its place for a section by which no queue of any kernel can be made. */
+gyre_status gyre_queue_sections_check(const struct gyre_config *config);
 /**
  * What a queue of a kernel takes that goes by the section [queue.SECTION], on that device. Nothing is made.
- * INVALID or UNIMPLEMENTED for a section that no queue of the kernel can go by.
+ * Fails as a launch would for a section that no queue of the kernel can go by, or a shape that it cannot have.
  */
 gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct gyre_dispatch *device,
                                 const gyre_kernel_record *record, const char *section,

@@ -190,6 +190,46 @@ prints '"queue":"large","kernel":"large","capacity":128,"request_size":800,'
 run config --json --set kernel.large.options=-DWORDS=100 --memory "$folder/two.gyre.c:large"
 exits 0
 prints '{"queues":[{"queue":"large","kernel":"large","capacity":128,"request_size":800,'
+# what no launch could take is refused where it stands, whichever kernel the queue is of
+printf '[queue.q]\nheader = 20\n' >"$named"
+run config --config "$named"
+refuses 4 "$named:2: in the section [queue.q]: header: '20' is no field of a header; expected none, 16, 32, 48, 64, or some of type priority id correlation deadline sent sender receiver trace started finished"
+printf '[queue.default]\npolicy = drop_oldest\n[queue.q]\nlevels = 3\n' >"$named"
+run config --config "$named"
+refuses 4 "$named:4: queue 'q' has 3 levels, and its policy is drop_oldest, which is not for such queues; set policy = block, reject or drop_newest in its section"
+printf '[queue.q]\nseal = crc32c\nlayout = bridged\n' >"$named"
+run config --config "$named" queue.q
+refuses 1 "$named:3: queue 'q': seal = crc32c and layout = bridged do not go together; use layout = auto or slots"
+printf '[gyre]\njournal_dir = %s\n[queue.q]\ndurability = journal\nlayout = bridged\n' "$folder" >"$named"
+run config --config "$named"
+refuses 1 "$named:5: queue 'q': durability = journal and layout = bridged do not go together; use layout = auto or slots"
+printf '[queue.q]\ndurability = journal\n' >"$named"
+run config --config "$named"
+refuses 4 "$named:2: queue 'q' has durability = journal: say in journal_dir of [gyre] in which folder journals are"
+run config --config "$named" --memory "$kernels/bridged.gyre.c"
+exits 4
+# ... or whom it could have been of
+printf '[kernel.tally_actor]\nlanes = 2\n[queue.tally_actor]\ndurability = journal\n' >"$named"
+run config --config "$named" --set journal_dir="$folder" --set kernel.tally_actor.lanes=1 --memory "$kernels/state.gyre.c:tally_actor"
+exits 1
+says "$named:4: queue 'tally_actor' has durability = journal, and the handler of kernel 'tally_actor' keeps something between messages: set checkpoints = true for the kernel"
+run config --config "$named" --set journal_dir="$folder" --memory "$kernels/state.gyre.c:tally_actor"
+exits 1
+says "$named:2: lanes = 2 of [kernel.tally_actor] does not fit kernel 'tally_actor', an actor, which has 1 lane and 1 block"
+run config --set kernel.letters.blocks=65536 --memory "$kernels/bridged.gyre.c"
+exits 1
+says "command line: kernel 'letters': 65536 blocks, and "
+run config --set queue.letters.capacity=1073741824 --set queue.letters.layout=slots --memory "$kernels/bridged.gyre.c"
+exits 1
+says "command line: queue 'letters' needs "
+run config --set queue.letters.span_handles=1024 --set kernel.letters.checkpoints=true --memory "$kernels/bridged.gyre.c"
+exits 1
+says "command line: queue 'letters' of kernel 'letters': span_handles is not for a kernel with checkpoints: set it to 0 in its section"
+# a queue that may be of another kernel is told, and left out
+run config --set queue.other.capacity=1073741824 --set queue.other.layout=slots --memory "$kernels/bridged.gyre.c"
+exits 0
+prints "letters  letters"
+says "warning: 'letters' can have no queue 'other': command line: queue 'other' needs "
 run config --memory "$folder/nowhere.gyre.c"
 exits 1
 says "nowhere.gyre.c"

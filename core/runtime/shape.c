@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shape of a kernel: from what the program and the configuration say to what its device allows. */
+#include "core/runtime/shape.h"
+
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/base/text.h"
+
+static int64_t setting(const struct gyre_shape_site *site, const char *key)
+{
+    return gyre_config_int(site->config, GYRE_SECTION_KERNEL, site->name, key);
+}
+
+bool gyre_record_keeps_something(const gyre_kernel_record *record)
+{
+    return record->state->size > 0 || strstr(record->buffers, "inout ") != NULL;
+}
+
+/* Of a kernel that takes up where another one left: blocks that share a queue leave holes behind, which only a device
+ * that skips can be told of. */
+static bool resumes_one_block(const struct gyre_shape_site *site)
+{
+    return setting(site, "checkpoints") && !gyre_dispatch_device_info(site->device)->can_skip;
+}
+
+static uint32_t first_of(uint32_t given, int64_t configured, uint32_t preset)
+{
+    return given ? given : configured ? (uint32_t)configured : preset;
+}
+
+static gyre_status refuse_configured(const struct gyre_shape_site *site, const char *key)
+{
+    const struct gyre_config_value *own =
+        gyre_config_find(site->config, GYRE_SECTION_KERNEL, site->name, key);
+    const struct gyre_config_value *all = gyre_config_find(site->config, GYRE_SECTION_KERNEL, NULL, key);
+    bool inherited = strcmp(own->origin, all->origin) == 0;
+    return gyre_error_set(GYRE_INVALID,
+                          "%s: %s = %s of [kernel.%s] does not fit kernel '%s', an actor, which has 1 lane "
+                          "and 1 block; set %s = 1 in [kernel.%s], or declare it as GYRE_KERNEL",
+                          own->origin, key, own->text, inherited ? "default" : site->name, site->name, key,
+                          site->name);
+}
+
+/* Says who set what an actor cannot have: the program, or the configuration. */
+static gyre_status check_actor(const struct gyre_shape_site *site, uint32_t lanes, const char *lanes_key,
+                               uint32_t blocks, const char *blocks_key)
+{
+    if (lanes == 1 && blocks == 1)
+        return GYRE_OK;
+    if (lanes != 1 && lanes_key)
+        return refuse_configured(site, lanes_key);
+    if (blocks != 1 && blocks_key)
+        return refuse_configured(site, blocks_key);
+    return gyre_error_set(
+        GYRE_INVALID,
+        "kernel '%s' is an actor, which has 1 lane and 1 block, found %u lane%s and %u block%s; "
+        "leave both out, or declare it as GYRE_KERNEL",
+        site->name, lanes, gyre_text_plural(lanes), blocks, gyre_text_plural(blocks));
+}
+
+static gyre_status check_lanes(const struct gyre_shape_site *site, uint32_t lanes)
+{
+    const gyre_device_info *device = gyre_dispatch_device_info(site->device);
+    if (lanes <= device->lanes_max)
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID, "kernel '%s': %u lanes, and '%s' allows at most %u in a block",
+                          site->name, lanes, device->name, device->lanes_max);
+}
+
+static gyre_status check_blocks(const struct gyre_shape_site *site, uint32_t blocks)
+{
+    const gyre_device_info *device = gyre_dispatch_device_info(site->device);
+    if (blocks > device->blocks_max)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s': %u blocks, and '%s' allows at most %u", site->name,
+                              blocks, device->name, device->blocks_max);
+    if (blocks == 1 || !resumes_one_block(site) || !gyre_record_keeps_something(site->record))
+        return GYRE_OK;
+    return gyre_error_set(GYRE_INVALID,
+                          "kernel '%s' has checkpoints and %u blocks, "
+                          "which backend '%s' cannot resume: use blocks = 1",
+                          site->name, blocks, gyre_dispatch_backend(site->device));
+}
+
+/* `key`: what the configuration said it in; NULL: the program did. */
+static gyre_status blame(const struct gyre_shape_site *site, const char *key, gyre_status status)
+{
+    return key ? gyre_config_blame(site->config, GYRE_SECTION_KERNEL, site->name, key, status) : status;
+}
+
+gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lanes, uint32_t *blocks)
+{
+    const gyre_device_info *device = gyre_dispatch_device_info(site->device);
+    const bool actor = site->record->form == GYRE_FORM_ACTOR;
+    const char *const lanes_key = *lanes ? NULL : "lanes", *const blocks_key = *blocks ? NULL : "blocks";
+    *lanes = first_of(*lanes, setting(site, "lanes"), actor ? 1 : device->lanes_default);
+    *blocks = first_of(
+        *blocks, setting(site, "blocks"),
+        resumes_one_block(site) ? 1 : gyre_dispatch_blocks_default(site->device, site->record, site->held));
+    gyre_status status = actor ? check_actor(site, *lanes, lanes_key, *blocks, blocks_key) : GYRE_OK;
+    if (status == GYRE_OK)
+        status = blame(site, lanes_key, check_lanes(site, *lanes));
+    return status == GYRE_OK ? blame(site, blocks_key, check_blocks(site, *blocks)) : status;
+}
