@@ -32,6 +32,8 @@
 
 #include "gyre/gyre.h"
 
+struct gyre_config;
+
 /** What the command exits with. */
 enum cli_exit {
     CLI_OK = 0,
@@ -134,6 +136,10 @@ int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute
  * gyre_open with what --config, --set and --backend said; log lines go to stderr as "gyre: warning: ...".
  */
 gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
+/** The same configuration without a runtime. Owner of *out: the caller. */
+gyre_status cli_load(const cli_context *cli, struct gyre_config **out);
+/** Its warnings to stderr, as cli_open writes them. */
+void cli_warn(const struct gyre_config *config);
 /**
  * As cli_fail_unless_ok, for calls that open a device on the way: CLI_UNAVAILABLE when the device that was
  * asked for, by --backend or by the configuration, could not be opened, whatever the status calls that.

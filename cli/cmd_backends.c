@@ -38,19 +38,11 @@ struct listing {
 
 static gyre_status load(const cli_context *cli, struct listing *listing)
 {
-    struct gyre_config_desc desc = {.config_path = cli->config_path, .command_line = cli->settings.items};
-    char backend[160] = "";
-    const char *const chosen[] = {backend, NULL};
-    if (cli->backend) {
-        snprintf(backend, sizeof backend, "gyre.backend=%s", cli->backend);
-        desc.api = chosen;
-    }
-    gyre_status status = gyre_config_load(&desc, &listing->config);
-    size_t count = 0;
-    const char *const *warnings = status == GYRE_OK ? gyre_config_warnings(listing->config, &count) : NULL;
-    for (size_t i = 0; i < count; i++)
-        cli_error(CLI_OK, "warning: %s", warnings[i]);
-    return status == GYRE_OK ? gyre_registry_create(listing->config, &listing->registry) : status;
+    gyre_status status = cli_load(cli, &listing->config);
+    if (status != GYRE_OK)
+        return status;
+    cli_warn(listing->config);
+    return gyre_registry_create(listing->config, &listing->registry);
 }
 
 /* `again`: probes all anew, or `only` that one when it is not NULL. */

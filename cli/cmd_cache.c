@@ -86,10 +86,8 @@ static int clear(const cli_context *cli, struct gyre_cache *cache)
 
 static int open_cache(const cli_context *cli, struct gyre_cache *cache)
 {
-    const struct gyre_config_desc desc = {.config_path = cli->config_path,
-                                          .command_line = cli->settings.items};
     struct gyre_config *config;
-    gyre_status status = gyre_config_load(&desc, &config);
+    gyre_status status = cli_load(cli, &config);
     if (status != GYRE_OK)
         return cli_fail(status);
     gyre_cache_open(cache, gyre_config_text(config, GYRE_SECTION_GYRE, NULL, "cache_dir"),

@@ -328,6 +328,16 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
 }
 
 /* A backend that compiles for devices that are not here has the setting compile_for. */
+static bool can_be_asked(const cli_context *cli)
+{
+    struct gyre_config *config;
+    if (cli_load(cli, &config) != GYRE_OK) /* whoever opens says so */
+        return false;
+    const bool can = gyre_config_find(config, GYRE_SECTION_BACKEND, cli->backend, "compile_for") != NULL;
+    gyre_config_destroy(config);
+    return can;
+}
+
 static char *ask_for(cli_context *cli, const char *architecture)
 {
     char *setting = NULL;
@@ -383,7 +393,7 @@ static int run(cli_context *cli)
                  "that is called so)");
     if (architecture && !cli->backend)
         return cli_usage_error(cli, "--arch needs --backend: architectures are a backend's own");
-    if (architecture && !(setting = ask_for(cli, architecture)))
+    if (architecture && can_be_asked(cli) && !(setting = ask_for(cli, architecture)))
         return cli_error(CLI_FAILED, "out of memory");
     int code = open_and_compile(cli, (uint32_t)ordinal, architecture, output);
     free(setting);

@@ -260,32 +260,6 @@ static int print_dropins(const struct gyre_config *config, bool json)
     return cli_table_print(table);
 }
 
-/* What --config, --set and --backend say; the last is one more setting, and beats the others. */
-static gyre_status load(const cli_context *cli, struct gyre_config **out)
-{
-    char backend[256];
-    cli_list settings = {.items = NULL};
-    bool complete = true;
-    for (size_t i = 0; i < cli->settings.count; i++)
-        complete = cli_list_add(&settings, cli->settings.items[i]) && complete;
-    snprintf(backend, sizeof backend, "gyre.backend=%s", cli->backend ? cli->backend : "");
-    if (cli->backend)
-        complete = cli_list_add(&settings, backend) && complete;
-    const struct gyre_config_desc desc = {.config_path = cli->config_path, .command_line = settings.items};
-    gyre_status status =
-        complete ? gyre_config_load(&desc, out) : gyre_error_set(GYRE_EXHAUSTED, "out of memory");
-    cli_list_finish(&settings);
-    return status;
-}
-
-static void print_warnings(const struct gyre_config *config)
-{
-    size_t count;
-    const char *const *warnings = gyre_config_warnings(config, &count);
-    for (size_t i = 0; i < count; i++)
-        cli_error(CLI_OK, "warning: %s", warnings[i]);
-}
-
 static int run(cli_context *cli)
 {
     bool dropins = false;
@@ -300,11 +274,11 @@ static int run(cli_context *cli)
         return cli_usage_error(cli, "--memory goes with one file and nothing else");
     if (memory)
         return config_memory_print(cli, memory);
-    gyre_status status = load(cli, &config);
-    if (status != GYRE_OK)
-        return cli_fail(status);
-    print_warnings(config);
-    int code = cli_fail_unless_ok(gyre_queue_sections_check(config));
+    int code = cli_fail_unless_ok(cli_load(cli, &config));
+    if (code != CLI_OK)
+        return code;
+    cli_warn(config);
+    code = cli_fail_unless_ok(gyre_queue_sections_check(config));
     if (code == CLI_OK)
         code = dropins ? print_dropins(config, cli->json) : print_values(config, cli);
     gyre_config_destroy(config);

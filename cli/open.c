@@ -2,6 +2,7 @@
 /* Opens the library the way that the global options ask for. */
 #include "cli/cli.h"
 
+#include "core/base/error.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
 
@@ -24,6 +25,32 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
                                                      .backend = cli->backend,
                                                      .log = print_log},
                                    out);
+}
+
+/* --backend is one more setting, and beats the others. */
+gyre_status cli_load(const cli_context *cli, struct gyre_config **out)
+{
+    char backend[256];
+    cli_list settings = {.items = NULL};
+    bool complete = true;
+    for (size_t i = 0; i < cli->settings.count; i++)
+        complete = cli_list_add(&settings, cli->settings.items[i]) && complete;
+    snprintf(backend, sizeof backend, "gyre.backend=%s", cli->backend ? cli->backend : "");
+    if (cli->backend)
+        complete = cli_list_add(&settings, backend) && complete;
+    const struct gyre_config_desc desc = {.config_path = cli->config_path, .command_line = settings.items};
+    gyre_status status =
+        complete ? gyre_config_load(&desc, out) : gyre_error_set(GYRE_EXHAUSTED, "out of memory");
+    cli_list_finish(&settings);
+    return status;
+}
+
+void cli_warn(const struct gyre_config *config)
+{
+    size_t count;
+    const char *const *warnings = gyre_config_warnings(config, &count);
+    for (size_t i = 0; i < count; i++)
+        cli_error(CLI_OK, "warning: %s", warnings[i]);
 }
 
 int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status)

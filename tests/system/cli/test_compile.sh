@@ -125,7 +125,8 @@ run compile --arch sm_90 "$folder/pair.gyre.c"
 refuses 2 "--arch needs --backend: architectures are a backend's own ('gyre help compile' shows how)"
 run compile --backend cpu --arch sm_90 "$folder/pair.gyre.c"
 exits 3
-says "backend 'cpu' compiles for its own device only, '"
+says "gyre: backend 'cpu' compiles for its own device only, '"
+[[ "$err" != *warning* ]] || fail "expected no warning of a setting that nobody gave"
 run compile --backend none "$folder/pair.gyre.c"
 exits 3
 says "there is no backend 'none'"
