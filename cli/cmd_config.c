@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/config/config.h"
 #include "core/runtime/tools.h"

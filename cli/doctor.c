@@ -77,16 +77,23 @@ static void look_for_check(doctor_report *report)
                                            .deadline_ns = gyre_clock_ns() + CHECK_WAIT_NS,
                                            .errors = errors,
                                            .errors_size = sizeof errors};
-    struct gyre_process_end end;
-    if (access(path, X_OK) != 0 || (gyre_process_run(&desc, &end) == GYRE_OK && end.exit_code == USAGE_CODE))
-        look_for_helper(report, "gyre-check",
-                        "handlers are compiled without the check of the dialect: "
-                        "install libclang and build again");
-    else
+    struct gyre_process_end end = {0};
+    const bool there = access(path, X_OK) == 0;
+    const gyre_status status = there ? gyre_process_run(&desc, &end) : GYRE_OK;
+    if (!errors[0])
+        snprintf(errors, sizeof errors, end.signal ? "signal %d" : "exit code %d",
+                 end.signal ? end.signal : end.exit_code);
+    if (status != GYRE_OK)
+        doctor_find(report, DOCTOR_NOTE, "gyre-check", "cannot be tried: %s", gyre_error_cause());
+    else if (there && end.exit_code != USAGE_CODE)
         doctor_find(report, DOCTOR_NOTE, "gyre-check",
                     "%s does not start, and handlers are compiled without the check of the dialect: %.*s; "
                     "install the libclang that it was built with",
                     path, (int)strcspn(errors, "\n"), errors);
+    else
+        look_for_helper(report, "gyre-check",
+                        "handlers are compiled without the check of the dialect: "
+                        "install libclang and build again");
 }
 
 /* What a backend's device 0 would compile with. One that cannot start has its line in gyre backends. */

@@ -10,6 +10,7 @@
 #include "gyre/thread.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static gyre_status keep_freed_memory(gyre_device *device)
 {
@@ -70,9 +71,11 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
                             "cuMemHostGetDevicePointer");
     if (status == GYRE_OK)
         status = keep_freed_memory(device);
-    if (status == GYRE_OK &&
-        gyre_thread_start(&residents->monitor, NULL, cuda_residents_watch, residents) != 0)
-        status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device");
+    const int error =
+        status == GYRE_OK ? gyre_thread_start(&residents->monitor, NULL, cuda_residents_watch, residents) : 0;
+    if (error)
+        status =
+            device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device: %s", strerror(error));
     residents->monitor_started = status == GYRE_OK;
     if (status == GYRE_OK)
         *out = residents;

@@ -122,14 +122,16 @@ static gyre_status make_launcher(gyre_resident *resident)
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
     pthread_cond_init(&launcher->changed, &clock);
     pthread_condattr_destroy(&clock);
-    if (gyre_thread_start(&launcher->thread, NULL, launch_on_demand, launcher) == 0) {
+    const int error = gyre_thread_start(&launcher->thread, NULL, launch_on_demand, launcher);
+    if (!error) {
         resident->launcher = launcher;
         return GYRE_OK;
     }
     pthread_cond_destroy(&launcher->changed);
     pthread_mutex_destroy(&launcher->lock);
     free(launcher);
-    return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from");
+    return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from: %s",
+                                         strerror(error));
 }
 
 /* What a launch that returned came to. */

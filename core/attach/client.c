@@ -19,8 +19,8 @@
 
 #include "core/attach/meeting.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/runtime/runtime.h"
-#include "gyre/thread.h"
 
 enum { ATTACH_MS = 5000 };
 
@@ -287,9 +287,7 @@ static gyre_status start(struct attachment *attachment)
     gyre_queue *queue = attachment->queue;
     queue->attachment = attachment;
     queue->detach = detach;
-    if (gyre_thread_start(&attachment->listener, NULL, listen_to_server, attachment) == 0)
-        return GYRE_OK;
-    return gyre_error_set(GYRE_EXHAUSTED, "no thread for an attached queue");
+    return gyre_thread_need(&attachment->listener, listen_to_server, attachment, "for an attached queue");
 }
 
 gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)

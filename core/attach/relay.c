@@ -14,9 +14,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/journal/record.h"
 #include "core/ring/queue_inside.h"
-#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -263,13 +263,16 @@ static gyre_status create(gyre_kernel *kernel, gyre_queue *target, struct gyre_r
     }
     find_absent(relay);
     gyre_queue_stay(target, GYRE_FOREVER, &inside);
-    if (gyre_thread_start(&relay->thread, NULL, carry, relay) == 0) {
+    status = gyre_thread_need(&relay->thread, carry, relay, "to relay the requests of other programs");
+    if (status == GYRE_OK) {
         *out = relay;
         return GYRE_OK;
     }
+    gyre_error_hold();
     gyre_queue_leave(target, inside);
     destroy(relay);
-    return gyre_error_set(GYRE_EXHAUSTED, "no thread to relay the requests of other programs");
+    gyre_error_let_go();
+    return status;
 }
 
 /* ---- who has one; under server->relay_lock ---- */

@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/thread.h"
 #include "gyre/thread.h"
 
 enum { CONNECTIONS_MORE = 32 };
@@ -171,11 +172,12 @@ static gyre_status open_door(struct gyre_server *server, const gyre_serve_desc *
         status = gyre_place_listen(server->path, choose_mode(server->runtime, desc), &server->listener);
     if (status != GYRE_OK)
         return status;
-    if (gyre_thread_start(&server->door, NULL, watch_door, server) == 0)
-        return GYRE_OK;
-    close(server->listener);
-    unlink(server->path);
-    return gyre_error_set(GYRE_EXHAUSTED, "no thread for the server at %s", server->path);
+    status = gyre_thread_need(&server->door, watch_door, server, "for the server at %s", server->path);
+    if (status != GYRE_OK) {
+        close(server->listener);
+        unlink(server->path);
+    }
+    return status;
 }
 
 static gyre_status start(gyre_runtime *runtime, const gyre_serve_desc *desc, struct gyre_server *server)

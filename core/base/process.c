@@ -6,6 +6,7 @@
  */
 #include "core/base/process.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "gyre/waiting.h"
 
 #include <errno.h>
@@ -155,7 +156,8 @@ static gyre_status explain_spawn(const struct gyre_process_desc *desc, int code)
         return gyre_error_set(GYRE_NOT_FOUND, "there is no program '%s'%s", program,
                               strchr(program, '/') ? "" : " in PATH");
     if (code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE)
-        return gyre_error_set(GYRE_EXHAUSTED, "cannot start '%s': %s", program, strerror(code));
+        return gyre_error_set(GYRE_EXHAUSTED, "cannot start '%s': %s%s", program, strerror(code),
+                              gyre_limit_remedy(code));
     return gyre_error_set(GYRE_FAILED, "cannot start '%s': %s", program, strerror(code));
 }
 

@@ -20,7 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
-#include "gyre/thread.h"
+#include "core/base/thread.h"
 #include "gyre/waiting.h"
 
 #define CONNECT_NS UINT64_C(2000000000)
@@ -293,13 +293,15 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     keeper->desc = *desc;
     keeper->pidfd = keeper->socket = -1;
     keeper->spare = (struct gyre_worker_process){0, -1, -1};
-    keeper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     gyre_status status = gyre_parcel_init(&keeper->parcel);
+    keeper->bell = status == GYRE_OK ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
+    if (status == GYRE_OK && keeper->bell < 0)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no descriptor to keep a worker process: %s%s",
+                                strerror(errno), gyre_limit_remedy(errno));
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
-    if (status == GYRE_OK &&
-        (keeper->bell < 0 || gyre_thread_start(&keeper->thread, NULL, keep, keeper) != 0))
-        status = gyre_error_set(GYRE_EXHAUSTED, "no thread to keep a worker process");
+    if (status == GYRE_OK)
+        status = gyre_thread_need(&keeper->thread, keep, keeper, "to keep a worker process");
     if (status != GYRE_OK) {
         close_descriptor(&keeper->bell);
         gyre_parcel_finish(&keeper->parcel);

@@ -20,6 +20,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/places.h"
+#include "core/base/thread.h"
 
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -69,7 +70,8 @@ static gyre_status spawn(int socket, bool stands_by, pid_t *pid)
                               "the worker program '%s' is not there; install it, or set isolation = none",
                               program);
     return gyre_error_set(rc == EAGAIN || rc == ENOMEM ? GYRE_EXHAUSTED : GYRE_FAILED,
-                          "the worker program '%s' cannot be started: %s", program, strerror(rc));
+                          "the worker program '%s' cannot be started: %s%s", program, strerror(rc),
+                          gyre_limit_remedy(rc));
 }
 
 gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)

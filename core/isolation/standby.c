@@ -14,8 +14,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/isolation/proxy_device.h"
-#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 /* A kernel that is being brought back has the processors first. */
@@ -211,14 +211,13 @@ gyre_status proxy_standby_begin(gyre_device *device)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a standby worker");
     pthread_mutex_lock(&device->lock);
     device->standby = standby; /* the keeper's thread may be looking */
-    bool runs = gyre_thread_start(&standby->thread, NULL, stand_by, device) == 0;
-    if (!runs)
+    gyre_status status = gyre_thread_need(&standby->thread, stand_by, device, "for a standby worker");
+    if (status != GYRE_OK)
         device->standby = NULL;
     pthread_mutex_unlock(&device->lock);
-    if (runs)
-        return GYRE_OK;
-    free(standby);
-    return gyre_error_set(GYRE_EXHAUSTED, "no thread for a standby worker");
+    if (status != GYRE_OK)
+        free(standby);
+    return status;
 }
 
 void proxy_standby_finish(gyre_device *device)

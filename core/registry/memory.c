@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,6 +133,17 @@ static uint64_t identity(const char *library, const gyre_parameter *parameters, 
 
 /* ---- the file ---- */
 
+/* What a driver may fail for, here and not under the next program's limits. */
+static void mix_limits(XXH64_state_t *hash)
+{
+    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        struct rlimit limit = {0};
+        getrlimit((__rlimit_resource_t)limits[i], &limit);
+        XXH64_update(hash, &limit.rlim_cur, sizeof limit.rlim_cur);
+    }
+}
+
 static bool file_path(const char *folder, const char *library, const gyre_parameter *parameters, size_t count,
                       char path[PATH_MAX])
 {
@@ -143,6 +155,7 @@ static bool file_path(const char *folder, const char *library, const gyre_parame
         mix_text(&hash, parameters[i].value);
         mix_text(&hash, parameters[i].origin); /* a remembered reason may name it */
     }
+    mix_limits(&hash);
     int length = snprintf(path, PATH_MAX, "%s/verdicts/%016" PRIx64, folder, (uint64_t)XXH64_digest(&hash));
     return folder[0] == '/' && length > 0 && length < PATH_MAX;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verdicts remembered on disk: one small file for each plugin and set of parameters, in `verdicts/` of the
- * cache folder.
+ * Verdicts remembered on disk: one small file for each plugin, set of parameters and limits of the process, in
+ * `verdicts/` of the cache folder.
  *
  * A verdict holds as long as nothing it depends on changed: the plugin's file, its parameters and the files that
  * these name, the probing helper, the boot, the cache of the dynamic loader, LD_LIBRARY_PATH, and what the

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WORDS_SIZE = 1024, HANG_REMEMBERED_S = 600 };
+enum { WORDS_SIZE = 1024, BRIEFLY_S = 600 };
 
 /* The helper's arguments: its path, the plugin, then key, value, origin of each parameter. */
 static const char **make_arguments(const char *helper, const char *library, const gyre_parameter *parameters,
@@ -46,6 +46,12 @@ static const char *last_words(char *text)
     return line ? line + 1 : text;
 }
 
+/* The machine may just have been busy, or short of something. */
+static void remember_briefly(struct gyre_verdict *verdict)
+{
+    verdict->expires = (int64_t)time(NULL) + BRIEFLY_S;
+}
+
 /* The helper ended without a verdict: says how. */
 static void explain_end(const char *library, const struct gyre_process_end *end, char *words,
                         struct gyre_verdict *verdict)
@@ -62,6 +68,7 @@ static void explain_end(const char *library, const struct gyre_process_end *end,
     snprintf(verdict->reason, sizeof verdict->reason, "plugin '%s' %s%s%.512s%s", library, how,
              last[0] ? "; its last words: \"" : "", last, last[0] ? "\"" : "");
     verdict->status = GYRE_UNAVAILABLE;
+    remember_briefly(verdict);
 }
 
 static void explain_hang(const char *library, uint64_t timeout_ns, struct gyre_verdict *verdict)
@@ -70,7 +77,7 @@ static void explain_hang(const char *library, uint64_t timeout_ns, struct gyre_v
              "plugin '%s' did not answer within %llu ms while it was probed and was ended (probe_timeout_ms)",
              library, (unsigned long long)(timeout_ns / 1000000));
     verdict->status = GYRE_UNAVAILABLE;
-    verdict->expires = (int64_t)time(NULL) + HANG_REMEMBERED_S; /* the machine may just have been busy */
+    remember_briefly(verdict);
 }
 
 /* For a plugin whose helper could not tell: the version can be read from the file. */

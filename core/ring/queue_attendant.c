@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/ring/behaviours.h"
-#include "gyre/thread.h"
 #include "gyre/waiting.h"
 
 /* While messages wait in front of the ring: between two looks when nothing tells of room. */
@@ -82,12 +82,12 @@ gyre_status gyre_queue_attendant_create(gyre_queue *queue)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to attend to a queue");
     attendant->queue = queue;
     queue->attendant = attendant;
-    int error = gyre_thread_start(&attendant->thread, NULL, attend, attendant);
-    if (!error)
-        return GYRE_OK;
-    free(attendant);
-    queue->attendant = NULL;
-    return gyre_error_set(GYRE_EXHAUSTED, "no thread to attend to a queue: %s", strerror(error));
+    gyre_status status = gyre_thread_need(&attendant->thread, attend, attendant, "to attend to a queue");
+    if (status != GYRE_OK) {
+        free(attendant);
+        queue->attendant = NULL;
+    }
+    return status;
 }
 
 void gyre_queue_attendant_destroy(gyre_queue *queue)

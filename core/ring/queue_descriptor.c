@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
-#include "gyre/thread.h"
+#include "core/base/thread.h"
 
 struct gyre_queue_watch {
     gyre_queue *queue;
@@ -89,14 +89,13 @@ static gyre_status start_watch(gyre_queue *queue)
         return gyre_error_set(GYRE_EXHAUSTED, "no descriptor to watch a queue: %s", strerror(errno));
     }
     queue->watch = watch;
-    int error = gyre_thread_start(&watch->thread, NULL, watch_queue, watch);
-    if (error) {
+    gyre_status status = gyre_thread_need(&watch->thread, watch_queue, watch, "to watch a queue");
+    if (status != GYRE_OK) {
         queue->watch = NULL;
         close(watch->descriptor);
         free(watch);
-        return gyre_error_set(GYRE_EXHAUSTED, "no thread to watch a queue: %s", strerror(error));
     }
-    return GYRE_OK;
+    return status;
 }
 
 gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor)

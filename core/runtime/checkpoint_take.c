@@ -8,9 +8,9 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/thread.h"
 #include "core/ring/log.h"
 #include "core/runtime/durable.h"
-#include "gyre/thread.h"
 
 #define RETRY_NS UINT64_C(200000)
 
@@ -281,10 +281,10 @@ gyre_status gyre_checkpoints_start(gyre_kernel *kernel)
     struct gyre_checkpoints *checkpoints = kernel->checkpoints;
     if (!checkpoints)
         return GYRE_OK;
-    checkpoints->runs = gyre_thread_start(&checkpoints->thread, NULL, take_when_due, kernel) == 0;
-    return checkpoints->runs
-               ? GYRE_OK
-               : gyre_error_set(GYRE_EXHAUSTED, "no thread for the checkpoints of kernel '%s'", kernel->name);
+    gyre_status status = gyre_thread_need(&checkpoints->thread, take_when_due, kernel,
+                                          "for the checkpoints of kernel '%s'", kernel->name);
+    checkpoints->runs = status == GYRE_OK;
+    return status;
 }
 
 void gyre_checkpoints_stop(gyre_kernel *kernel)

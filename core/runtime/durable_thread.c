@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/ring/log.h"
 #include "core/ring/queue_inside.h"
 #include "core/runtime/checkpoint.h"
-#include "gyre/thread.h"
 
 #define IDLE_NS  UINT64_C(20000000) /* how late it may be noted that replies were taken */
 #define AGAIN_NS UINT64_C(50000000) /* between two attempts at a disk that refuses */
@@ -153,10 +153,10 @@ static gyre_status start_thread(struct gyre_durable *durable)
     if (durable->runs)
         return GYRE_OK;
     durable->queue->log->journal_bell = &durable->bell;
-    durable->runs = gyre_thread_start(&durable->thread, NULL, keep_journal, durable) == 0;
-    return durable->runs ? GYRE_OK
-                         : gyre_error_set(GYRE_EXHAUSTED, "no thread for the journal of queue '%s'",
-                                          durable->queue->name);
+    gyre_status status = gyre_thread_need(&durable->thread, keep_journal, durable,
+                                          "for the journal of queue '%s'", durable->queue->name);
+    durable->runs = status == GYRE_OK;
+    return status;
 }
 
 /* ---- from outside ---- */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/runtime/runtime.h"
-#include "gyre/thread.h"
 
 enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST = 3 };
 
@@ -157,12 +157,10 @@ gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
     if (policy_of(kernel) == ON_LOSS_LEAVE)
         return GYRE_OK;
     pthread_mutex_lock(&supervisor->lock);
-    if (!supervisor->runs) {
-        supervisor->runs = gyre_thread_start(&supervisor->thread, NULL, supervise, kernel->runtime) == 0;
-        if (!supervisor->runs)
-            status =
-                gyre_error_set(GYRE_EXHAUSTED, "no thread for the supervisor of kernel '%s'", kernel->name);
-    }
+    if (!supervisor->runs)
+        status = gyre_thread_need(&supervisor->thread, supervise, kernel->runtime,
+                                  "for the supervisor of kernel '%s'", kernel->name);
+    supervisor->runs = status == GYRE_OK;
     pthread_mutex_unlock(&supervisor->lock);
     return status;
 }

@@ -28,10 +28,10 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/thread.h"
 #include "core/ring/bridge.h"
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
-#include "gyre/thread.h"
 
 enum { LOOKS_PER_BUDGET = 8, PATIENCE = 10, ROOM_LEAST = 16 };
 #define LOOK_LEAST_NS UINT64_C(1000000)
@@ -297,16 +297,17 @@ void gyre_watchdog_init(gyre_runtime *runtime)
 static gyre_status start_thread(gyre_runtime *runtime)
 {
     struct gyre_watchdog *watchdog = &runtime->watchdog;
+    gyre_status status = GYRE_OK;
     pthread_mutex_lock(&watchdog->lock);
     if (!watchdog->runs)
         make_room(runtime, watchdog);
     if (!watchdog->runs)
-        watchdog->runs = gyre_thread_start(&watchdog->thread, NULL, watch, runtime) == 0;
+        status = gyre_thread_need(&watchdog->thread, watch, runtime, "for the watchdog");
+    watchdog->runs = status == GYRE_OK;
     watchdog->look = true; /* its pause may be too long for the new kernel */
     pthread_cond_broadcast(&watchdog->changed);
-    bool runs = watchdog->runs;
     pthread_mutex_unlock(&watchdog->lock);
-    return runs ? GYRE_OK : gyre_error_set(GYRE_EXHAUSTED, "no thread for the watchdog");
+    return status;
 }
 
 gyre_status gyre_watchdog_need(gyre_kernel *kernel)

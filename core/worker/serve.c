@@ -15,8 +15,8 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/base/thread.h"
 #include "core/isolation/keeper.h"
-#include "gyre/thread.h"
 
 #define LOOK_NS 20000000
 
@@ -137,7 +137,10 @@ static gyre_status start_connection(struct gyre_parcel *parcel)
     int socket = gyre_parcel_take_descriptor(parcel);
     if (gyre_parcel_operation(parcel) != GYRE_PARCEL_CONNECT || socket < 0)
         return worker_nonsense();
-    if (gyre_thread_start(&thread, NULL, serve_connection, (void *)(intptr_t)socket) != 0) {
+    gyre_status status = gyre_thread_need(&thread, serve_connection, (void *)(intptr_t)socket,
+                                          "for calls to the worker process");
+    if (status != GYRE_OK) {
+        worker_log(NULL, GYRE_LOG_ERROR, gyre_error_text());
         close(socket); /* the caller is told that nobody answers */
         return GYRE_OK;
     }
@@ -157,10 +160,13 @@ static void *watch_device(void *argument)
 static gyre_status start_watch(void)
 {
     pthread_t thread;
-    if (gyre_thread_start(&thread, NULL, watch_device, NULL) != 0)
-        return gyre_error_set(GYRE_EXHAUSTED, "no thread to watch the device");
-    pthread_detach(thread);
-    return GYRE_OK;
+    gyre_status status =
+        gyre_thread_need(&thread, watch_device, NULL, "to watch the device of the worker process");
+    if (status == GYRE_OK)
+        pthread_detach(thread);
+    else
+        worker_log(NULL, GYRE_LOG_ERROR, gyre_error_text());
+    return status;
 }
 
 void worker_serve(int control)

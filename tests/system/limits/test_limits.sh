@@ -157,6 +157,52 @@ else
     echo "left out: another user cannot run $GYRE"
 fi
 
+# a limit of processes and threads, which counts those of a user: of one who has no others
+nobody_else=$((100000 + $$))
+# few COUNT ARGUMENT...: `gyre` of somebody who may have so many.
+few()
+{
+    local count="$1"
+    shift
+    code=0
+    # shellcheck disable=SC2016 # for the shell inside
+    HOME="$folder/home" XDG_CACHE_HOME="$folder/few" setpriv --reuid "$nobody_else" --regid 65534 --clear-groups \
+        bash -c 'ulimit -u "$1" && shift && exec "$@"' bash "$count" "$GYRE" "$@" </dev/null \
+        >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")"
+    err="$(<"$folder/err")"
+    called="ulimit -u $count; gyre $*"
+}
+mkdir -m 777 "$folder/few"
+few 1 call --backend cpu "$kept" 1
+if [[ "$err" == *"Resource temporarily unavailable"* ]]; then
+    exits 3
+    says "; raise the limit of processes and threads (ulimit -u, or the container's)"
+    few 1 doctor
+    prints "cannot be tried: cannot start '"
+    checks=$((checks + 1))
+    [[ "$out" != *"install the libclang"* ]] || fail "expected no blame of what is there"
+    told=''
+    for count in {2..16}; do
+        few "$count" call --backend cpu --set backend.cpu.isolation=process "$kept" 1
+        checks=$((checks + 1))
+        ((code < 126)) || fail "expected an answer or a sentence, not the end by a signal"
+        told+="$err"
+    done
+    for whom in "to watch the device of the worker process" "for calls to the worker process" "for the watchdog"; do
+        err="$told" says "no thread $whom: Resource temporarily unavailable; raise the limit of processes"
+    done
+    # PoCL ends its process where it finds no thread: also when all was well under other limits
+    few 500 call --backend opencl "$same" 1
+    if ((code == 0)); then
+        few 2 call --backend opencl "$same" 1
+        exits 3
+        says "Resource temporarily unavailable"
+    fi
+else
+    echo "left out: a limit of processes has no effect here"
+fi
+
 # a handler that never returns: the deadline of the call, then that of the stop, and the command ends
 start="$SECONDS"
 call --timeout 100 --set kernel.default.stop_timeout_ms=200 "$folder/loop.gyre.c" 1

@@ -2,6 +2,7 @@
 /* Which backends there are, what a probe in a child makes of each, what is remembered, and what is chosen. */
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/registry/probe.h"
 #include "core/registry/registry.h"
 #include "core/registry/verdict.h"
 #include "gyre/waiting.h"
@@ -11,7 +12,9 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SETTINGS_MAX = 24 };
@@ -232,6 +235,34 @@ START_TEST(verdict_is_remembered_until_a_parameter_changes)
     set("backend.m.other=changed");
     ck_assert(!judge("m")->remembered);
     ck_assert_int_eq(probes("m"), 2);
+}
+END_TEST
+
+/* PoCL, say, aborts where a limit leaves no threads: neither that nor its good days are true for other programs. */
+START_TEST(verdict_is_remembered_for_the_limits_it_was_made_under)
+{
+    struct rlimit before, lower;
+    set("backend.m.library=" GYRE_TEST_PLUGINS
+        "moody.so"); /* it counts nothing: a file that it wrote has changed */
+    set("backend.m.mood=works");
+    judge("m");
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    lower = (struct rlimit){before.rlim_cur - 1, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &lower), 0);
+    ck_assert(!judge("m")->remembered);
+    ck_assert(judge("m")->remembered);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert(judge("m")->remembered);
+}
+END_TEST
+
+START_TEST(verdict_by_crash_expires)
+{
+    const gyre_parameter crashes = {.key = "mood", .value = "crashes", .origin = "test"};
+    struct gyre_verdict verdict;
+    gyre_probe_run(GYRE_TEST_PLUGINS "moody.so", &crashes, 1, UINT64_C(20000000000), &verdict);
+    ck_assert_says(verdict.reason, "crashed while it was probed");
+    ck_assert_int_gt(verdict.expires, (int64_t)time(NULL));
 }
 END_TEST
 
@@ -583,6 +614,8 @@ int main(void)
     tcase_add_test(tcase, disabled_backend_is_listed_and_never_probed);
     tcase_add_test(tcase, listing_probes_nothing);
     tcase_add_test(tcase, verdict_is_remembered_until_a_parameter_changes);
+    tcase_add_test(tcase, verdict_is_remembered_for_the_limits_it_was_made_under);
+    tcase_add_test(tcase, verdict_by_crash_expires);
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);
     tcase_add_test(tcase, verdict_is_forgotten_when_the_plugin_changes);
     tcase_add_test(tcase, verdict_is_forgotten_when_what_it_watches_changes);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting threads, and the sentence where none is to be had. No state. */
+#include "core/base/thread.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "gyre/thread.h"
+
+const char *gyre_limit_remedy(int error)
+{
+    if (error == EAGAIN)
+        return "; raise the limit of processes and threads (ulimit -u, or the container's)";
+    return error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "";
+}
+
+gyre_status gyre_thread_need(pthread_t *thread, void *(*run)(void *argument), void *argument,
+                             const char *purpose, ...)
+{
+    char what[128];
+    va_list args;
+    const int error = gyre_thread_start(thread, NULL, run, argument);
+    if (!error)
+        return GYRE_OK;
+    va_start(args, purpose);
+    vsnprintf(what, sizeof what, purpose, args);
+    va_end(args);
+    return gyre_error_set(GYRE_EXHAUSTED, "no thread %s: %s%s", what, strerror(error),
+                          gyre_limit_remedy(error));
+}
