@@ -80,7 +80,7 @@ void gyre_witness_compare(gyre_kernel *kernel, const gyre_queue *queue, uint64_t
     if (kernel->checkpoints->differing++ == 0)
         gyre_runtime_log(
             kernel->runtime, GYRE_LOG_WARNING,
-            "the handler of kernel '%s' is not deterministic: request %llu of queue '%s' was handled "
+            "the handler of kernel '%s' is not deterministic: the request with index %llu of queue '%s' was handled "
             "again after a crash, and %s; its state may not be what it was: take times and random "
             "numbers from the message",
             kernel->name, (unsigned long long)index, queue->name, what);

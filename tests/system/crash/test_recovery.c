@@ -81,8 +81,12 @@ static void stream_over_poison(uint32_t blocks, uint64_t count, const uint64_t *
         if (poison)
             require(completion.failure_code == -10 && strstr(completion.failure_text, "signal 11"));
     }
-    for (const uint64_t *place = places; place != next; place++)
+    for (const uint64_t *place = places; place != next; place++) {
+        char told[64];
         require_letter(queue, *place);
+        snprintf(told, sizeof told, "the request with index %llu is failed", (unsigned long long)*place);
+        require(log_lines_with(told) == 1);
+    }
     require(info_of(kernel).condemned == (uint32_t)(next - places));
     require(log_lines_with("is failed, because its handler took the worker process down 3 times") ==
             (size_t)(next - places));

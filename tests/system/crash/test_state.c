@@ -611,7 +611,7 @@ static void a_handler_that_is_not_deterministic_is_pointed_out(void)
         must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
                        soon()));
     }
-    require(log_lines_with("request 0 of queue 'stray_actor' was handled again after a crash, "
+    require(log_lines_with("the request with index 0 of queue 'stray_actor' was handled again after a crash, "
                            "and has another 'now_ns' in its reply") == 1);
     gyre_close(runtime);
     stream_with_crashes(open_with("kernel.default.checkpoint_ms=0", NULL), 2000, 500, 100);
