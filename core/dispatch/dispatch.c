@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/isolation/proxy.h"
 #include "core/loader/loader.h"
+#include "gyre/waiting.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -147,6 +148,13 @@ static gyre_status open_here(struct gyre_dispatch *dispatch, const struct gyre_c
     return settle_out(dispatch->name, "device_open", status, dispatch->device != NULL);
 }
 
+/* One that did not answer in time kept somebody waiting for as long as is allowed, and would again. */
+static bool may_try(const struct gyre_candidate *candidate, int worker, uint64_t begun_ns)
+{
+    return worker == 1 || (candidate->replaced && worker <= WORKERS_TO_OPEN &&
+                           gyre_clock_ns() - begun_ns < candidate->worker_timeout_ns);
+}
+
 static gyre_status open_in_worker(struct gyre_dispatch *dispatch, const struct gyre_candidate *candidate)
 {
     const struct gyre_proxy_desc desc = {.backend = candidate->name,
@@ -160,8 +168,8 @@ static gyre_status open_in_worker(struct gyre_dispatch *dispatch, const struct g
                                          .log_context = dispatch->host.log_context};
     dispatch->ops = &gyre_proxy_ops;
     gyre_status status = GYRE_LOST;
-    for (int worker = 1; status == GYRE_LOST && worker <= (candidate->replaced ? WORKERS_TO_OPEN : 1);
-         worker++) {
+    const uint64_t begun = gyre_clock_ns();
+    for (int worker = 1; status == GYRE_LOST && may_try(candidate, worker, begun); worker++) {
         if (worker > 1 && desc.log)
             desc.log(desc.log_context, GYRE_LOG_WARNING, gyre_error_text());
         gyre_error_clear();

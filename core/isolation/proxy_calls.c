@@ -201,7 +201,12 @@ static gyre_status give_up(gyre_device *device, const struct proxy_call *call, u
     char reason[GYRE_KEEPER_REASON_SIZE];
     snprintf(reason, sizeof reason, "it did not answer '%s' in time", operation_word(call->operation));
     mark_down(device, incarnation, status == GYRE_TIMEOUT ? reason : NULL);
-    if (status == GYRE_LOST || status == GYRE_TIMEOUT)
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(GYRE_LOST,
+                              "the worker process of backend '%s' did not answer '%s' in time, and is ended "
+                              "(backend.%s.worker_timeout_ms)",
+                              device->backend, operation_word(call->operation), device->backend);
+    if (status == GYRE_LOST)
         return gyre_error_set(GYRE_LOST, "the worker process of backend '%s' died during '%s'",
                               device->backend, operation_word(call->operation));
     return status;

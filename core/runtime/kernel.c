@@ -159,12 +159,12 @@ static void free_kernel(gyre_kernel *kernel)
     pthread_mutex_lock(&kernel->lock);
     kernel->end.leaving = true;
     gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
-    const bool stays = kernel->resident != NULL;
-    if (stays)
+    if (kernel->resident)
         gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
     while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
            __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
         pthread_cond_wait(&kernel->changed, &kernel->lock);
+    const bool stays = kernel->resident != NULL; /* not when its worker died while this waited */
     pthread_mutex_unlock(&kernel->lock);
     gyre_error_let_go();
     if (stays) {

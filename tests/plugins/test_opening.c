@@ -2,7 +2,8 @@
 /*
  * A backend that takes long to be probed, or to open its device, holds up those who want that device and nobody
  * else: meanwhile a kernel is launched on another backend, answers, and ends. Those who want it get the same
- * device, opened once; where opening fails for the first of them, the next one tries for himself.
+ * device, opened once; where opening fails for the first of them, the next one tries for himself. A worker process
+ * that hangs there is not tried again.
  */
 #include "gyre/gyre.h"
 #include "tally.h"
@@ -23,7 +24,7 @@ static const char slow_library[] = "backend.slow.library=" GYRE_TEST_PLUGINS "sl
 
 struct scene {
     const char *slow;    /* the operation that takes long */
-    const char *refuses; /* setting with which the first device_open fails; NULL: none does */
+    const char *setting; /* one more, with which the first device_open fails, say; NULL: none */
     int opens;           /* how often that operation is called */
     int failures;        /* askers who get no device */
     char folder[32], gate[48], reached[48];
@@ -43,8 +44,8 @@ static void expect(int condition, const struct scene *scene, const char *what)
     if (condition)
         return;
     problems++;
-    fprintf(stderr, "slow %s%s: %s: %s\n", scene->slow, scene->refuses ? ", refused once" : "", what,
-            gyre_error_text());
+    fprintf(stderr, "slow %s, %s: %s: %s\n", scene->slow, scene->setting ? scene->setting : "nothing else",
+            what, gyre_error_text());
 }
 
 static void open_scene(struct scene *scene)
@@ -69,7 +70,8 @@ static void open_scene(struct scene *scene)
                                     slow,
                                     gate,
                                     reached,
-                                    scene->refuses,
+                                    "backend.slow.worker_timeout_ms=500",
+                                    scene->setting,
                                     NULL};
     const gyre_open_desc desc = {.size = sizeof desc, .settings = settings};
     expect(gyre_open(&desc, &scene->runtime) == GYRE_OK, scene, "gyre_open");
@@ -166,14 +168,28 @@ static void play(struct scene *scene)
     close_scene(scene);
 }
 
+/* Whoever waits for a worker that hangs waits once, and is told what it was. */
+static void play_hang(void)
+{
+    struct scene scene = {.slow = "device_open", .setting = "backend.slow.isolation=process"};
+    struct asker asker = {.scene = &scene};
+    open_scene(&scene);
+    ask(&asker);
+    expect(asker.status == GYRE_LOST && strstr(asker.text, "did not answer 'device_open' in time"), &scene,
+           asker.text);
+    expect(count_reached(&scene) == 1, &scene, "a hang was tried again");
+    close_scene(&scene);
+}
+
 int main(void)
 {
     static struct scene scenes[] = {
         {.slow = "probe", .opens = 1},
         {.slow = "device_open", .opens = 1},
-        {.slow = "device_open", .refuses = "backend.slow.refuses=once", .opens = 2, .failures = 1}};
+        {.slow = "device_open", .setting = "backend.slow.refuses=once", .opens = 2, .failures = 1}};
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes && problems == 0; i++)
         play(&scenes[i]);
+    play_hang();
     printf("%d problems\n", problems);
     return problems != 0;
 }
