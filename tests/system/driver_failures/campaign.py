@@ -25,6 +25,7 @@ import sys
 import tempfile
 
 LIFE_S = 100
+NOT_GOOD = 2  # the exit code of a program whose life was not good
 KINDS = {  # what a call answers: (code of cuda.h, its name, its text)
     "transient": (802, "CUDA_ERROR_SYSTEM_NOT_READY", "system not yet initialized"),
     "resource": (2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
@@ -87,6 +88,13 @@ class Life:
             output.seek(0)
             self.text = output.read().decode(errors="replace")
         self.lines = self.text.splitlines()
+
+    def ends(self):
+        return [line for line in self.lines if line.startswith("life ")]
+
+    def misses_its_code(self):
+        """Whether it ended otherwise than its last line tells."""
+        return self.code != (0 if all(end == "life good" for end in self.ends()) else NOT_GOOD)
 
     def steps(self):
         for line in self.lines:
@@ -163,7 +171,7 @@ def judge_sentences(life, call, kind):
 def judge(life, call, kind, worker):
     if life.code is None:
         yield f"hangs: killed after {LIFE_S} s"
-    elif life.code != 0:
+    elif life.misses_its_code():
         yield f"ended with {life.code}"
     fired = "as it was told to" in life.text
     yield from complaints(life, call)
@@ -174,7 +182,7 @@ def judge(life, call, kind, worker):
             yield "the load of another kernel fails: " + line
     if not worker:
         yield from judge_sentences(life, call, kind)
-    ends = [line for line in life.lines if line.startswith("life ")]
+    ends = life.ends()
     allowed = ["life good"]
     if kind in FATAL and not worker:
         allowed.append("life failed" if call in STARTS else "life lost")
@@ -210,7 +218,7 @@ def live_without(program, call):
         findings.append("it is optional, and life is not good")
     if call not in OPTIONAL and f"is too old: it has no {call}" not in life.text:
         findings.append("the driver is too old without it, and nobody says so")
-    if life.code != 0:
+    if life.misses_its_code():
         findings.append(f"ended with {life.code}")
     return f"without {call}", True, findings, life
 
