@@ -5,6 +5,7 @@
  */
 #include "checker.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -13,9 +14,14 @@ struct body {
     size_t function;
 };
 
-static void refuse_at(struct checker *checker, CXCursor cursor, const char *text)
+void refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
 {
     struct place place = place_of(clang_getCursorLocation(cursor));
+    char text[sizeof((struct finding *)NULL)->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     report_refuse(&checker->report, "check", &place, "%s", text);
 }
 

@@ -60,6 +60,10 @@ struct checker {
 void checker_run(struct checker *checker, const char *path, const char *text, size_t text_size,
                  const char *headers);
 
+/** A rule is broken where the cursor is. */
+void refuse_at(struct checker *checker, CXCursor cursor, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* ---- places.c ---- */
 
 /** Where it takes effect, for messages: macro bodies count as where the macro is used. */

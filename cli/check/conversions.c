@@ -59,11 +59,9 @@ static void check_pointer(struct checker *checker, CXCursor conversion, CXCursor
     CXType to = type_of(conversion);
     if (to.kind != CXType_Pointer || is_void_pointer(to) || !is_void_pointer(type_of(from)))
         return;
-    struct place place = place_of(clang_getCursorLocation(from));
-    report_refuse(
-        &checker->report, "check", &place,
-        "a pointer to void becomes one to another type: C++, as which CUDA compiles kernels, wants a "
-        "cast for that, as in `(u32 *)x` or `(const GYRE_GLOBAL u32 *)x`");
+    refuse_at(checker, from,
+              "a pointer to void becomes one to another type: C++, as which CUDA compiles kernels, wants a "
+              "cast for that, as in `(u32 *)x` or `(const GYRE_GLOBAL u32 *)x`");
 }
 
 /* ---- enumerations ---- */
@@ -115,13 +113,11 @@ static void check_enumeration(struct checker *checker, CXCursor conversion, CXCu
     CXType to = type_of(conversion);
     if (to.kind != CXType_Enum || is_of(checker, from, clang_getTypeDeclaration(to)))
         return;
-    struct place place = place_of(clang_getCursorLocation(from));
     spell_type(conversion, name, sizeof name);
-    report_refuse(
-        &checker->report, "check", &place,
-        "a number becomes an enumeration: C++, as which CUDA compiles kernels, wants a cast for that: "
-        "`(%s)(...)`",
-        name);
+    refuse_at(checker, from,
+              "a number becomes an enumeration: C++, as which CUDA compiles kernels, wants a cast for that: "
+              "`(%s)(...)`",
+              name);
 }
 
 /* `++` and `--` begin or end an expression; `*pointer` is a unary operator, too. */
@@ -145,13 +141,11 @@ void check_change(struct checker *checker, CXCursor operation)
     if (type_of(operation).kind != CXType_Enum ||
         (clang_getCursorKind(operation) == CXCursor_UnaryOperator && !counts_up_or_down(checker, operation)))
         return;
-    struct place place = place_of(clang_getCursorLocation(operation));
     spell_type(operation, name, sizeof name);
-    report_refuse(
-        &checker->report, "check", &place,
-        "arithmetic on an enumeration: C++, as which CUDA compiles kernels, has none: use a u32, or a "
-        "cast, as in `x = (%s)(x + 1)`",
-        name);
+    refuse_at(checker, operation,
+              "arithmetic on an enumeration: C++, as which CUDA compiles kernels, has none: use a u32, or a "
+              "cast, as in `x = (%s)(x + 1)`",
+              name);
 }
 
 /* ---- texts ---- */
@@ -181,10 +175,9 @@ static void check_text(struct checker *checker, CXCursor parent, CXCursor conver
         clang_getCursorKind(strip_conversions(from)) != CXCursor_StringLiteral ||
         takes_literals(checker, parent))
         return;
-    struct place place = place_of(clang_getCursorLocation(from));
-    report_refuse(&checker->report, "check", &place,
-                  "a pointer to a text: in OpenCL C texts lie in constant memory: declare an array, as in "
-                  "`GYRE_CONSTANT u8 name[6] = \"hello\";` at file scope, and use it by its name");
+    refuse_at(checker, from,
+              "a pointer to a text: in OpenCL C texts lie in constant memory: declare an array, as in "
+              "`GYRE_CONSTANT u8 name[6] = \"hello\";` at file scope, and use it by its name");
 }
 
 /* Of a literal as libclang spells it: `\n`, `\"`, and three octal digits are one byte each. */
@@ -292,9 +285,8 @@ void check_sizeof(struct checker *checker, CXCursor expression)
     const CXCursor operand = strip_conversions(parts.cursors[0]);
     if (clang_getCursorKind(operand) != CXCursor_CharacterLiteral && !is_truth_value(checker, operand))
         return;
-    struct place place = place_of(clang_getCursorLocation(expression));
-    report_refuse(
-        &checker->report, "check", &place,
+    refuse_at(
+        checker, expression,
         "the size of a letter or of a truth value, which is 4 in C and 1 in C++, as which CUDA compiles "
         "kernels: name the type, as in `sizeof(u8)`");
 }

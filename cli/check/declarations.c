@@ -110,13 +110,11 @@ void check_hidden(struct checker *checker, CXCursor reference)
     CXCursor outer = hiding_struct(declared);
     if (clang_Cursor_isNull(outer) || is_inside(reference, outer))
         return;
-    struct place place = place_of(clang_getCursorLocation(reference));
     take_string(clang_getCursorSpelling(declared), name, sizeof name);
-    report_refuse(
-        &checker->report, "check", &place,
-        "'%s' was declared inside of a struct, where C++, as which CUDA compiles kernels, keeps it: "
-        "declare its type before the struct",
-        name);
+    refuse_at(checker, reference,
+              "'%s' was declared inside of a struct, where C++, as which CUDA compiles kernels, keeps it: "
+              "declare its type before the struct",
+              name);
 }
 
 struct attributes {
@@ -143,16 +141,15 @@ static enum CXChildVisitResult find_attributes(CXCursor cursor, CXCursor parent,
 void check_attributes(struct checker *checker, CXCursor cursor)
 {
     struct attributes found = {0, 0, 0};
-    struct place place = place_of(clang_getCursorLocation(cursor));
     const enum CXCursorKind kind = clang_getCursorKind(cursor);
     const char *word = kind == CXCursor_UnionDecl ? "union" : kind == CXCursor_EnumDecl ? "enum" : "struct";
     clang_visitChildren(cursor, find_attributes, &found);
     const bool packed = found.packed > found.last_member;
     if (packed || found.aligned > found.last_member)
-        report_refuse(&checker->report, "check", &place,
-                      "'%s' behind the members, where CUDA's compiler does not see it, so that sizes "
-                      "differ: write it before the name, as in `%s __attribute__((%s)) name {`",
-                      packed ? "packed" : "aligned", word, packed ? "packed" : "aligned(16)");
+        refuse_at(checker, cursor,
+                  "'%s' behind the members, where CUDA's compiler does not see it, so that sizes "
+                  "differ: write it before the name, as in `%s __attribute__((%s)) name {`",
+                  packed ? "packed" : "aligned", word, packed ? "packed" : "aligned(16)");
 }
 
 struct twin {
@@ -178,16 +175,14 @@ void check_typedef(struct checker *checker, CXCursor cursor)
 {
     struct twin twin = {clang_getNullCursor(), ""};
     CXType type = clang_getCanonicalType(clang_getTypedefDeclUnderlyingType(cursor));
-    struct place place = place_of(clang_getCursorLocation(cursor));
     take_string(clang_getCursorSpelling(cursor), twin.name, sizeof twin.name);
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_twin, &twin);
     if (!checker->macro_is_broken && !clang_Cursor_isNull(twin.found) &&
         !clang_equalCursors(clang_getCanonicalCursor(clang_getTypeDeclaration(type)), twin.found))
-        report_refuse(
-            &checker->report, "check", &place,
-            "the name '%s' is that of another struct, union or enum as well, of which C++ makes one: "
-            "choose another",
-            twin.name);
+        refuse_at(checker, cursor,
+                  "the name '%s' is that of another struct, union or enum as well, of which C++ makes one: "
+                  "choose another",
+                  twin.name);
 }
 
 /* GYRE_PROTOCOL counts its messages in such a struct, with one member before theirs. */
@@ -197,41 +192,35 @@ void check_struct(struct checker *checker, CXCursor cursor)
 {
     char name[128];
     unsigned members = 0;
-    struct place place = place_of(clang_getCursorLocation(cursor));
     if (!clang_isCursorDefinition(cursor))
         return;
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_attributes(checker, cursor);
     clang_visitChildren(cursor, count_member, &members);
     if (members == 1 && strncmp(name, protocol_prefix, sizeof protocol_prefix - 1) == 0)
-        report_refuse(
-            &checker->report, "check", &place,
-            "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
-            "TAKES(deposit, balance)`",
-            name + sizeof protocol_prefix - 1);
+        refuse_at(checker, cursor,
+                  "protocol '%s' has no messages: its list names at least one, as in `#define DESK(TAKES) "
+                  "TAKES(deposit, balance)`",
+                  name + sizeof protocol_prefix - 1);
     else if (members == 0)
-        report_refuse(
-            &checker->report, "check", &place,
-            "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "
-            "FIELD(u32, number)`; where nothing is sent or kept, a kernel names gyre_none",
-            name);
+        refuse_at(checker, cursor,
+                  "'%s' has no fields: a message or struct has at least one, as in `#define REQUEST(FIELD) "
+                  "FIELD(u32, number)`; where nothing is sent or kept, a kernel names gyre_none",
+                  name);
 }
 
 void check_member(struct checker *checker, CXCursor cursor)
 {
     char name[128];
-    struct place place = place_of(clang_getCursorLocation(cursor));
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
     check_type(checker, cursor, clang_getCursorType(cursor), "member");
     if (clang_Cursor_isBitField(cursor))
-        report_refuse(&checker->report, "check", &place,
-                      "bit-field '%s': OpenCL C has none: use masks and shifts of a u32", name);
+        refuse_at(checker, cursor, "bit-field '%s': OpenCL C has none: use masks and shifts of a u32", name);
     if (clang_getCursorType(cursor).kind == CXType_IncompleteArray)
-        report_refuse(
-            &checker->report, "check", &place,
-            "array '%s' without a length: give it one; what varies in length goes into the tail of a "
-            "message, or into a buffer",
-            name);
+        refuse_at(checker, cursor,
+                  "array '%s' without a length: give it one; what varies in length goes into the tail of a "
+                  "message, or into a buffer",
+                  name);
 }
 
 /* The array itself, or one that a pointer leads to. */
@@ -485,10 +474,9 @@ static void check_form(struct checker *checker, CXCursor cursor, const struct pl
 void check_inner_function(struct checker *checker, CXCursor cursor)
 {
     char name[128];
-    struct place place = place_of(clang_getCursorLocation(cursor));
     take_string(clang_getCursorSpelling(cursor), name, sizeof name);
-    report_refuse(
-        &checker->report, "check", &place,
+    refuse_at(
+        checker, cursor,
         "function '%s' is declared inside of another, where it cannot be GYRE_HELPER: declare it at file "
         "scope",
         name);

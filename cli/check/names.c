@@ -101,8 +101,7 @@ void check_name(struct checker *checker, CXCursor declaration)
         where = "a macro in OpenCL C";
     if (!name[0] || !where)
         return;
-    struct place place = place_of(clang_getCursorLocation(declaration));
-    report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, where);
+    refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, where);
 }
 
 static bool begins_with(const char *name, const char *beginning)
@@ -146,8 +145,7 @@ void check_global_name(struct checker *checker, CXCursor declaration)
         whose = "that of a macro of CUDA";
     if (!whose)
         return;
-    struct place place = place_of(clang_getCursorLocation(declaration));
-    report_refuse(&checker->report, "check", &place, "the name '%s' is %s: choose another", name, whose);
+    refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, whose);
 }
 
 struct switch_walk {
@@ -174,11 +172,10 @@ static enum CXChildVisitResult visit_part(CXCursor cursor, CXCursor parent, CXCl
         clang_visitChildren(cursor, find_variable, walk);
     if ((kind != CXCursor_CaseStmt && kind != CXCursor_DefaultStmt) || !walk->variable[0])
         return CXChildVisit_Continue;
-    struct place place = place_of(clang_getCursorLocation(cursor));
-    report_refuse(&walk->checker->report, "check", &place,
-                  "this case jumps over the value of '%s', which C++ forbids: "
-                  "put braces around the case that declares it",
-                  walk->variable);
+    refuse_at(walk->checker, cursor,
+              "this case jumps over the value of '%s', which C++ forbids: "
+              "put braces around the case that declares it",
+              walk->variable);
     return CXChildVisit_Break;
 }
 
@@ -244,9 +241,8 @@ static enum CXChildVisitResult visit_case(CXCursor cursor, CXCursor parent, CXCl
         return CXChildVisit_Recurse;
     clang_visitChildren(cursor, take_first, &value);
     if (!fits(strip_conversions(value), cases->type)) {
-        struct place place = place_of(clang_getCursorLocation(cursor));
-        report_refuse(
-            &cases->checker->report, "check", &place,
+        refuse_at(
+            cases->checker, cursor,
             "the value of this case does not fit the type of the switch, which C++ and so CUDA's compiler "
             "does not take: write a cast, of the switch's expression or of the value");
     }
@@ -287,9 +283,8 @@ static enum CXChildVisitResult visit_declared(CXCursor cursor, CXCursor parent, 
     for (unsigned i = 0; loop->in_braces && i < loop->count; i++) {
         if (strcmp(loop->names[i], name) != 0)
             continue;
-        struct place place = place_of(clang_getCursorLocation(cursor));
-        report_refuse(
-            &loop->checker->report, "check", &place,
+        refuse_at(
+            loop->checker, cursor,
             "'%s' is the name of a variable in the head of this loop, which C++ does not let its braces "
             "have again: choose another",
             name);

@@ -109,10 +109,10 @@ const struct gyre_config_value *gyre_config_section(const struct gyre_config *co
 const char *const *gyre_config_names(const struct gyre_config *config, enum gyre_section_kind kind,
                                      size_t *count);
 
-/** Sentences about what was ignored, with their place. */
 /** Whether anything is configured that would put checkpoints back: workers, or a journal. */
 bool gyre_config_may_put_back(const struct gyre_config *config);
 
+/** Sentences about what was ignored, with their place. */
 const char *const *gyre_config_warnings(const struct gyre_config *config, size_t *count);
 /** Every drop-in found, by file name, then by folder. */
 const struct gyre_config_manifest *gyre_config_manifests(const struct gyre_config *config, size_t *count);
