@@ -6,7 +6,6 @@
 #include "cli/bench/bench.h"
 
 #include <fnmatch.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

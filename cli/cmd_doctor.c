@@ -3,8 +3,6 @@
  * gyre doctor: whether Gyre can work here, and what dead processes left behind. Reads only, unless it is told
  * to clean up; it then removes what nobody living uses, and nothing else.
  */
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/cli.h"
 #include "cli/doctor.h"

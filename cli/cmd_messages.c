@@ -4,7 +4,6 @@
 #include "cli/type_list.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "core/ring/slot.h"
 

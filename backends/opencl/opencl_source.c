@@ -6,7 +6,6 @@
  */
 #include "opencl_source.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,12 +5,8 @@
  */
 #include "cli/bench/bench.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/base/process.h"

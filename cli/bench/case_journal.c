@@ -6,7 +6,6 @@
  */
 #include "cli/bench/bench.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

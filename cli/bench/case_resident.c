@@ -3,7 +3,6 @@
 #include "cli/bench/bench.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

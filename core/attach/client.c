@@ -8,8 +8,6 @@
  * can only be read here; its doorbell is rung by the server.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  */
 #include "core/config/effective.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "core/base/files.h"
 #include "core/pipeline/internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A path as a C string literal. */
 static void write_quoted(FILE *out, const char *path)

@@ -12,7 +12,6 @@
 #include "core/base/places.h"
 #include "core/registry/probe.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/thread.h"

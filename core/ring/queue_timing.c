@@ -11,7 +11,6 @@
  */
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/info.h"

@@ -8,8 +8,6 @@
 #include "core/ring/queue_inside.h"
 
 #include <sched.h>
-#include <string.h>
-#include <time.h>
 
 #include "core/base/error.h"
 #include "core/base/fault.h"

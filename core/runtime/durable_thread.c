@@ -7,7 +7,6 @@
 #include "core/runtime/durable.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/error.h"
 #include "core/base/thread.h"

@@ -7,7 +7,6 @@
  * One thread at a time takes the device side up (`starting`) or down (`ending`); others that want it down
  * wait for that one and share its result.
  */
-#include <stdlib.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"

@@ -7,7 +7,6 @@
  * Runs in the thread that has `starting`. Lock: kernel->lock where the table is written, not while the device
  * works.
  */
-#include <string.h>
 #include <time.h>
 
 #include "core/base/error.h"

@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"

@@ -3,7 +3,6 @@
 #include "core/state/store.h"
 
 #include <stdlib.h>
-#include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -3,8 +3,6 @@
  * Launching in the worker: the control region is mapped from the core's descriptor, handles are looked up by
  * their numbers. No locks of its own.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
