@@ -363,9 +363,12 @@ static int open_and_compile(const cli_context *cli, uint32_t ordinal, const char
 {
     gyre_runtime *runtime = NULL;
     struct gyre_dispatch *device;
+    char name[GYRE_KERNEL_NAME_MAX];
+    gyre_kernel_guess_name(cli->operands.items[0], name, sizeof name);
     int code = cli_fail_unless_ok(cli_open(cli, &runtime));
     if (code == CLI_OK)
-        code = cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, ordinal, &device));
+        code = cli_fail_unless_device(runtime,
+                                      gyre_kernel_device(runtime, name, cli->backend, ordinal, &device));
     if (code == CLI_OK)
         code = check_architecture(device, architecture);
     if (code == CLI_OK)

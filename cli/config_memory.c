@@ -11,11 +11,13 @@
 #include "core/runtime/tools.h"
 
 struct memory_list {
+    gyre_runtime *runtime;
     const struct gyre_config *config;
+    const char *backend; /* NULL: as configured */
     struct gyre_dispatch *device;
     const struct gyre_build *build;
     const char *source;
-    char name[GYRE_KERNEL_NAME_MAX]; /* whose options the build has */
+    char name[GYRE_KERNEL_NAME_MAX]; /* whose device and options the build has */
     cli_table *table;
     json_t *json;
 };
@@ -103,15 +105,20 @@ static gyre_status build_for(const struct memory_list *list, const char *name, s
 
 static gyre_status add_as_launched(const struct memory_list *list, const gyre_kernel_record *record)
 {
-    struct gyre_build *own = NULL;
-    if (gyre_kernel_same_options(list->config, list->name, record->name))
+    struct gyre_build *build = NULL;
+    struct memory_list own = *list;
+    if (strcmp(gyre_kernel_backend(list->config, list->name, list->backend),
+               gyre_kernel_backend(list->config, record->name, list->backend)) == 0 &&
+        gyre_kernel_same_options(list->config, list->name, record->name))
         return add_kernel(list, record);
-    gyre_status status = build_for(list, record->name, &own);
+    gyre_status status = gyre_kernel_device(list->runtime, record->name, list->backend, 0, &own.device);
     if (status == GYRE_OK)
-        status = gyre_build_kernel(own, record->name, &record);
+        status = build_for(&own, record->name, &build);
     if (status == GYRE_OK)
-        status = add_kernel(list, record);
-    gyre_build_release(own);
+        status = gyre_build_kernel(build, record->name, &record);
+    if (status == GYRE_OK)
+        status = add_kernel(&own, record);
+    gyre_build_release(build);
     return status;
 }
 
@@ -148,15 +155,17 @@ int config_memory_print(const cli_context *cli, const char *file)
 {
     gyre_runtime *runtime = NULL;
     struct gyre_build *build = NULL;
-    struct memory_list list = {.source = file};
+    struct memory_list list = {.source = file, .backend = cli->backend};
+    gyre_kernel_guess_name(file, list.name, sizeof list.name);
     int code = cli_fail_unless_ok(cli_open(cli, &runtime));
-    if (code == CLI_OK)
-        code = cli_fail_unless_device(runtime, gyre_runtime_device(runtime, cli->backend, 0, &list.device));
     if (code == CLI_OK) {
+        list.runtime = runtime;
         list.config = gyre_runtime_config(runtime);
-        gyre_kernel_guess_name(file, list.name, sizeof list.name);
         code = cli_fail_unless_ok(gyre_queue_sections_check(list.config));
     }
+    if (code == CLI_OK)
+        code = cli_fail_unless_device(runtime,
+                                      gyre_kernel_device(runtime, list.name, cli->backend, 0, &list.device));
     if (code == CLI_OK)
         code = cli_fail_unless_ok(build_for(&list, list.name, &build));
     list.build = build;

@@ -65,6 +65,11 @@ void gyre_kernel_guess_name(const char *source, char *name, size_t size)
         snprintf(name, size, "%.*s", (int)strcspn(base, "."), base);
 }
 
+const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given)
+{
+    return given ? given : gyre_config_text(config, GYRE_SECTION_KERNEL, name, "backend");
+}
+
 uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name)
 {
     return (uint32_t)gyre_config_int(config, GYRE_SECTION_QUEUE, name, "wire");

@@ -143,6 +143,16 @@ gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint
     return status;
 }
 
+gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const char *backend, uint32_t ordinal,
+                               struct gyre_dispatch **out)
+{
+    const char *wanted = gyre_kernel_backend(runtime->config, name, backend);
+    gyre_status status = gyre_runtime_device(runtime, wanted, ordinal, out);
+    if (status == GYRE_NOT_FOUND && !backend && wanted[0])
+        gyre_config_blame(runtime->config, GYRE_SECTION_KERNEL, name, "backend", status);
+    return status;
+}
+
 bool gyre_runtime_device_failed(gyre_runtime *runtime)
 {
     pthread_mutex_lock(&runtime->lock);

@@ -71,11 +71,8 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
 /* Opens the device and builds as the section of the kernel's present name says. */
 static gyre_status build_as_configured(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
-    const char *backend = desc->backend ? desc->backend : kernel_text(kernel, "backend");
-    gyre_status status = gyre_runtime_device(kernel->runtime, backend, desc->device, &kernel->dispatch);
-    if (status == GYRE_NOT_FOUND && !desc->backend && backend[0])
-        return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "backend",
-                                 status);
+    gyre_status status =
+        gyre_kernel_device(kernel->runtime, kernel->name, desc->backend, desc->device, &kernel->dispatch);
     return status == GYRE_OK ? build_kernel(kernel, desc) : status;
 }
 
@@ -84,11 +81,9 @@ static bool built_alike(const gyre_kernel *kernel, const gyre_launch_desc *desc,
                         const char *other)
 {
     const struct gyre_config *config = kernel->runtime->config;
-    const char *key = "backend";
-    if (!desc->backend && strcmp(gyre_config_text(config, GYRE_SECTION_KERNEL, one, key),
-                                 gyre_config_text(config, GYRE_SECTION_KERNEL, other, key)) != 0)
-        return false;
-    return gyre_kernel_same_options(config, one, other);
+    return strcmp(gyre_kernel_backend(config, one, desc->backend),
+                  gyre_kernel_backend(config, other, desc->backend)) == 0 &&
+           gyre_kernel_same_options(config, one, other);
 }
 
 /* A file tells the name of its only kernel when it was built; where that name's section says so, it is built

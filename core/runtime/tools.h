@@ -23,6 +23,9 @@ const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
  */
 gyre_status gyre_runtime_device(gyre_runtime *runtime, const char *backend, uint32_t ordinal,
                                 struct gyre_dispatch **out);
+/** That of the kernel that is configured as NAME; `backend` NULL: as its section says, which is blamed where it is wrong. */
+gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const char *backend, uint32_t ordinal,
+                               struct gyre_dispatch **out);
 /** The last call of it found no such backend or device, or one that cannot start:
  * what a launch failed for. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
@@ -42,6 +45,9 @@ enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
 /** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
  * only kernel that its text seems to declare, or the file's. */
 void gyre_kernel_guess_name(const char *source, char *name, size_t size);
+/** The backend that a kernel of that name is launched on: `given` unless that is NULL, else as its section says; "": as
+ * [gyre] says. */
+const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given);
 /** The form of the messages of a kernel's main queue: the number of its word. */
 uint32_t gyre_kernel_wire(const struct gyre_config *config, const char *name);
 /** What a launch of that kernel gives the compiler: its own options, and what its settings and those of queues

@@ -127,6 +127,10 @@ run compile --backend cpu --arch sm_90 "$folder/pair.gyre.c"
 exits 3
 says "gyre: backend 'cpu' compiles for its own device only, '"
 [[ "$err" != *warning* ]] || fail "expected no warning of a setting that nobody gave"
+# for the backend that a launch would take
+run compile --set kernel.first.backend=none "$folder/pair.gyre.c:first"
+exits 3
+says "gyre: command line: there is no backend 'none'"
 run compile --backend none "$folder/pair.gyre.c"
 exits 3
 says "there is no backend 'none'"

@@ -225,6 +225,9 @@ says "command line: queue 'letters' needs "
 run config --set queue.letters.span_handles=1024 --set kernel.letters.checkpoints=true --memory "$kernels/bridged.gyre.c"
 exits 1
 says "command line: queue 'letters' of kernel 'letters': span_handles is not for a kernel with checkpoints: set it to 0 in its section"
+# ... on the backend that it would take
+run config --set kernel.large.backend=none --memory "$folder/two.gyre.c"
+says "command line: there is no backend 'none'"
 # a queue that may be of another kernel is told, and left out
 run config --set queue.other.capacity=1073741824 --set queue.other.layout=slots --memory "$kernels/bridged.gyre.c"
 exits 0
