@@ -15,6 +15,7 @@
 
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "core/runtime/tools.h"
 
 static const char ZEROS[] = "zeros:";
 
@@ -68,10 +69,16 @@ static int upload(gyre_buffer *buffer, FILE *file, const char *path, uint64_t si
     return code;
 }
 
+/* On the device that its kernel will be launched on. */
 static int allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t size,
                     gyre_buffer **out)
 {
-    gyre_status status = gyre_buffer_alloc(runtime, cli->backend, device, size, out);
+    char name[GYRE_KERNEL_NAME_MAX];
+    struct gyre_dispatch *kernels;
+    gyre_kernel_guess_name(cli->operands.items[0], name, sizeof name);
+    gyre_status status = gyre_kernel_device(runtime, name, cli->backend, device, &kernels);
+    if (status == GYRE_OK)
+        status = gyre_buffer_alloc(runtime, gyre_dispatch_backend(kernels), device, size, out);
     return cli_fail_unless_device(runtime, status);
 }
 

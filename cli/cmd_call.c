@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/call_buffers.h"
@@ -90,31 +89,18 @@ typedef struct call_run {
 
 /* ---- launching ---------------------------------------------------------------------------------------- */
 
-/* What cannot be a path of a kernel and is none is the name of one that is configured. */
-static bool is_kernel_name(const char *operand)
-{
-    struct stat info;
-    return !strpbrk(operand, "/.:") && lstat(operand, &info) != 0;
-}
-
 static gyre_status launch(call_run *call, bool inactive)
 {
-    const char *operand = call->cli->operands.items[0];
-    bool named = is_kernel_name(operand);
-    return gyre_launch(call->runtime,
-                       &(gyre_launch_desc){.size = sizeof(gyre_launch_desc),
-                                           .source = named ? NULL : operand,
-                                           .name = named ? operand : NULL,
-                                           .backend = call->cli->backend,
-                                           .device = (uint32_t)call->device,
-                                           .lanes = (uint32_t)call->lanes,
-                                           .blocks = (uint32_t)call->blocks,
-                                           .start_inactive = inactive,
-                                           .state = call->state_bytes,
-                                           .state_size = call->state_size,
-                                           .bindings = call->buffers.bindings,
-                                           .binding_count = call->buffers.bound_count},
-                       &call->kernel);
+    gyre_launch_desc desc = cli_launch(call->cli, call->cli->operands.items[0]);
+    desc.device = (uint32_t)call->device;
+    desc.lanes = (uint32_t)call->lanes;
+    desc.blocks = (uint32_t)call->blocks;
+    desc.start_inactive = inactive;
+    desc.state = call->state_bytes;
+    desc.state_size = call->state_size;
+    desc.bindings = call->buffers.bindings;
+    desc.binding_count = call->buffers.bound_count;
+    return gyre_launch(call->runtime, &desc, &call->kernel);
 }
 
 /* The exit code of a launch, which has said why. */

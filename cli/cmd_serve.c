@@ -5,8 +5,6 @@
  */
 #include <inttypes.h>
 #include <signal.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/call_buffers.h"
 #include "cli/cli.h"
@@ -49,17 +47,12 @@ struct serving {
     call_buffers buffers;
 };
 
-/* What cannot be a path of a kernel and is none is the name of one that is configured. */
 static gyre_status launch(const struct serving *serving, const char *operand)
 {
     gyre_kernel *kernel;
-    bool named = !strpbrk(operand, "/.:") && access(operand, F_OK) != 0;
-    gyre_launch_desc desc = {.size = sizeof desc,
-                             .source = named ? NULL : operand,
-                             .name = named ? operand : NULL,
-                             .backend = serving->cli->backend,
-                             .bindings = serving->buffers.bindings,
-                             .binding_count = serving->buffers.bound_count};
+    gyre_launch_desc desc = cli_launch(serving->cli, operand);
+    desc.bindings = serving->buffers.bindings;
+    desc.binding_count = serving->buffers.bound_count;
     return gyre_launch(serving->runtime, &desc, &kernel);
 }
 

@@ -2,6 +2,9 @@
 /* Opens the library the way that the global options ask for. */
 #include "cli/cli.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
 #include "core/base/error.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
@@ -25,6 +28,22 @@ gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
                                                      .backend = cli->backend,
                                                      .log = print_log},
                                    out);
+}
+
+/* What cannot be a path of a kernel and is none is the name of one that is configured. */
+static bool is_kernel_name(const char *operand)
+{
+    struct stat info;
+    return !strpbrk(operand, "/.:") && lstat(operand, &info) != 0;
+}
+
+gyre_launch_desc cli_launch(const cli_context *cli, const char *operand)
+{
+    const bool named = is_kernel_name(operand);
+    return (gyre_launch_desc){.size = sizeof(gyre_launch_desc),
+                              .source = named ? NULL : operand,
+                              .name = named ? operand : NULL,
+                              .backend = cli->backend};
 }
 
 /* --backend is one more setting, and beats the others. */

@@ -155,6 +155,11 @@ exits 0
 says "3 sent, 0 answered, 0 failed, 3 without a reply"
 called="the buffer that was written" out="$(od -An -tu4 "$folder/counts" | tr -s ' ')"
 prints " 1 0 6"
+# ... where the kernel is launched, whichever backend its section names
+run call --set "backend.other.library=gyre-$backend.so" --set kernel.count.backend=other "$kinds:count" \
+    --buffer weights="$folder/weights" --buffer counts=zeros:12 '{"value":0}' <"$nothing"
+exits 0
+says "gyre: count on other: 1 sent"
 call "$kinds:count" --buffer weights="$folder/weights" '{"value":0}' <"$nothing"
 exits 1
 says "buffer 'counts'"
