@@ -304,12 +304,20 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
  */
 gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns);
 
-/* queue_note.c; called only where queue->annotated */
+/* queue_note.c; the first two are called only where queue->annotated */
 
 /** Requests [first, end) are about to be published. The producer lock is held. */
 void gyre_queue_note_sent(gyre_queue *queue, uint64_t first, uint64_t end);
 /** Completions [first, end) are being taken; their slots are not given back yet. */
 void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end);
+
+/** Whether a device may say so of a message that it completed. */
+static inline bool gyre_outcome_is_known(uint32_t outcome)
+{
+    return outcome - GYRE_OUTCOME_REPLY <= GYRE_OUTCOME_UNHANDLED - GYRE_OUTCOME_REPLY;
+}
+/** Of completions [first, end) that are there, one of which the device told no outcome becomes a failure that says so. */
+void gyre_queue_outcomes_look(const gyre_queue *queue, uint64_t first, uint64_t end);
 
 /** The completion of `index`, if it is a failure, is shown, or taken: it says what it came of, and a request
  * that nobody handled is kept as a dead letter when it is taken. */

@@ -3,6 +3,9 @@
  * What is noted of messages besides the messages: their times, headers, and what became of failed ones. One
  * look (queue->annotated) keeps times and headers away from queues that have neither. Locks: the caller's.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "core/ring/behaviours.h"
 
 void gyre_queue_note_sent(gyre_queue *queue, uint64_t first, uint64_t end)
@@ -21,6 +24,24 @@ void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end)
     if (queue->consumer.wanted && first != end) {
         gyre_queue_info(queue, first, queue->consumer.wanted);
         queue->consumer.wanted = NULL;
+    }
+}
+
+static void refuse_outcome(gyre_slot *slot)
+{
+    gyre_failure failure = {.code = GYRE_FAILURE_OUTCOME};
+    snprintf(failure.text, sizeof failure.text, "the device told no outcome, but %u", slot->info);
+    memcpy(slot + 1, &failure, sizeof failure);
+    slot->length = sizeof failure;
+    slot->info = GYRE_OUTCOME_FAILED;
+}
+
+void gyre_queue_outcomes_look(const gyre_queue *queue, uint64_t first, uint64_t end)
+{
+    for (uint64_t index = first; index != end && gyre_reply_ready(queue, index); index++) {
+        gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
+        if (!gyre_outcome_is_known(slot->info))
+            refuse_outcome(slot);
     }
 }
 

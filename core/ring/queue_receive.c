@@ -173,6 +173,8 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
     if (__builtin_expect(queue->seals != NULL, 0))
         gyre_queue_seals_look(queue, index, index + 1);
     const gyre_slot *slot = gyre_reply_slot(queue, index);
+    if (__builtin_expect(!gyre_outcome_is_known(slot->info), 0))
+        gyre_queue_outcomes_look(queue, index, index + 1);
     uint32_t length = slot->info == GYRE_OUTCOME_REPLY ? slot->length : 0;
     if (length > queue->reply_size)
         return gyre_error_set(GYRE_INTERNAL,
@@ -381,6 +383,17 @@ static uint64_t lines_ahead(const gyre_queue *queue, size_t count)
     return count >= MANY && queue->consumer.peeked == count ? BYTES_AHEAD / queue->reply_stride : 0;
 }
 
+/* Of a message that the device told no outcome of. `readable`: bytes of a slot whose length tells nothing. */
+static void show_nonsense(gyre_queue *queue, gyre_view *view, uint32_t readable)
+{
+    if (gyre_outcome_is_known((uint32_t)view->outcome))
+        return;
+    gyre_queue_outcomes_look(queue, view->index, view->index + 1);
+    view->reply = gyre_reply_slot(queue, view->index) + 1;
+    view->outcome = GYRE_HANDLER_FAILED;
+    view->length = sizeof(gyre_failure) <= queue->reply_size ? (uint32_t)sizeof(gyre_failure) : readable;
+}
+
 /* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */
 static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
 {
@@ -405,20 +418,23 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
             __atomic_load_n(&marks[place], __ATOMIC_SEQ_CST) != GYRE_MARK_SEND)
             break;
         const uint32_t length = slot->length;
-        outcomes |= slot->info;
+        outcomes |= slot->info - GYRE_OUTCOME_REPLY; /* replies leave no bits */
         const void *payload = length <= reply_size ? gyre_reply_payload(bridge, slot, length) : slot + 1;
         views[found] = (gyre_view){.reply = payload ? payload : slot + 1,
                                    .index = index,
                                    .outcome = (gyre_completion_outcome)slot->info,
                                    .length = length <= reply_size && payload ? length : readable};
     }
+    const bool odd = outcomes >= GYRE_OUTCOME_UNHANDLED - GYRE_OUTCOME_REPLY;
+    for (size_t i = 0; __builtin_expect(odd, 0) && i < found; i++)
+        show_nonsense(queue, &views[i], readable);
     for (size_t i = 0; queue->packets && i < found; i++)
         if (views[i].outcome == GYRE_REPLIED)
             views[i].reply = gyre_packet_bytes(views[i].reply, &views[i].length);
     queue->consumer.peeking = found > 0;
     queue->consumer.peeked = found;
-    /* its bits also come of a reply and a "no reply": one look more */
-    queue->consumer.failures = (outcomes & GYRE_OUTCOME_FAILED) == GYRE_OUTCOME_FAILED;
+    /* its bit also comes of one that was dropped: one look more */
+    queue->consumer.failures = odd || (outcomes & (GYRE_OUTCOME_FAILED - GYRE_OUTCOME_REPLY)) != 0;
     if (__builtin_expect(queue->consumer.failures, 0))
         gyre_queue_show_failures(queue, first, first + found);
     for (size_t i = 0; __builtin_expect(queue->levels != NULL, 0) && i < found; i++)

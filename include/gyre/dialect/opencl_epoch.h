@@ -21,6 +21,12 @@
                                             {buffer4, epoch_.counts[4]}, {buffer5, epoch_.counts[5]},        \
                                             {buffer6, epoch_.counts[6]}, {buffer7, epoch_.counts[7]}}
 
+/*
+ * What is told of a message that failed while no lane says why: before a barrier that not all lanes meet, which
+ * is undefined here, a platform may lose what a lane said.
+ */
+#define GYRE_EPOCH_PARTED_TEXT_ "no lane tells why: did some miss a barrier?"
+
 GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch,
                                      __global gyre_device_log *log, __global gyre_control_region *control,
                                      __local gyre_block_shared *shared)
@@ -32,8 +38,8 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
     gyre->in_block = shared != 0;
     gyre->barrier_turn = 0;
     gyre->failed = 0;
-    gyre->fail_code = 0;
-    gyre->fail_text = "";
+    gyre->fail_code = GYRE_FAILURE_BARRIER;
+    gyre->fail_text = GYRE_EPOCH_PARTED_TEXT_;
     gyre->time_ns = epoch->time_ns;
     gyre->ticks = epoch->ticks;
     gyre->tick_rate = epoch->tick_rate;
@@ -226,6 +232,17 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
     }
 #endif
 
+/*
+ * Where lanes missed a barrier, the lanes may part for the rest of the message, and none of them complete it. Such a
+ * message must not look as the one whose slot it was before. By lane 0.
+ */
+#define GYRE_EPOCH_NO_OUTCOME_ 0u
+GYRE_HELPER void gyre_epoch_judge_(__global gyre_slot *out)
+{
+    if (out->info == GYRE_EPOCH_NO_OUTCOME_)
+        gyre_write_failure_(out, GYRE_FAILURE_BARRIER, GYRE_EPOCH_PARTED_TEXT_);
+}
+
 /* One block a message. Of the same shape as the batch entry's, and for the same reason. */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
@@ -255,11 +272,13 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                 todo_ = GYRE_SLOT_SETTLED_;                                                                  \
                 failed_ = 1;                                                                                 \
             }                                                                                                \
+            gyre_block_begin_(&gyre);                                                                        \
+            if (todo_ == GYRE_SLOT_READY_ && gyre.lane == 0) {                                               \
+                out_->info = GYRE_EPOCH_NO_OUTCOME_;                                                         \
+                gyre_clear_##reply_(answer_);                                                                \
+            }                                                                                                \
             gyre_together_(); /* PoCL 5 needs a place where the loop's barriers begin */                     \
             for (int turn_ = todo_ == GYRE_SLOT_READY_; turn_ > 0; turn_--) {                                \
-                if (gyre.lane == 0)                                                                          \
-                    gyre_clear_##reply_(answer_);                                                            \
-                gyre_block_begin_(&gyre);                                                                    \
                 const int result_ = gyre_result_(                                                            \
                     &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,       \
                                                 scratch_there_, &buffers_bound_, &gyre));                    \
@@ -268,6 +287,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
             gyre_together_();                                                                                \
             if (gyre.lane == 0) {                                                                            \
                 if (todo_ == GYRE_SLOT_READY_) {                                                             \
+                    gyre_epoch_judge_(out_);                                                                 \
                     GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                            \
                     gyre_epoch_seal_(&epoch_, replies_, i_, out_, answer_);                                  \
                 }                                                                                            \

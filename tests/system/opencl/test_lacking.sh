@@ -75,6 +75,19 @@ says "which runs this kernel with at most 256; launch fewer lanes"
 FAKE_OPENCL=far,few_lanes run call --backend opencl --set kernel.scale.lanes=1000 "$scale" '{"value":9,"factor":2}'
 prints '{"scaled":18.0}'
 
+# lanes that parted at a barrier, and then none completes the message, or none says why: a sentence, not what the slot held before
+run call --backend opencl --set queue.default.capacity=2 tests/system/opencl/parted.gyre.c '{"how":0}' '{"how":3}' '{"how":1}' \
+    '{"how":2}' '{"how":1}' '{"how":4}'
+exits 1
+parted='{"failed":{"code":-3,"text":"no lane tells why: did some miss a barrier?"}}'
+prints '{"how":0}
+{"how":3}
+'"$parted
+$parted
+$parted"'
+{"how":4}'
+says "6 sent, 3 answered, 3 failed"
+
 # threads of the platform that sleep until something else is enqueued
 for way in direct staged; do
     FAKE_OPENCL=sleepy run call --backend opencl --set "backend.opencl.transfer=$way" "$scale" '{"value":5,"factor":2}'

@@ -36,6 +36,8 @@ static void complete(const gyre_queue *queue, uint64_t index)
         out->info = GYRE_OUTCOME_FAILED;
     } else if (request[0] == SILENT_WORD) {
         out->info = GYRE_OUTCOME_NO_REPLY;
+    } else if (request[0] == ODD_WORD && in->length > 8) {
+        out->info = (uint32_t)request[1];
     } else {
         for (uint32_t i = 0; i < in->length / 8; i++)
             reply[i] = request[i] + 1;

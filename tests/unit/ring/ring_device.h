@@ -3,7 +3,8 @@
  * A device for the tests of the queues: one thread that follows the protocol as plainly as it can be written.
  *
  * The handler adds 1 to each u64 of the request. A request whose first word is FAIL_WORD is failed with code
- * 7, one with SILENT_WORD gets no reply. The device can be held, so that tests see a queue fill up.
+ * 7, one with SILENT_WORD gets no reply, of one with ODD_WORD the device says what its second word is, which may be
+ * none of the outcomes. The device can be held, so that tests see a queue fill up.
  */
 #ifndef GYRE_TESTS_RING_DEVICE_H
 #define GYRE_TESTS_RING_DEVICE_H
@@ -14,6 +15,7 @@
 
 #define FAIL_WORD   UINT64_C(0xfa11)
 #define SILENT_WORD UINT64_C(0x51137)
+#define ODD_WORD    UINT64_C(0x0dd)
 
 struct ring_device {
     gyre_control_region *control;

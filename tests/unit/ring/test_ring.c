@@ -122,6 +122,38 @@ START_TEST(failures_and_silence_are_told_apart)
 }
 END_TEST
 
+/* A device whose blocks fell apart, say: what became of the message is not known, and that is what is told. */
+START_TEST(outcomes_that_are_none_become_failures_that_say_so)
+{
+    static const uint32_t odd[] = {0, 6, 7, 8, UINT32_MAX};
+    gyre_completion completion;
+    gyre_view views[8];
+    uint64_t request[2] = {ODD_WORD}, reply[2];
+    char text[64];
+    size_t found = 0;
+    ring_device_start(&device, ring_options(), 2);
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        request[1] = odd[i];
+        snprintf(text, sizeof text, "the device told no outcome, but %u", odd[i]);
+        ck_assert_int_eq(gyre_send(device.queue, request, 16, NULL, GYRE_NO_WAIT), GYRE_OK);
+        ck_assert_int_eq(gyre_receive(device.queue, reply, 16, &completion, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(completion.outcome, GYRE_HANDLER_FAILED);
+        ck_assert_int_eq(completion.failure_code, GYRE_FAILURE_OUTCOME);
+        ck_assert_str_eq(completion.failure_text, text);
+        ck_assert_int_eq(gyre_call(device.queue, request, 16, reply, 16, NULL, gyre_in_ms(2000)),
+                         GYRE_FAILED);
+        ck_assert_ptr_nonnull(strstr(gyre_error_text(), text));
+        ck_assert_int_eq(gyre_send(device.queue, request, 16, NULL, GYRE_NO_WAIT), GYRE_OK);
+        ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(views[0].outcome, GYRE_HANDLER_FAILED);
+        ck_assert_str_eq(((const gyre_failure *)views[0].reply)->text, text);
+        ck_assert_uint_le(views[0].length, 16);
+        ck_assert_int_eq(gyre_release_views(device.queue, found), GYRE_OK);
+    }
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(batches_stop_before_a_failure_that_nobody_would_see)
 {
     uint64_t replies[4];
@@ -521,6 +553,7 @@ int main(void)
     tcase_add_test(tcase, sequences_cross_the_32_bit_wrap);
     tcase_add_test(tcase, messages_of_all_sizes_keep_every_byte);
     tcase_add_test(tcase, failures_and_silence_are_told_apart);
+    tcase_add_test(tcase, outcomes_that_are_none_become_failures_that_say_so);
     tcase_add_test(tcase, batches_stop_before_a_failure_that_nobody_would_see);
     tcase_add_test(tcase, wrong_sizes_are_refused_with_both_numbers);
     tcase_add_test(tcase, capacities_that_are_no_power_of_two_are_refused);
