@@ -58,7 +58,7 @@ static const char HELP[] =
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0, here and in warnings\n"
     "  --attach KERNEL[/QUEUE]  use this kernel of a server, which is found at gyre.socket\n"
-    "  --timeout MS             longest wait for a reply, 0: no limit; default 10000\n"
+    "  --timeout MS             longest wait for a reply, or for the server, 0: no limit; default 10000\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and the\n"
@@ -416,7 +416,9 @@ static int run_attached(call_run *call)
     if (code != CLI_OK)
         return code;
     place = gyre_config_text(gyre_runtime_config(call->runtime), GYRE_SECTION_GYRE, NULL, "socket");
-    gyre_attach_desc desc = {.size = sizeof desc, .path = place};
+    gyre_attach_desc desc = {.size = sizeof desc,
+                             .path = place,
+                             .deadline_ns = call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER};
     code = cli_fail_unless_ok(gyre_attach(call->attach, &desc, &call->queue));
     if (code == CLI_OK)
         code = stream(call);

@@ -46,6 +46,13 @@ exits 0
 run call --attach total '{"add":5}' # what an actor keeps outlives its clients
 exits 0
 prints '"sum":10'
+kill -STOP "$server" # it takes nobody in: --timeout is how long that is waited for, too
+timeout 4 "$GYRE" call --attach scale --timeout 200 '{"value":1,"factor":2}' >"$folder/out" 2>"$folder/err"
+code=$? called="call --attach to a server that is stopped"
+out="$(<"$folder/out")" err="$(<"$folder/err")"
+kill -CONT "$server"
+exits 5
+says "the server at $XDG_RUNTIME_DIR/gyre.sock did not answer: timeout"
 run call --attach skale '{"value":1,"factor":2}'
 exits 1
 says "the server has no kernel 'skale'; it has: "
