@@ -19,7 +19,6 @@
 #include "core/base/error.h"
 #include "core/base/info.h"
 #include "core/base/thread.h"
-#include "gyre/thread.h"
 
 enum { CONNECTIONS_MORE = 32 };
 
@@ -44,25 +43,23 @@ static void count_out(struct gyre_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-static bool start_session(struct gyre_server *server, int client)
+static gyre_status start_session(struct gyre_server *server, int client)
 {
     struct ucred who = {0};
     socklen_t size = sizeof who;
-    pthread_attr_t detached;
     pthread_t thread;
     struct gyre_session *session = calloc(1, sizeof *session);
     if (!session)
-        return false;
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for one more program");
     getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &size);
     *session = (struct gyre_session){
         .server = server, .socket = client, .doorbell = -1, .process = (uint32_t)who.pid, .user = who.uid};
-    pthread_attr_init(&detached);
-    pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    bool started = gyre_thread_start(&thread, &detached, gyre_session_main, session) == 0;
-    pthread_attr_destroy(&detached);
-    if (!started)
+    gyre_status status = gyre_thread_need(&thread, gyre_session_main, session, "for one more program");
+    if (status == GYRE_OK)
+        pthread_detach(thread);
+    else
         free(session);
-    return started;
+    return status;
 }
 
 /* By the door's thread alone. `why` NULL: somebody came in. One line for each time of trouble, and one behind it. */
@@ -77,15 +74,15 @@ static void note_trouble(struct gyre_server *server, const char *why)
 
 static void receive(struct gyre_server *server, int client)
 {
-    bool counted = count_in(server), started = counted && start_session(server, client);
-    if (started) {
+    const bool counted = count_in(server);
+    if (counted && start_session(server, client) == GYRE_OK) {
         note_trouble(server, NULL);
         return;
     }
     if (counted)
         count_out(server);
-    note_trouble(server, counted ? "there is no memory or no thread for one more program"
-                                 : "too many programs are on their way in (gyre.clients_max)");
+    note_trouble(server,
+                 counted ? gyre_error_text() : "too many programs are on their way in (gyre.clients_max)");
     close(client);
 }
 

@@ -159,19 +159,38 @@ fi
 
 # a limit of processes and threads, which counts those of a user: of one who has no others
 nobody_else=$((100000 + $$))
-# few COUNT ARGUMENT...: `gyre` of somebody who may have so many.
+# with_few COUNT ARGUMENT...: becomes `gyre` of somebody who may have so many.
+with_few()
+{
+    # shellcheck disable=SC2016 # for the shell inside
+    HOME="$folder/home" XDG_CACHE_HOME="$folder/few" exec setpriv --reuid "$nobody_else" --regid 65534 --clear-groups \
+        bash -c 'ulimit -u "$1" && exec "${@:2}"' bash "$1" "$GYRE" "${@:2}" </dev/null
+}
+
+# few COUNT ARGUMENT...
 few()
 {
-    local count="$1"
-    shift
     code=0
-    # shellcheck disable=SC2016 # for the shell inside
-    HOME="$folder/home" XDG_CACHE_HOME="$folder/few" setpriv --reuid "$nobody_else" --regid 65534 --clear-groups \
-        bash -c 'ulimit -u "$1" && shift && exec "$@"' bash "$count" "$GYRE" "$@" </dev/null \
-        >"$folder/out" 2>"$folder/err" || code=$?
+    (with_few "$@") >"$folder/out" 2>"$folder/err" || code=$?
     out="$(<"$folder/out")"
     err="$(<"$folder/err")"
-    called="ulimit -u $count; gyre $*"
+    called="ulimit -u $1; gyre ${*:2}"
+}
+
+# attach_to_few COUNT: to a server of such; what it said is in $err.
+attach_to_few()
+{
+    : >"$folder/serving"
+    (with_few "$1" serve --backend cpu --set gyre.socket="$folder/few/socket" --set gyre.socket_access=everyone "$kept") \
+        >"$folder/serving" 2>"$folder/served" &
+    local server=$!
+    while kill -0 "$server" 2>/dev/null && [[ ! -s "$folder/serving" ]]; do
+        sleep 0.05
+    done
+    run call --attach same --set gyre.socket="$folder/few/socket" 1 </dev/null
+    kill "$server" 2>/dev/null
+    wait "$server"
+    err="$(<"$folder/served")"
 }
 mkdir -m 777 "$folder/few"
 few 1 call --backend cpu "$kept" 1
@@ -192,6 +211,12 @@ if [[ "$err" == *"Resource temporarily unavailable"* ]]; then
     for whom in "to watch the device of the worker process" "for calls to the worker process" "for the watchdog"; do
         err="$told" says "no thread $whom: Resource temporarily unavailable; raise the limit of processes"
     done
+    told=''
+    for count in {2..8}; do
+        attach_to_few "$count"
+        told+="$err"
+    done
+    err="$told" says "nobody can attach at $folder/few/socket: no thread for one more program: Resource temporarily unavailable; raise"
     # PoCL ends its process where it finds no thread: also when all was well under other limits
     few 500 call --backend opencl "$same" 1
     if ((code == 0)); then
