@@ -18,7 +18,7 @@ static const char introduction[] =
     "<!-- Generated from core/config/table.c by docs/config_reference.c: change those, then run `ninja docs`. -->\n"
     "\n"
     "Gyre needs no configuration. `gyre config` prints every effective value and where it came from, and `gyre config --memory FILE`\n"
-    "what the queues of a kernel file's kernels take by them.\n"
+    "what the queues of a kernel file's kernels take by them; both refuse what a launch would, as far as it can be known there.\n"
     "\n"
     "```ini\n"
     "[gyre]\n"
