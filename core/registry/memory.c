@@ -138,7 +138,7 @@ static void mix_limits(XXH64_state_t *hash)
     static const int limits[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         struct rlimit limit = {0};
-        getrlimit((__rlimit_resource_t)limits[i], &limit);
+        getrlimit(limits[i], &limit);
         XXH64_update(hash, &limit.rlim_cur, sizeof limit.rlim_cur);
     }
 }
