@@ -6,6 +6,7 @@
 #include "cli/call_buffers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -34,17 +35,18 @@ static const gyre_binding_name *find(const call_buffers *buffers, const char *na
     return NULL;
 }
 
-/* Opens a file and tells its size; NULL after having said why. */
+/* Opens a file and tells its size; NULL after having said why. Without waiting for a pipe, which is refused. */
 static FILE *open_input(const char *path, uint64_t *size)
 {
     struct stat info;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &info) != 0) {
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (!file || fstat(descriptor, &info) != 0) {
         cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
         cli_error(CLI_FAILED, "buffer file '%s': expected a regular file, found something else", path);
     } else if (info.st_size == 0) {
-        cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found an empty file", path);
+        cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
     } else {
         *size = (uint64_t)info.st_size;
         return file;
