@@ -34,7 +34,8 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
     gyre_place_(gyre);
     gyre->block += epoch->first_block;
     gyre->block_count = epoch->block_count;
-    gyre->lane_count = epoch->lane_count;
+    /* the compiler is to see that it is not 0: PoCL 3.1 dies of loops behind a barrier that could have no end */
+    gyre->lane_count = epoch->lane_count ? epoch->lane_count : 1;
     gyre->in_block = shared != 0;
     gyre->barrier_turn = 0;
     gyre->failed = 0;

@@ -88,6 +88,12 @@ $parted"'
 {"how":4}'
 says "6 sent, 3 answered, 3 failed"
 
+# a loop that would have no end with 0 lanes, which the compiler has to know of not to be
+run call --backend opencl tests/system/opencl/one_cell.gyre.c '{"how":5}' '{"how":6}'
+exits 0
+prints '{"how":5}
+{"how":6}'
+
 # threads of the platform that sleep until something else is enqueued
 for way in direct staged; do
     FAKE_OPENCL=sleepy run call --backend opencl --set "backend.opencl.transfer=$way" "$scale" '{"value":5,"factor":2}'
