@@ -21,31 +21,42 @@ tracked()
     done | sort
 }
 
-check_file()
+# Reads lines of TEXT, a violation each.
+violations_of()
 {
-    local file="$1" lines
-    [[ "$(head -n 1 "$file")" == "/* SPDX-License-Identifier: Apache-2.0 */" ]] ||
-        violation "$file:1: the first line must be /* SPDX-License-Identifier: Apache-2.0 */"
-    lines="$(wc -l <"$file")"
-    ((lines <= 800)) || violation "$file: has $lines lines; 800 are the limit, split it"
-    if grep -nE '\b(TODO|FIXME|XXX)\b' "$file"; then
-        violation "$file: says TODO; do it, or write down the limit where users look for it"
-    fi
-}
-
-check_guard()
-{
-    local file="$1" first
-    first="$(awk -f "$here/code_view.awk" "$file" | sed -n 1,2p | cut -d: -f3- | tr '\n' ' ')"
-    [[ "$first" =~ ^\#ifndef\ ([A-Z0-9_]+_H)\ \#define\ ([A-Z0-9_]+_H)\ $ &&
-        "${BASH_REMATCH[1]}" == "${BASH_REMATCH[2]}" ]] ||
-        violation "$file: must begin with a guard #ifndef NAME_H, #define NAME_H; found: $first"
+    local line
+    while IFS= read -r line; do
+        violation "$line"
+    done
 }
 
 while IFS= read -r file; do
-    check_file "$file"
-    [[ "$file" != *.h ]] || check_guard "$file"
+    first=
+    IFS= read -r first <"$file" || true
+    [[ "$first" == "/* SPDX-License-Identifier: Apache-2.0 */" ]] ||
+        violation "$file:1: the first line must be /* SPDX-License-Identifier: Apache-2.0 */"
 done < <(tracked '*.[ch]')
+
+violations_of < <(tracked '*.[ch]' | xargs wc -l | awk '$2 != "total" && $1 > 800 {
+    print $2 ": has " $1 " lines; 800 are the limit, split it"
+}')
+
+violations_of < <(tracked '*.[ch]' | xargs grep -HnE '\b(TODO|FIXME|XXX)\b' |
+    sed 's/$/ (do it, or write down the limit where users look for it)/')
+
+# The guard of each header is its first two lines of code.
+declare -A guards
+while IFS= read -r line; do
+    file="${line%%:*}" code="${line#*:}"
+    guards[$file]+="${code#*:} "
+done < <(tracked '*.h' | xargs awk -f "$here/code_view.awk" | awk -F: 'lines[$1]++ < 2')
+
+while IFS= read -r file; do
+    first="${guards[$file]:-}"
+    [[ "$first" =~ ^\#ifndef\ ([A-Z0-9_]+_H)\ \#define\ ([A-Z0-9_]+_H)\ $ &&
+        "${BASH_REMATCH[1]}" == "${BASH_REMATCH[2]}" ]] ||
+        violation "$file: must begin with a guard #ifndef NAME_H, #define NAME_H; found: $first"
+done < <(tracked '*.h')
 
 while IFS= read -r line; do
     violation "$line (comments are /* */)"

@@ -3,6 +3,13 @@
 # code. An #include keeps its path. A // comment becomes the word SLASH_COMMENT.
 
 FNR == 1 { in_comment = 0 }
+# most lines are all comment or all code: no look at each character
+in_comment && !index($0, "*/") { next }
+!in_comment && !/[\/"']/ {
+    if (/[^ \t]/)
+        print FILENAME ":" FNR ":" $0
+    next
+}
 {
     code = ""
     quote = ""
