@@ -9,7 +9,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
 
 mapfile -t cases < <("$GYRE" bench --list | grep -vx checkpoint/1GiB)
 ((${#cases[@]} >= 20)) || { echo "only ${#cases[@]} cases are listed"; exit 1; }
-run bench --seconds 0.05 --json "${cases[@]/#/--case=}"
+run bench --seconds 0.02 --json "${cases[@]/#/--case=}"
 exits 0
 checks=$((checks + 1))
 "$CHECK_ROWS" "${cases[@]}" <"$folder/out" >"$folder/found" 2>&1 || fail "rows: $(<"$folder/found")"
