@@ -180,7 +180,9 @@ GYRE_HELPER void gyre_save_cursors_(const gyre_resident_arguments &arguments, co
 GYRE_HELPER gyre_u32 gyre_obey_(const gyre_resident_arguments &arguments, gyre_block_view *view)
 {
     __syncthreads();
-    const gyre_u64 before = blockIdx.x == 0 ? view->order : 0;
+    gyre_u64 before = 0;
+    if (blockIdx.x == 0) /* in the others a thread stores the next one meanwhile */
+        before = *(volatile gyre_u64 *)&view->order;
     if (threadIdx.x == 0) {
         gyre_save_cursors_(arguments, view);
         gyre_count_served_(arguments, view);
@@ -201,12 +203,16 @@ GYRE_HELPER void gyre_acknowledge_(const gyre_resident_arguments &arguments, gyr
     gyre_word_store_(&line->acknowledged, view->command);
 }
 
-GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                             gyre_kernel_shape shape, void *near_state)
 {
     GYRE_IN_SHARED_(view);
     const gyre_control_block *line = (const gyre_control_block *)(arguments.control + 1) + blockIdx.x;
     if (threadIdx.x > 0)
         return;
+    view->shape = shape;
+    view->near_state = near_state;
+    view->staged = 0;
     view->order = 0;
     view->cursors = arguments.cursors;
     view->relay = arguments.relay;
@@ -222,9 +228,12 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
     gyre_barriers_make_(view);
 }
 
-GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+/*
+ * Takes up orders until one says that the block is to serve queues, which `view` tells then (1), or to leave
+ * (0). All threads.
+ */
+GYRE_HELPER int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view)
 {
-    GYRE_IN_SHARED_(view);
     for (;;) {
         const gyre_u32 verb = gyre_obey_(arguments, view);
         if (verb == 0)

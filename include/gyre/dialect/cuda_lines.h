@@ -338,20 +338,18 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
 
 template <class K>
 GYRE_HELPER void gyre_serve_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                   gyre_chunk *memory, const void *buffers)
+                                   gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
-    gyre_context gyre;
-    gyre_context_make_(&gyre, arguments, 0);
     if (threadIdx.x == 0)
         view->go = 0;
     __syncthreads();
     for (;;) {
         if (threadIdx.x < 32 * GYRE_CUDA_POLL_WARPS)
-            gyre_poll_lines_<K>(arguments, view, buffers, &gyre);
+            gyre_poll_lines_<K>(arguments, view, buffers, gyre);
         __syncthreads();
         const gyre_u32 backlog = view->go;
         if (backlog != GYRE_GO_ORDER)
-            gyre_drain_lines_<K>(arguments, view, &view->served[backlog - 1], memory, buffers, &gyre);
+            gyre_drain_lines_<K>(arguments, view, &view->served[backlog - 1], memory, buffers, gyre);
         const gyre_u32 go = view->go;
         __syncthreads();
         if (go == GYRE_GO_ORDER)

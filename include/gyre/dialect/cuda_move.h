@@ -458,37 +458,7 @@ GYRE_HELPER void gyre_deliver_(gyre_block_view *view, gyre_worker *worker, gyre_
                           replies[chunk / 4 * view->stage.cell + chunk % 4]);
 }
 
-/* ---- the stage ---- */
-
-/* One thread lays out; the others see it once they met. */
-GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 size, gyre_u32 wanted,
-                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 is)
-{
-    GYRE_IN_SHARED_(view);
-    const gyre_u32 cell = (request_chunks + reply_chunks) | 1;
-    const gyre_u32 room = size / (blockDim.x / threads);
-    const gyre_u32 fits = room / 16 / cell;
-    const gyre_u32 most = wanted < fits ? wanted : fits;
-    const gyre_u32 few = is & GYRE_STAGE_BLOCK_ ? 1 : GYRE_ACTOR_WINDOW, least = few < most ? few : most;
-    const gyre_u32 adapts = is & (GYRE_STAGE_BLOCK_ | GYRE_STAGE_ACTOR_);
-    if (threadIdx.x > 0)
-        return;
-    view->stage.threads = threads;
-    view->stage.request_chunks = request_chunks;
-    view->stage.reply_chunks = reply_chunks;
-    view->stage.request_reciprocal = gyre_reciprocal_(request_chunks);
-    view->stage.reply_reciprocal = gyre_reciprocal_(reply_chunks);
-    view->stage.cell = cell;
-    view->stage.window = adapts ? least : most;
-    view->stage.least = least;
-    view->stage.most = adapts ? most : 0;
-    view->stage.in_shared = is & GYRE_STAGE_SHARED_;
-    view->stage.dense = is & GYRE_STAGE_DENSE_;
-    view->go = 0;
-#pragma unroll 1
-    for (gyre_u32 i = 0; i < GYRE_CUDA_WORKERS_MAX; i++)
-        view->workers[i].which = view->workers[i].wide = view->workers[i].kept_phase = 0;
-}
+/* ---- how much at once ---- */
 
 #define GYRE_BLOCK_CLOCKS_ 40000u /* what a block's run is to take at most */
 

@@ -163,11 +163,19 @@ struct gyre_stage_place {
     gyre_u32 most;      /* up to this; 0: it is fixed */
     gyre_u64 started;   /* the clock when the block's run was there */
 };
-/* What a kernel says of its stage. */
-#define GYRE_STAGE_SHARED_ 1u
-#define GYRE_STAGE_DENSE_  2u
-#define GYRE_STAGE_BLOCK_  4u
-#define GYRE_STAGE_ACTOR_  8u
+
+/** What parts have to know of a kernel. Sizes in chunks. */
+struct gyre_kernel_shape {
+    gyre_u32 is; /* GYRE_SHAPE_ bits */
+    gyre_u32 request_chunks, reply_chunks, scratch_chunks;
+    gyre_u32 state_bytes; /* of a state that is in shared memory while queues are served; else 0 */
+};
+#define GYRE_SHAPE_SHARED_  1u /* messages are staged in shared memory */
+#define GYRE_SHAPE_DENSE_   2u
+#define GYRE_SHAPE_BLOCK_   4u
+#define GYRE_SHAPE_ACTOR_   8u
+#define GYRE_SHAPE_WORKERS_ 16u /* a block is several workers */
+#define GYRE_SHAPE_LINES_   32u /* a queue that a block has for itself goes the way of cuda_lines.h */
 
 /** What a worker, a group of warps or the block, has to do: `count` requests from index `first` on. */
 struct gyre_worker {
@@ -208,6 +216,9 @@ struct gyre_block_view {
     gyre_u32 posted;      /* a bit a worker: its replies wait for a fence */
     gyre_u32 finished;    /* ... and are with the host */
     gyre_u32 posting;     /* a worker makes the fence */
+    gyre_kernel_shape shape;
+    gyre_u32 staged;  /* queues are served through the stage */
+    void *near_state; /* of shape.state_bytes */
     gyre_stage_place stage;
     gyre_worker workers[GYRE_CUDA_WORKERS_MAX];
     gyre_served served[GYRE_QUEUES_MAX];
@@ -317,21 +328,21 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 
 /* ---- parts ---- */
 
-/* At the start of a launch: takes up the counts of the launch before. All threads. */
-GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view);
+/* At the start of a launch: takes up the counts of the launch before. `near_state`: shared memory, if the shape
+ * says so. All threads. */
+GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                             gyre_kernel_shape shape, void *near_state);
 
 /*
- * Takes up orders until one says that the block is to serve queues, which `view` tells then (1), or to leave
- * (0). All threads.
+ * Puts away what belonged to the queues that were served, and takes up orders until one says that the block is to serve
+ * queues. Returns 0 when the kernel is to leave; GYRE_SEAT_LINES_ when the block is to serve its queues by
+ * gyre_serve_lines_; else the thread's seat: its worker, and which of the worker's threads it is. All threads.
  */
-GYRE_PART_ int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view);
-
-/*
- * Lays out the stage (view->stage), `size` bytes, for workers of `threads` threads, each of which takes
- * `wanted` messages at once or as many as fit. `is`: GYRE_STAGE_ bits. All threads; ready once they met.
- */
-GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u32 size, gyre_u32 wanted,
-                                 gyre_u32 request_chunks, gyre_u32 reply_chunks, gyre_u32 is);
+GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_resident_arguments &arguments, gyre_block_view *view);
+#define GYRE_SEAT_LINES_           0xffffffffu
+#define GYRE_SEAT_(worker, thread) ((worker) << 16 | ((thread) + 1))
+#define GYRE_SEAT_WORKER_(seat)    ((seat) >> 16)
+#define GYRE_SEAT_THREAD_(seat)    (((seat)&0xffffu) - 1)
 
 /*
  * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0:
@@ -339,6 +350,9 @@ GYRE_PART_ void gyre_stage_make_(gyre_block_view *view, gyre_u32 threads, gyre_u
  */
 GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                               gyre_chunk *cells, gyre_u32 threads);
+/* Writes why a request does not get to the handler: it was dropped, or else has a wrong length. All but the
+ * sequence; by one thread. */
+GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped);
 /* Delivers the run's replies, of which this thread `failed` so many, and counts them. */
 GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                               gyre_u32 threads, gyre_u32 failed);
@@ -348,22 +362,10 @@ GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_blo
 #include "gyre/dialect/cuda_move.h"
 #include "gyre/dialect/cuda_turn.h"
 #include "gyre/dialect/cuda_control.h"
+#include "gyre/dialect/cuda_order.h"
 #endif
 #include "gyre/dialect/cuda_lines.h"
 #include "gyre/dialect/cuda_stage.h"
-
-/*
- * The loop of every form. K says what the kernel is (form, sizes) and how to call its handler; `serve`
- * returns when the order changed.
- */
-template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &arguments)
-{
-    extern __shared__ gyre_chunk gyre_dynamic_memory_[];
-    __shared__ gyre_block_view view;
-    gyre_arrive_(arguments, &view);
-    while (gyre_await_run_(arguments, &view))
-        K::serve_queues_(arguments, &view, gyre_dynamic_memory_);
-}
 
 /* ---- entries ---- */
 
@@ -378,7 +380,7 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
 
 /* What the templates know of a kernel: its sizes, and its handler behind one signature. Its names here hide no
  * type of a message, whatever that is called. */
-#define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, serve_)              \
+#define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
     struct gyre_resident_kernel_##name_ {                                                                      \
         enum {                                                                                                 \
             kernel_form_ = form_,                                                                              \
@@ -416,28 +418,27 @@ template <class K> GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &
             memcpy(chunks_, &out_, sizeof out_);                                                               \
             return result_there_;                                                                              \
         }                                                                                                      \
-        static __device__ __forceinline__ void serve_queues_(const gyre_resident_arguments &arguments,         \
-                                                             gyre_block_view *view, gyre_chunk *memory)        \
+        static __device__ __forceinline__ void reside_(const gyre_resident_arguments &arguments)               \
         {                                                                                                      \
             GYRE_RESIDENT_BIND_(buffers_, buffers)                                                             \
-            serve_<gyre_resident_kernel_##name_>(arguments, view, memory, &buffers);                           \
+            gyre_reside_<gyre_resident_kernel_##name_>(arguments, &buffers);                                   \
         }                                                                                                      \
     };
 
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
-    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_serve_lanes_)     \
+    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     extern "C" __global__ void __launch_bounds__(GYRE_CUDA_LANES_MAX, 1)                                     \
         gyre_resident_##name_(const __grid_constant__ gyre_resident_arguments arguments)                     \
     {                                                                                                        \
-        gyre_reside_<gyre_resident_kernel_##name_>(arguments);                                               \
+        gyre_resident_kernel_##name_::reside_(arguments);                                                    \
     }
 
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_serve_block_)     \
+    GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     extern "C" __global__ void __launch_bounds__(1024, 1)                                                    \
         gyre_resident_##name_(const __grid_constant__ gyre_resident_arguments arguments)                     \
     {                                                                                                        \
-        gyre_reside_<gyre_resident_kernel_##name_>(arguments);                                               \
+        gyre_resident_kernel_##name_::reside_(arguments);                                                    \
     }
 
 #endif

@@ -26,6 +26,8 @@ template <class K> struct gyre_stage_ {
         in_shared = scratch_chunks + cell <= room,
         by_workers = K::kernel_form_ == 1 && cell <= room / GYRE_CUDA_WORKERS_MAX,
         dense = (by_workers || K::kernel_form_ == 3) && GYRE_CUDA_DENSE(K::request_size_),
+        lines = K::kernel_form_ == 1 && K::request_size_ <= GYRE_SLOT_SMALL_PAYLOAD &&
+                K::reply_size_ <= GYRE_SLOT_SMALL_PAYLOAD,
         near = K::kernel_form_ == 3 && K::state_size_ > sizeof(gyre_none) &&
                K::state_size_ <= GYRE_ACTOR_NEAR_MOST
     };
@@ -41,13 +43,11 @@ GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 
     const int dropped = index < drop_before,
               wrong = GYRE_LENGTH_WRONG_(in->length, K::request_least_, K::request_size_,
                                          GYRE_FIRST_WORD_(in + 1));
-    if (writes && dropped) {
-        out->length = 0;
-        out->info = GYRE_OUTCOME_DROPPED;
-    } else if (writes && wrong) {
-        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-    }
-    return dropped || wrong;
+    if (!dropped && !wrong)
+        return 0;
+    if (writes)
+        gyre_refuse_(out, dropped);
+    return 1;
 }
 
 template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
@@ -155,13 +155,12 @@ GYRE_HELPER gyre_u32 gyre_handle_actor_(gyre_block_view *view, gyre_chunk *cells
     return failed;
 }
 
-/* The run that lies in the stage. Returns how many messages this thread failed. */
+/* The run that lies in the stage, by the worker's thread of that number. Returns how many messages it failed. */
 template <class K>
 GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory, gyre_chunk *cells,
-                                      gyre_u32 threads, void *state, const void *buffers, gyre_context *gyre)
+                                      gyre_worker *worker, gyre_u32 thread, void *state, const void *buffers,
+                                      gyre_context *gyre)
 {
-    gyre_worker *worker = &view->workers[threadIdx.x / threads];
-    const gyre_u32 thread = threadIdx.x % threads;
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
     if constexpr (K::kernel_form_ == 2) {
         gyre_handle_in_turn_<K>(view, cells, worker, state, memory, buffers, gyre);
@@ -175,125 +174,84 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory,
     return 0;
 }
 
-/* ---- an actor's state ---- */
+/* ---- the loop ---- */
 
-/*
- * While an actor serves its queues nobody else looks at its state, which the host reads when the kernel was
- * told to leave: so a small one is in shared memory meanwhile, and where it belongs before the order that made
- * the block stop is obeyed. All threads; it is there once they met.
- */
-GYRE_HELPER void gyre_copy_state_(void *to, const void *from, gyre_u32 size)
+template <class K> GYRE_HELPER gyre_kernel_shape gyre_shape_of_()
 {
-#pragma unroll 1
-    for (gyre_u32 i = threadIdx.x; i < size; i += blockDim.x)
-        ((gyre_u8 *)to)[i] = ((const gyre_u8 *)from)[i];
+    typedef gyre_stage_<K> stage;
+    return {(stage::in_shared ? GYRE_SHAPE_SHARED_ : 0) | (stage::dense ? GYRE_SHAPE_DENSE_ : 0) |
+                (K::kernel_form_ == 2 ? GYRE_SHAPE_BLOCK_ : 0) |
+                (K::kernel_form_ == 3 ? GYRE_SHAPE_ACTOR_ : 0) |
+                (stage::by_workers ? GYRE_SHAPE_WORKERS_ : 0) | (stage::lines ? GYRE_SHAPE_LINES_ : 0),
+            stage::request_chunks, stage::reply_chunks, stage::scratch_chunks,
+            stage::near ? (gyre_u32)K::state_size_ : 0};
 }
 
-template <class K> GYRE_HELPER void *gyre_state_begin_(const gyre_resident_arguments &arguments)
+/* Shared memory for a state that is near while the actor serves its queues; else NULL. */
+template <class K> GYRE_HELPER void *gyre_near_state_()
 {
     if constexpr (gyre_stage_<K>::near) {
         __shared__ gyre_chunk state[(K::state_size_ + 15) / 16];
-        gyre_copy_state_(state, arguments.state, K::state_size_);
         void *there = state;
         asm volatile("" : "+l"(there)); /* one address, in place of making it anew for each message */
         GYRE_IN_SHARED_(there);
         return there;
     }
-    return arguments.state;
+    return 0;
 }
 
-template <class K>
-GYRE_HELPER void gyre_state_end_(const gyre_resident_arguments &arguments, const void *state)
+/* What the lanes of a block kernel share; else NULL. */
+template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
 {
-    if constexpr (gyre_stage_<K>::near)
-        gyre_copy_state_(arguments.state, state, K::state_size_);
+    if constexpr (K::kernel_form_ == 2) {
+        __shared__ gyre_block_shared shared;
+        return &shared;
+    }
+    return 0;
 }
 
-/* Whether all queues of the block store their requests back to back. Not unrolled: that is found out once an
- * order, and each kernel has this loop. */
-GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
-{
-    gyre_u32 all = GYRE_BRIDGED_REQUESTS_;
-#pragma unroll 1
-    for (gyre_u32 i = 0; i < view->queue_count; i++)
-        all &= view->served[i].kind;
-    return all;
-}
-
-/*
- * Threads of a worker. Blocks that share a queue of messages stored back to back take many at once, each block
- * as one worker: what small takes cost is the time from claim to claim, which is a journey to the device's
- * memory and back whatever their number.
- */
-#ifndef GYRE_BRIDGE_WORKER_SIZE
-#define GYRE_BRIDGE_WORKER_SIZE 256
-#endif
-template <class K> GYRE_HELPER gyre_u32 gyre_worker_threads_(const gyre_block_view *view, gyre_u32 bridged)
-{
-    if (!gyre_stage_<K>::by_workers)
-        return blockDim.x;
-    if (bridged && view->team_size > 1)
-        return blockDim.x > GYRE_BRIDGE_WORKER_SIZE ? GYRE_BRIDGE_WORKER_SIZE : blockDim.x;
-    return GYRE_CUDA_WORKER(blockDim.x);
-}
-
+/* Serves the block's queues until another order. All threads, each with its seat. */
 template <class K>
 GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                    gyre_chunk *memory, const void *buffers, gyre_context *gyre)
+                                    gyre_chunk *memory, gyre_u32 seat, void *state, const void *buffers,
+                                    gyre_context *gyre)
 {
     typedef gyre_stage_<K> stage;
-    const gyre_u32 bridged = gyre_all_bridged_(view);
-    const gyre_u32 threads = gyre_worker_threads_<K>(view, bridged);
-    const gyre_u32 wanted = K::kernel_form_ == 2   ? stage::in_shared ? GYRE_BLOCK_WINDOW : 1
-                            : K::kernel_form_ == 3 ? GYRE_ACTOR_MOST
-                                                   : threads;
-    const gyre_u32 size =
-        stage::in_shared ? gyre_dynamic_size_() - 16 * stage::scratch_chunks : GYRE_CUDA_STAGE_SIZE;
-    gyre_stage_make_(
-        view, threads, size, wanted, stage::request_chunks, stage::reply_chunks,
-        (stage::in_shared ? GYRE_STAGE_SHARED_ : 0) | (stage::dense && !bridged ? GYRE_STAGE_DENSE_ : 0) |
-            (K::kernel_form_ == 2 ? GYRE_STAGE_BLOCK_ : 0) | (K::kernel_form_ == 3 ? GYRE_STAGE_ACTOR_ : 0));
-    void *state = gyre_state_begin_<K>(arguments);
-    __syncthreads();
+    const gyre_u32 threads = view->stage.threads;
+    const gyre_u32 thread = stage::by_workers ? GYRE_SEAT_THREAD_(seat) : threadIdx.x;
+    const gyre_u32 number = stage::by_workers ? GYRE_SEAT_WORKER_(seat) : 0;
+    gyre_worker *worker = &view->workers[number];
     /* where a constant says that cells are in shared memory, the compiler makes quicker accesses */
-    gyre_chunk *cells =
-        stage::in_shared
-            ? memory + stage::scratch_chunks + threadIdx.x / threads * view->stage.window * stage::cell
-            : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
+    gyre_chunk *cells = stage::in_shared
+                            ? memory + stage::scratch_chunks + number * view->stage.window * stage::cell
+                            : (gyre_chunk *)(arguments.stage + (gyre_u64)blockIdx.x * GYRE_CUDA_STAGE_SIZE);
     while (gyre_next_run_(arguments, view, cells, threads))
         gyre_end_run_(arguments, view, threads,
-                      gyre_handle_run_<K>(view, memory, cells, threads, state, buffers, gyre));
-    gyre_state_end_<K>(arguments, state);
-    __syncthreads();
+                      gyre_handle_run_<K>(view, memory, cells, worker, thread, state, buffers, gyre));
 }
 
 template <class K>
-GYRE_HELPER void gyre_serve_lanes_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                   gyre_chunk *memory, const void *buffers)
+GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &arguments, const void *buffers)
 {
-    constexpr int lines = K::kernel_form_ == 1 && K::request_size_ <= GYRE_SLOT_SMALL_PAYLOAD &&
-                          K::reply_size_ <= GYRE_SLOT_SMALL_PAYLOAD;
-    if constexpr (lines) {
-        if (view->team_size == 1) {
-            gyre_serve_lines_<K>(arguments, view, memory, buffers);
-            return;
-        }
-    }
+    extern __shared__ gyre_chunk gyre_dynamic_memory_[];
+    __shared__ gyre_block_view view;
     gyre_context gyre;
-    gyre_context_make_(&gyre, arguments, 0);
+    gyre_u32 seat;
+    void *near = gyre_near_state_<K>();
+    void *state = near ? near : arguments.state;
+    gyre_context_make_(&gyre, arguments, gyre_lanes_share_<K>());
     if (K::kernel_form_ == 3)
         gyre.lane_count = 1; /* the other threads only help to move messages */
-    gyre_serve_staged_<K>(arguments, view, memory, buffers, &gyre);
-}
-
-template <class K>
-GYRE_HELPER void gyre_serve_block_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                   gyre_chunk *memory, const void *buffers)
-{
-    __shared__ gyre_block_shared shared;
-    gyre_context gyre;
-    gyre_context_make_(&gyre, arguments, &shared);
-    gyre_serve_staged_<K>(arguments, view, memory, buffers, &gyre);
+    gyre_arrive_(arguments, &view, gyre_shape_of_<K>(), near);
+    while ((seat = gyre_next_order_(arguments, &view)) != 0) {
+        if constexpr (gyre_stage_<K>::lines) {
+            if (seat == GYRE_SEAT_LINES_) {
+                gyre_serve_lines_<K>(arguments, &view, gyre_dynamic_memory_, buffers, &gyre);
+                continue;
+            }
+        }
+        gyre_serve_staged_<K>(arguments, &view, gyre_dynamic_memory_, seat, state, buffers, &gyre);
+    }
 }
 
 #endif

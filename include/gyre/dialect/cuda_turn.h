@@ -71,6 +71,16 @@ GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_blo
     return 1;
 }
 
+GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped)
+{
+    if (dropped) {
+        out->length = 0;
+        out->info = GYRE_OUTCOME_DROPPED;
+    } else {
+        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
+    }
+}
+
 /* All of a lone reply but its header. */
 GYRE_HELPER void gyre_deliver_lone_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {

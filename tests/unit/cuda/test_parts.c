@@ -20,7 +20,7 @@ static bool is_linked(const struct world *world)
     struct cuda_elf elf;
     struct cuda_elf_symbol symbol;
     ck_assert(cuda_elf_open(&elf, world->image, world->image_size));
-    return cuda_elf_find(&elf, "gyre_await_run_", &symbol) && symbol.is_function;
+    return cuda_elf_find(&elf, "gyre_next_run_", &symbol) && symbol.is_function;
 }
 
 static void compile(struct world *world, const char *options)
