@@ -87,9 +87,8 @@ static gyre_status build_source(struct job *job)
     const gyre_compile_desc *desc = job->desc;
     const char *text;
     cl_int code;
-    const bool plain = device->plain_blocks && opencl_source_has(desc->unit_path, "GYRE_BLOCK_KERNEL");
-    int length = snprintf(job->options, sizeof job->options, "%s%s %s", device->options,
-                          plain ? " -cl-opt-disable" : "", desc->options ? desc->options : "");
+    int length = snprintf(job->options, sizeof job->options, "%s %s", device->options,
+                          desc->options ? desc->options : "");
     if (length < 0 || (size_t)length >= sizeof job->options)
         return device->host->error(GYRE_INVALID, "the compiler's options are too long");
     text = job->source = opencl_source_flatten(desc->unit_path, entry_header, desc->include_directories,

@@ -46,14 +46,6 @@ static char *read_text(const char *path)
     return text;
 }
 
-bool opencl_source_has(const char *unit_path, const char *word)
-{
-    char *text = read_text(unit_path);
-    const bool has = text && strstr(text, word);
-    free(text);
-    return has;
-}
-
 /* ---- where a file is ---- */
 
 static bool try_folder(const char *folder, size_t folder_length, const char *name, char found[PATH_MAX])

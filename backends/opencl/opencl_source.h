@@ -17,9 +17,6 @@
 char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
                             const char *list_path);
 
-/** Whether the unit's own text has that word, wherever. */
-bool opencl_source_has(const char *unit_path, const char *word);
-
 /**
  * The first error in the log of compiling `source` as "FILE:LINE: text", cut; "" when there is none. A
  * compiler that counts the lines of the whole text, whatever #line says, is put right.

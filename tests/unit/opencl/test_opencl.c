@@ -205,10 +205,9 @@ static gyre_status read_setting(const char *key, const char *value, struct openc
 
 START_TEST(settings_have_ranges)
 {
-    static const char *const wrong[][2] = {{"platform", ""},     {"type", "tpu"},         {"index", "-1"},
-                                           {"transfer", "fast"}, {"batch", "0"},          {"epochs", "9"},
-                                           {"target_us", ""},    {"profile", "maybe"},    {"mode", "both"},
-                                           {"pin", "1x"},        {"optimize_blocks", "2"}};
+    static const char *const wrong[][2] = {
+        {"platform", ""}, {"type", "tpu"},   {"index", "-1"},      {"transfer", "fast"}, {"batch", "0"},
+        {"epochs", "9"},  {"target_us", ""}, {"profile", "maybe"}, {"mode", "both"},     {"pin", "1x"}};
     struct opencl_settings settings;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ck_assert_int_eq(read_setting(wrong[i][0], wrong[i][1], &settings), GYRE_CONFIG);
