@@ -135,12 +135,13 @@ static uint64_t identity(const char *library, const gyre_parameter *parameters, 
 /* What a driver may fail for, here and not under the next program's limits. */
 static void mix_limits(XXH64_state_t *hash)
 {
-    static const int limits[] = {RLIMIT_AS, RLIMIT_DATA, RLIMIT_MEMLOCK, RLIMIT_NOFILE, RLIMIT_NPROC};
-    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        struct rlimit limit = {0};
-        getrlimit(limits[i], &limit);
-        XXH64_update(hash, &limit.rlim_cur, sizeof limit.rlim_cur);
-    }
+    struct rlimit limits[5] = {{0}};
+    getrlimit(RLIMIT_AS, &limits[0]);
+    getrlimit(RLIMIT_DATA, &limits[1]);
+    getrlimit(RLIMIT_MEMLOCK, &limits[2]);
+    getrlimit(RLIMIT_NOFILE, &limits[3]);
+    getrlimit(RLIMIT_NPROC, &limits[4]);
+    XXH64_update(hash, limits, sizeof limits);
 }
 
 static bool file_path(const char *folder, const char *library, const gyre_parameter *parameters, size_t count,

@@ -150,12 +150,12 @@ static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, cons
 {
     char text[sizeof((gyre_failure *)NULL)->text];
     snprintf(text, sizeof text, "crashed %ux: %s", times, reason);
+    gyre_runtime_log(/* before its sender knows: who then looks into the log finds it */
+                     kernel->runtime, GYRE_LOG_WARNING,
+                     "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "
+                     "process down %u times: %s",
+                     kernel->name, queue->name, (unsigned long long)queue->suspect, times, reason);
     gyre_queue_fail(queue, queue->suspect, GYRE_FAILURE_CRASH, text);
-    gyre_runtime_log(
-        kernel->runtime, GYRE_LOG_WARNING,
-        "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "
-        "process down %u times: %s",
-        kernel->name, queue->name, (unsigned long long)queue->suspect, times, reason);
     queue->suspect_crashes = queue->alone_crashes = 0;
     kernel->revival.condemned++;
 }

@@ -15,7 +15,7 @@
 
 #define FAIL_WORD   UINT64_C(0xfa11)
 #define SILENT_WORD UINT64_C(0x51137)
-#define ODD_WORD    UINT64_C(0x0dd)
+#define ODD_WORD    UINT64_C(0x0dd0dd0dd0dd)
 
 struct ring_device {
     gyre_control_region *control;
