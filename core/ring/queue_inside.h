@@ -316,6 +316,8 @@ static inline bool gyre_outcome_is_known(uint32_t outcome)
 {
     return outcome - GYRE_OUTCOME_REPLY <= GYRE_OUTCOME_UNHANDLED - GYRE_OUTCOME_REPLY;
 }
+/** Makes a failure of a completion that nobody else writes to: all but its sequence. */
+void gyre_slot_fail(gyre_slot *slot, int32_t code, const char *text);
 /** Of completions [first, end) that are there, one of which the device told no outcome becomes a failure that says so. */
 void gyre_queue_outcomes_look(const gyre_queue *queue, uint64_t first, uint64_t end);
 

@@ -27,13 +27,20 @@ void gyre_queue_note_taken(gyre_queue *queue, uint64_t first, uint64_t end)
     }
 }
 
-static void refuse_outcome(gyre_slot *slot)
+void gyre_slot_fail(gyre_slot *slot, int32_t code, const char *text)
 {
-    gyre_failure failure = {.code = GYRE_FAILURE_OUTCOME};
-    snprintf(failure.text, sizeof failure.text, "the device told no outcome, but %u", slot->info);
+    gyre_failure failure = {.code = code};
+    snprintf(failure.text, sizeof failure.text, "%s", text);
     memcpy(slot + 1, &failure, sizeof failure);
     slot->length = sizeof failure;
     slot->info = GYRE_OUTCOME_FAILED;
+}
+
+static void refuse_outcome(gyre_slot *slot)
+{
+    char text[48];
+    snprintf(text, sizeof text, "the device told no outcome, but %u", slot->info);
+    gyre_slot_fail(slot, GYRE_FAILURE_OUTCOME, text);
 }
 
 void gyre_queue_outcomes_look(const gyre_queue *queue, uint64_t first, uint64_t end)

@@ -91,11 +91,7 @@ void gyre_queue_set_claim(gyre_queue *queue, uint64_t index)
 void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text)
 {
     gyre_slot *slot = gyre_reply_slot(queue, index);
-    gyre_failure failure = {.code = code};
-    strncat(failure.text, text, sizeof failure.text - 1);
-    memcpy(slot + 1, &failure, sizeof failure);
-    slot->length = sizeof failure;
-    slot->info = GYRE_OUTCOME_FAILED;
+    gyre_slot_fail(slot, code, text);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
 }

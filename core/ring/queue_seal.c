@@ -39,14 +39,6 @@ void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, cons
                          request, length_of(queue, request));
 }
 
-static void refuse(gyre_slot *slot)
-{
-    static const gyre_failure damaged = {GYRE_FAILURE_SEAL, "the CRC-32C of the reply is wrong"};
-    memcpy(slot + 1, &damaged, sizeof damaged);
-    slot->length = sizeof damaged;
-    slot->info = GYRE_OUTCOME_FAILED;
-}
-
 void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end)
 {
     for (uint64_t index = first; index != end && gyre_reply_ready(queue, index); index++) {
@@ -55,6 +47,6 @@ void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end
             continue;
         const uint32_t length = slot->length < queue->reply_size ? slot->length : queue->reply_size;
         if (gyre_seal_of(NULL, 0, slot + 1, length) != *reply_seal(queue, index))
-            refuse(slot);
+            gyre_slot_fail(slot, GYRE_FAILURE_SEAL, "the CRC-32C of the reply is wrong");
     }
 }
