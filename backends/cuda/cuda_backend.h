@@ -43,6 +43,7 @@ struct gyre_device {
     struct cuda_settings settings;
     const struct cuda_driver *driver; /* NULL: a device that only compiles */
     uint32_t ordinal;
+    bool shown_alone; /* the driver sees this device only, as its 0 (cuda_show_one) */
     CUdevice handle;
     CUcontext context; /* the primary one, retained; make it current with cuda_enter */
     char name[128], architecture[32], uuid[48];

@@ -160,20 +160,22 @@ static int find_uuid(const struct cuda_driver *driver, int count, const char *wo
 /* The driver's number of device->ordinal. */
 static gyre_status choose_device(const gyre_device *device, int count, int *number)
 {
-    const char *word = device->settings.devices;
+    const char *list = device->settings.devices;
+    *number = 0;
+    if (device->shown_alone)
+        return GYRE_OK;
     const uint32_t known = cuda_devices_count(&device->settings, count);
     if (device->ordinal >= known)
         return device->host->error(known ? GYRE_INVALID : GYRE_UNAVAILABLE,
                                    "there %s %u device%s%s%s, numbered from 0; found device %u",
                                    known == 1 ? "is" : "are", known, known == 1 ? "" : "s",
-                                   *word ? " with backend.cuda.device = " : "", word, device->ordinal);
+                                   *list ? " with backend.cuda.device = " : "", list, device->ordinal);
     *number = (int)device->ordinal;
-    if (!*word)
+    if (!*list)
         return GYRE_OK;
-    for (uint32_t i = 0; i < device->ordinal; i++)
-        word += strcspn(word, ",") + 1;
-    const size_t length = strcspn(word, ",");
-    *number = *word == 'G' ? find_uuid(device->driver, count, word, length) : atoi(word);
+    size_t length = 0;
+    const char *word = cuda_devices_word(list, device->ordinal, &length);
+    *number = !word ? -1 : *word == 'G' ? find_uuid(device->driver, count, word, length) : atoi(word);
     if (*number >= 0 && *number < count)
         return GYRE_OK;
     return device->host->error(
@@ -260,6 +262,14 @@ static gyre_status open_driver_device(gyre_device *device)
     return status;
 }
 
+static gyre_status open_as_set(gyre_device *device, bool alone)
+{
+    if (device->settings.compile_for[0])
+        return open_compile_only(device);
+    device->shown_alone = alone && cuda_show_one(&device->settings, device->ordinal);
+    return open_driver_device(device);
+}
+
 gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out)
 {
     *out = NULL;
@@ -273,7 +283,7 @@ gyre_status cuda_device_open(const gyre_device_desc *desc, gyre_device **out)
     gyre_status status =
         cuda_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
     if (status == GYRE_OK)
-        status = device->settings.compile_for[0] ? open_compile_only(device) : open_driver_device(device);
+        status = open_as_set(device, desc->alone != 0);
     if (status != GYRE_OK) {
         cuda_device_close(device);
         return status;

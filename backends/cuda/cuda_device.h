@@ -18,6 +18,16 @@ uint32_t cuda_devices_count(const struct cuda_settings *settings, int count);
  */
 gyre_status cuda_device_describe(gyre_device *device);
 
+/* ---- cuda_visible.c ---- */
+
+/** The word at a place of a list with commas, and its length; NULL when it is empty or there is none. */
+const char *cuda_devices_word(const char *list, uint32_t place, size_t *length);
+/**
+ * Before the driver is opened: makes device `ordinal` of the setting `device` the only one that it will see, by
+ * CUDA_VISIBLE_DEVICES of this process. False, and nothing is changed, where it is not sure which that is.
+ */
+bool cuda_show_one(const struct cuda_settings *settings, uint32_t ordinal);
+
 /* ---- cuda_describe.c: for people ---- */
 
 /** "580.159.03"; "" when it is not to be found. */

@@ -74,13 +74,16 @@ static gyre_status start_driver(const gyre_host *host)
     }
     if (result == CUDA_SUCCESS)
         return GYRE_OK;
-    const char *name = NULL, *text = NULL;
+    const char *name = NULL, *text = NULL, *visible = getenv("CUDA_VISIBLE_DEVICES");
     driver.cuGetErrorName(result, &name);
     driver.cuGetErrorString(result, &text);
-    return host->error(GYRE_UNAVAILABLE,
-                       "the NVIDIA driver '%s' does not start: %s failed with %d (%s: %s); see whether "
-                       "`nvidia-smi` lists a device, and whether this process may open /dev/nvidia*",
-                       driver.path, call, (int)result, name ? name : "unknown", text ? text : "no text");
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "the NVIDIA driver '%s' does not start: %s failed with %d (%s: %s)%s%.200s; see whether "
+        "`nvidia-smi` lists %s, and whether this process may open /dev/nvidia*",
+        driver.path, call, (int)result, name ? name : "unknown", text ? text : "no text",
+        visible ? " where CUDA_VISIBLE_DEVICES is " : "", visible ? visible : "",
+        visible ? "it" : "a device");
 }
 
 static gyre_status load_driver(const gyre_host *host)

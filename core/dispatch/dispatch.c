@@ -134,7 +134,8 @@ static gyre_status open_here(struct gyre_dispatch *dispatch, const struct gyre_c
                                    .host = &dispatch->host.table,
                                    .parameters = candidate->parameters,
                                    .parameter_count = candidate->parameter_count,
-                                   .ordinal = dispatch->ordinal};
+                                   .ordinal = dispatch->ordinal,
+                                   .alone = candidate->alone};
     gyre_status status = gyre_plugin_load(candidate->library, &dispatch->plugin);
     if (status != GYRE_OK)
         return gyre_error_add(status, "backend '%s'", candidate->name);
@@ -162,6 +163,8 @@ static gyre_status open_in_worker(struct gyre_dispatch *dispatch, const struct g
                                          .parameters = candidate->parameters,
                                          .parameter_count = candidate->parameter_count,
                                          .ordinal = dispatch->ordinal,
+                                         .found =
+                                             candidate->judged && dispatch->ordinal < candidate->device_count,
                                          .call_timeout_ns = candidate->worker_timeout_ns,
                                          .standby = candidate->standby,
                                          .log = dispatch->host.log,

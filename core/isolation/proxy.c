@@ -23,6 +23,7 @@ static void put_open(struct gyre_parcel *parcel, void *argument)
     gyre_parcel_put_text(parcel, device->backend);
     gyre_parcel_put_text(parcel, device->library);
     gyre_parcel_put_u64(parcel, device->ordinal);
+    gyre_parcel_put_u64(parcel, device->found);
     gyre_parcel_put_u64(parcel, device->parameter_count);
     for (size_t i = 0; i < device->parameter_count; i++) {
         gyre_parcel_put_text(parcel, device->parameters[i].key);
@@ -85,6 +86,7 @@ static gyre_status copy_desc(gyre_device *device, const struct gyre_proxy_desc *
         complete = device->parameters[i].key && device->parameters[i].value && device->parameters[i].origin;
     }
     device->ordinal = desc->ordinal;
+    device->found = desc->found;
     device->call_timeout_ns = desc->call_timeout_ns;
     device->log = desc->log;
     device->log_context = desc->log_context;

@@ -24,6 +24,7 @@ struct gyre_proxy_desc {
     const gyre_parameter *parameters;
     size_t parameter_count;
     uint32_t ordinal;
+    bool found;               /* the backend's probe told of this device */
     uint64_t call_timeout_ns; /* of operations without a deadline of their own */
     bool standby;             /* a second worker stands by */
     gyre_log_function *log;   /* may be NULL */

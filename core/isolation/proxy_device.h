@@ -39,6 +39,7 @@ struct gyre_device {
     gyre_parameter *parameters; /* copies */
     size_t parameter_count;
     uint32_t ordinal;
+    bool found;
     uint64_t call_timeout_ns;
     gyre_log_function *log;
     void *log_context;

@@ -56,6 +56,7 @@ gyre_status worker_open(struct gyre_parcel *parcel)
     candidate.name = text_or_empty(parcel);
     candidate.library = text_or_empty(parcel);
     uint32_t ordinal = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    candidate.alone = gyre_parcel_get_u64(parcel) != 0;
     candidate.parameter_count = gyre_parcel_get_u32(parcel, PARAMETERS_MAX);
     for (size_t i = 0; i < candidate.parameter_count; i++) {
         parameters[i].key = text_or_empty(parcel);

@@ -34,7 +34,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 1
+#define GYRE_ABI_MINOR 2
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -125,6 +125,11 @@ typedef struct gyre_device_desc {
     const gyre_parameter *parameters;
     size_t parameter_count;
     uint32_t ordinal;
+    /*
+     * since 2.2: not 0 in a process that opens this device and no other of the backend, one that its probe
+     * found. A driver whose start takes longer with every device that it sees need not see the others.
+     */
+    uint32_t alone;
 } gyre_device_desc;
 
 /** How a device serves queues whose messages are stored back to back (gyre_bridge in ring_layout.h). */

@@ -28,7 +28,7 @@ struct kept {
 
 /** A device, its primary context and its default pool. */
 struct CUctx_st {
-    int ordinal;
+    int ordinal; /* of the machine */
     uint32_t retained;
     uint32_t grids;       /* launched, also those that wait for their turn */
     uint32_t units_taken; /* by those that run */
@@ -46,9 +46,9 @@ struct driver {
     uint32_t units; /* multiprocessors of each */
     bool serial;    /* launches wait for their kernel */
     CUresult fault;
-    bool dying;       /* a fault is about to be told: kernels end first */
-    uint32_t running; /* kernels that a machine runs */
-    struct CUctx_st devices[DEVICES_MAX];
+    bool dying;                           /* a fault is about to be told: kernels end first */
+    uint32_t running;                     /* kernels that a machine runs */
+    struct CUctx_st devices[DEVICES_MAX]; /* those that CUDA_VISIBLE_DEVICES shows */
 };
 extern struct driver driver;
 

@@ -9,6 +9,7 @@
  */
 #include "driver.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,6 +140,61 @@ static bool is_set(const char *variable)
     return value && value[0] && strcmp(value, "0") != 0;
 }
 
+static void write_uuid(CUuuid *uuid, int ordinal)
+{
+    memcpy(uuid->bytes, "software, tests", sizeof uuid->bytes);
+    uuid->bytes[15] = (char)('0' + ordinal);
+}
+
+/* Whether a word of CUDA_VISIBLE_DEVICES, a number or the beginning of a UUID, means this device. */
+static bool is_named(const char *word, size_t length, int ordinal)
+{
+    char text[48] = "GPU-";
+    char *out = text + 4;
+    CUuuid uuid;
+    if (strncmp(word, "GPU-", 4) != 0)
+        return strspn(word, "0123456789") == length && atoi(word) == ordinal;
+    write_uuid(&uuid, ordinal);
+    for (size_t i = 0; i < sizeof uuid.bytes; i++)
+        out += sprintf(out, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
+                       (unsigned char)uuid.bytes[i]);
+    return strncmp(text, word, length) == 0;
+}
+
+/* Those that CUDA_VISIBLE_DEVICES names, up to its first word that no device has; all where it is not set. */
+static void show_devices(int count)
+{
+    const char *word = getenv("CUDA_VISIBLE_DEVICES");
+    if (!word) {
+        for (; driver.device_count < count; driver.device_count++)
+            driver.devices[driver.device_count].ordinal = driver.device_count;
+        return;
+    }
+    while (driver.device_count < count) {
+        const size_t length = strcspn(word, ",");
+        int ordinal = 0;
+        while (ordinal < count && !(length > 0 && is_named(word, length, ordinal)))
+            ordinal++;
+        if (ordinal == count)
+            return;
+        driver.devices[driver.device_count++].ordinal = ordinal;
+        if (!word[length])
+            return;
+        word += length + 1;
+    }
+}
+
+/* EMULATOR_SEEN=FILE gets a line from each program that starts the driver: its name, and how many devices it sees. */
+static void tell_seen(void)
+{
+    const char *path = getenv("EMULATOR_SEEN");
+    FILE *file = path && path[0] ? fopen(path, "ae") : NULL;
+    if (!file)
+        return;
+    fprintf(file, "%s %d\n", program_invocation_short_name, driver.device_count);
+    fclose(file);
+}
+
 static void start(void)
 {
     pthread_condattr_t clock;
@@ -148,10 +204,9 @@ static void start(void)
     pthread_condattr_destroy(&clock);
     /* the first is the user's wish, the second makes it so unseen, as a profiler does */
     driver.serial = is_set("CUDA_LAUNCH_BLOCKING") || is_set("EMULATOR_SERIAL");
-    driver.device_count = wish("EMULATOR_DEVICES", 1, DEVICES_MAX);
+    show_devices(wish("EMULATOR_DEVICES", 1, DEVICES_MAX));
+    tell_seen();
     driver.units = (uint32_t)wish("EMULATOR_UNITS", MACHINE_UNITS, UNITS_MAX);
-    for (int i = 0; i < driver.device_count; i++)
-        driver.devices[i].ordinal = i;
     driver.process = getpid();
 }
 
@@ -264,7 +319,7 @@ CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice device)
 {
     if (!driver_device(device) || size <= 0)
         return CUDA_ERROR_INVALID_DEVICE;
-    snprintf(text, (size_t)size, "EEEE:%02X:00.0", (unsigned)device);
+    snprintf(text, (size_t)size, "EEEE:%02X:00.0", (unsigned)driver_device(device)->ordinal);
     return driver_begin(__func__);
 }
 
@@ -272,8 +327,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
     if (!driver_device(device))
         return CUDA_ERROR_INVALID_DEVICE;
-    memcpy(uuid->bytes, "software, tests", sizeof uuid->bytes);
-    uuid->bytes[15] = (char)('0' + device);
+    write_uuid(uuid, driver_device(device)->ordinal);
     return driver_begin(__func__);
 }
 
