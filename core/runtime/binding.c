@@ -112,12 +112,41 @@ static bool is_bound_before(const gyre_kernel *kernel, uint32_t slot)
     return false;
 }
 
-/* A buffer counts its kernels, not the names that it is bound to. */
-void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold)
+/* A buffer counts its kernels, not the names that it is bound to. Under runtime->lock. */
+static void count_kernel(const gyre_kernel *kernel, bool in)
 {
-    pthread_mutex_lock(&kernel->runtime->lock);
     for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
         if (!is_bound_before(kernel, i))
-            kernel->memory.buffers[i]->bound += hold ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
+            kernel->memory.buffers[i]->bound += in ? 1u : UINT32_MAX; /* adds 1 or takes 1 away */
+}
+
+gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel)
+{
+    bool whole = true;
+    pthread_mutex_lock(&kernel->runtime->lock);
+    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
+        whole = whole && kernel->memory.buffers[i];
+    if (whole)
+        count_kernel(kernel, true);
     pthread_mutex_unlock(&kernel->runtime->lock);
+    return whole
+               ? GYRE_OK
+               : gyre_error_set(GYRE_NOT_FOUND,
+                                "a buffer that is bound to kernel '%s' was freed since it ended; release the "
+                                "kernel and launch it with another one",
+                                kernel->name);
+}
+
+void gyre_kernel_let_buffers_go(gyre_kernel *kernel)
+{
+    pthread_mutex_lock(&kernel->runtime->lock);
+    count_kernel(kernel, false);
+    pthread_mutex_unlock(&kernel->runtime->lock);
+}
+
+void gyre_kernel_forget_buffer(gyre_kernel *kernel, const gyre_buffer *buffer)
+{
+    for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
+        if (kernel->memory.buffers[i] == buffer)
+            kernel->memory.buffers[i] = NULL;
 }

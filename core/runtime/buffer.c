@@ -58,6 +58,18 @@ gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32
     return status == GYRE_OK ? gyre_buffer_alloc_on(runtime, dispatch, size, out) : status;
 }
 
+/* Kernels that ended cannot be launched again with it. Returns how many run with it, which keep it. */
+static uint32_t unbind(gyre_buffer *buffer)
+{
+    gyre_runtime *runtime = buffer->runtime;
+    pthread_mutex_lock(&runtime->lock);
+    uint32_t bound = buffer->bound;
+    for (gyre_kernel *kernel = runtime->kernels; kernel && !bound; kernel = kernel->next)
+        gyre_kernel_forget_buffer(kernel, buffer);
+    pthread_mutex_unlock(&runtime->lock);
+    return bound;
+}
+
 static void unlist(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;
@@ -79,10 +91,7 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
 {
     if (!buffer || buffer->runtime->foreign)
         return GYRE_OK;
-    gyre_runtime *runtime = buffer->runtime;
-    pthread_mutex_lock(&runtime->lock);
-    uint32_t bound = buffer->bound;
-    pthread_mutex_unlock(&runtime->lock);
+    uint32_t bound = unbind(buffer);
     if (bound)
         return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
                               bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");

@@ -154,7 +154,7 @@ static gyre_status leave_device(gyre_kernel *kernel)
     kernel->resident = NULL; /* first: nobody notifies a device that is being taken down */
     pthread_mutex_unlock(&kernel->lock);
     gyre_dispatch_release(kernel->dispatch, resident);
-    gyre_kernel_hold_buffers(kernel, false);
+    gyre_kernel_let_buffers_go(kernel);
     pthread_mutex_lock(&kernel->lock);
     return status;
 }

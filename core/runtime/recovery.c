@@ -94,7 +94,7 @@ static uint64_t end_revival(gyre_kernel *kernel)
         left += gyre_queue_complete_unhandled(queue);
     }
     gyre_kernel_set_state(kernel, GYRE_KERNEL_LOST);
-    gyre_kernel_hold_buffers(kernel, false);
+    gyre_kernel_let_buffers_go(kernel);
     kernel->turn.starting = kernel->revival.runs = false;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);

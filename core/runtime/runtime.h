@@ -256,8 +256,12 @@ gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *c
 gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** The buffers, by the names that the kernel declares. INVALID when one is missing, unknown or unfit. */
 gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc);
-/** Counts the kernel in (or out) at the buffers that it binds. */
-void gyre_kernel_hold_buffers(gyre_kernel *kernel, bool hold);
+/** Counts the kernel in at the buffers that it binds. NOT_FOUND when one was freed since it ended. */
+gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel);
+/** Counts it out again. */
+void gyre_kernel_let_buffers_go(gyre_kernel *kernel);
+/** A kernel that does not hold it has not got it any more. Under runtime->lock. */
+void gyre_kernel_forget_buffer(gyre_kernel *kernel, const gyre_buffer *buffer);
 
 /* start.c */
 /**

@@ -120,6 +120,9 @@ static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
 gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
 {
     gyre_resident *resident = NULL;
+    gyre_status status = gyre_kernel_hold_buffers(kernel);
+    if (status != GYRE_OK)
+        return status;
     gyre_control_reset(kernel);
     bool isolated = gyre_dispatch_isolated(kernel->dispatch);
     uint64_t verb = active ? GYRE_VERB_RUN : GYRE_VERB_PAUSE;
@@ -131,8 +134,7 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     kernel->revival.handled_before = kernel->revival.failed_before = 0;
     kernel->revival.restarts = kernel->revival.condemned = kernel->watch.stalls = 0;
     kernel->watch.doomed = false;
-    gyre_kernel_hold_buffers(kernel, true);
-    gyre_status status = GYRE_LOST;
+    status = GYRE_LOST;
     for (int tries = 0; tries < STARTS_MAX && status == GYRE_LOST; tries++)
         status = try_start(kernel, &resident);
     kernel->turn.starting = false;
@@ -146,7 +148,7 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
     if (status == GYRE_OK)
         gyre_kernel_set_state(kernel, active ? GYRE_KERNEL_ACTIVE : GYRE_KERNEL_INACTIVE);
     else
-        gyre_kernel_hold_buffers(kernel, false);
+        gyre_kernel_let_buffers_go(kernel);
     pthread_cond_broadcast(&kernel->changed);
     return status == GYRE_OK ? await_first_words(kernel) : status;
 }

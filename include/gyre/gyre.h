@@ -199,7 +199,10 @@ GYRE_API gyre_status gyre_kernel_deactivate(gyre_kernel *kernel, uint64_t deadli
 GYRE_API gyre_status gyre_kernel_terminate(gyre_kernel *kernel, uint64_t drain_deadline_ns,
                                            uint64_t *unhandled);
 
-/** Launches a terminated kernel again, with its initial state, its queues and their unread completions. */
+/**
+ * Launches a terminated kernel again, with its initial state, its queues and their unread completions.
+ * NOT_FOUND when a buffer that it binds was freed meanwhile.
+ */
 GYRE_API gyre_status gyre_kernel_relaunch(gyre_kernel *kernel);
 
 /**

@@ -188,6 +188,29 @@ static void a_buffer_under_two_names_has_one_kernel(struct conformance *test)
     must(gyre_buffer_free(buffer));
 }
 
+static void a_kernel_whose_buffer_was_freed_is_not_relaunched(struct conformance *test)
+{
+    gyre_buffer *weights = make_buffer(test, 400), *hits = make_buffer(test, 400);
+    gyre_binding_name bindings[] = {{"hits", hits}, {"weights", weights}};
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    gyre_kernel *kernel = NULL;
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    must(gyre_kernel_relaunch(kernel));
+    require(gyre_buffer_free(weights) == GYRE_INVALID);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    must(gyre_buffer_free(weights));
+    for (int i = 0; i < 2; i++) {
+        require(gyre_kernel_relaunch(kernel) == GYRE_NOT_FOUND);
+        require_sentence("a buffer that is bound to kernel 'scale' was freed since it ended");
+        require(info_of(kernel).state == GYRE_KERNEL_TERMINATED);
+    }
+    must(gyre_buffer_free(hits)); /* nothing holds it */
+    gyre_kernel_release(kernel);
+}
+
 static void handlers_use_bound_buffers(struct conformance *test)
 {
     enum { COUNT = 100 };
@@ -312,6 +335,7 @@ const struct conformance_case kernel_cases[] = {
     {"a_block_fails_when_one_lane_fails", a_block_fails_when_one_lane_fails},
     {"handlers_use_bound_buffers", handlers_use_bound_buffers},
     {"a_buffer_under_two_names_has_one_kernel", a_buffer_under_two_names_has_one_kernel},
+    {"a_kernel_whose_buffer_was_freed_is_not_relaunched", a_kernel_whose_buffer_was_freed_is_not_relaunched},
     {"uploads_are_seen_by_what_is_sent_behind_them", uploads_are_seen_by_what_is_sent_behind_them},
     {"copies_are_seen_by_what_is_sent_behind_them", copies_are_seen_by_what_is_sent_behind_them},
     {"buffers_transfer_every_byte", buffers_transfer_every_byte},
