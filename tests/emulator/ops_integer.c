@@ -57,6 +57,26 @@ WIDE(s16, int16_t, int32_t, uint32_t)
 WIDE(u32, uint32_t, uint64_t, uint64_t)
 WIDE(s32, int32_t, int64_t, uint64_t)
 
+/* Sums of products of the operands' pieces: four bytes with four, or two halves with the low or high bytes.
+ * NVRTC finds them by itself, in sums of bytes times small numbers. */
+#define PIECE(type_, from_, place_) ((uint32_t)(type_)((from_) >> (place_)))
+#define DOT4(name_, left_, right_)                                                                           \
+    TERNARY(dot4_##name_, uint32_t, uint32_t,                                                                \
+            PIECE(left_, x, 0) * PIECE(right_, y, 0) + PIECE(left_, x, 8) * PIECE(right_, y, 8) +            \
+                PIECE(left_, x, 16) * PIECE(right_, y, 16) + PIECE(left_, x, 24) * PIECE(right_, y, 24) + z)
+#define DOT2(name_, left_, right_, from_)                                                                    \
+    TERNARY(dot2_##name_, uint32_t, uint32_t,                                                                \
+            PIECE(left_, x, 0) * PIECE(right_, y, from_) +                                                   \
+                PIECE(left_, x, 16) * PIECE(right_, y, from_ + 8) + z)
+#define DOTS(types_, sign_, right_)                                                                          \
+    DOT4(types_, sign_##int8_t, right_)                                                                      \
+    DOT2(lo_##types_, sign_##int16_t, right_, 0)                                                             \
+    DOT2(hi_##types_, sign_##int16_t, right_, 16)
+DOTS(u32_u32, u, uint8_t)
+DOTS(u32_s32, u, int8_t)
+DOTS(s32_u32, , uint8_t)
+DOTS(s32_s32, , int8_t)
+
 /* ---- with carry ---- */
 
 static inline void set_carry(struct warp *warp, uint32_t lane, bool carry)
@@ -129,8 +149,15 @@ CARRYINGS(64, wide_unsigned)
         "madc.hi.cc." #type_, madc_hi_cc_##bits_                                                             \
     }
 
+#define NAMED_DOT(left_, right_)                                                                             \
+    {"dp4a." #left_ "." #right_, dot4_##left_##_##right_},                                                   \
+        {"dp2a.lo." #left_ "." #right_, dot2_lo_##left_##_##right_},                                         \
+    {                                                                                                        \
+        "dp2a.hi." #left_ "." #right_, dot2_hi_##left_##_##right_                                            \
+    }
+
 const struct operation integer_operations[] = {
-    NAMED(u16, 16),  NAMED(s16, 16),       NAMED(u32, 32),       NAMED(s32, 32),
-    NAMED(u64, 64),  NAMED(s64, 64),       NAMED_WIDE(u16),      NAMED_WIDE(s16),
-    NAMED_WIDE(u32), NAMED_WIDE(s32),      NAMED_BITS(16),       NAMED_BITS(32),
-    NAMED_BITS(64),  NAMED_CARRY(u32, 32), NAMED_CARRY(u64, 64), {NULL, NULL}};
+    NAMED(u16, 16),      NAMED(s16, 16),      NAMED(u32, 32),      NAMED(s32, 32),       NAMED(u64, 64),
+    NAMED(s64, 64),      NAMED_WIDE(u16),     NAMED_WIDE(s16),     NAMED_WIDE(u32),      NAMED_WIDE(s32),
+    NAMED_BITS(16),      NAMED_BITS(32),      NAMED_BITS(64),      NAMED_CARRY(u32, 32), NAMED_CARRY(u64, 64),
+    NAMED_DOT(u32, u32), NAMED_DOT(u32, s32), NAMED_DOT(s32, u32), NAMED_DOT(s32, s32),  {NULL, NULL}};

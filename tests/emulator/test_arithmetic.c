@@ -183,6 +183,31 @@ static uint64_t permuted(uint64_t a, uint64_t b, uint64_t c)
     return result;
 }
 
+/* c and the products of `count` pieces of a, as wide as a register has room for so many, with bytes of b. */
+static uint64_t dot(uint64_t a, bool a_signed, uint64_t b, bool b_signed, uint64_t c, uint32_t count)
+{
+    const uint32_t width = 32 / count;
+    uint64_t result = c;
+    for (uint32_t piece = 0; piece < count; piece++) {
+        int64_t left = (int64_t)(a >> (piece * width) & ((1u << width) - 1)), right = b >> (piece * 8) & 255;
+        if (a_signed && left >> (width - 1))
+            left -= (int64_t)1 << width;
+        if (b_signed && right >= 128)
+            right -= 256;
+        result += (uint64_t)(left * right);
+    }
+    return result;
+}
+
+EXPECT(dot4_uu, dot(a, false, b, false, c, 4))
+EXPECT(dot4_us, dot(a, false, b, true, c, 4))
+EXPECT(dot4_su, dot(a, true, b, false, c, 4))
+EXPECT(dot4_ss, dot(a, true, b, true, c, 4))
+EXPECT(dot2_low_uu, dot(a, false, b, false, c, 2))
+EXPECT(dot2_high_us, dot(a, false, b >> 16, true, c, 2))
+EXPECT(dot2_low_su, dot(a, true, b, false, c, 2))
+EXPECT(dot2_high_ss, dot(a, true, b >> 16, true, c, 2))
+
 static const struct operation_test integers[] = {
     {"add.s32", 32, 32, "ab", sum},
     {"add.s16", 16, 16, "ab", sum},
@@ -224,6 +249,14 @@ static const struct operation_test integers[] = {
     {"not.b64", 64, 64, "a", complement},
     {"neg.s64", 64, 64, "a", negative},
     {"abs.s64", 64, 64, "a", size_s64},
+    {"dp4a.u32.u32", 32, 32, "abc", dot4_uu},
+    {"dp4a.u32.s32", 32, 32, "abc", dot4_us},
+    {"dp4a.s32.u32", 32, 32, "abc", dot4_su},
+    {"dp4a.s32.s32", 32, 32, "abc", dot4_ss},
+    {"dp2a.lo.u32.u32", 32, 32, "abc", dot2_low_uu},
+    {"dp2a.hi.u32.s32", 32, 32, "abc", dot2_high_us},
+    {"dp2a.lo.s32.u32", 32, 32, "abc", dot2_low_su},
+    {"dp2a.hi.s32.s32", 32, 32, "abc", dot2_high_ss},
 };
 
 START_TEST(integers_are_those_of_c)
