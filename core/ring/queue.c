@@ -411,6 +411,10 @@ void gyre_queue_reopen(gyre_queue *queue)
         gyre_queue_levels_end(queue, false);
     __atomic_store_n(&queue->state.misused, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
+    if (!queue->many_threads)
+        return;
+    gyre_consumer_take(queue); /* its descriptor, which told of the end, is not to be readable for nothing */
+    gyre_consumer_give(queue);
 }
 
 uint64_t gyre_queue_next_index(const gyre_queue *queue)

@@ -77,7 +77,7 @@ static gyre_status wait(gyre_queue *queue, const struct wish *wish, bool found, 
     if (!wish->any && !found && !(queue->levels && gyre_queue_waiting(queue)))
         return nobody(queue, wish);
     if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
+        return gyre_queue_look(queue, wait_any, 0);
     __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
     if (found && !wish->any)
         return gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);

@@ -266,7 +266,7 @@ static gyre_status take_ready(gyre_queue *queue, unsigned char *replies, size_t 
 static gyre_status wait_at_cursor(gyre_queue *queue, uint64_t index, uint64_t deadline_ns)
 {
     if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
+        return gyre_queue_look(queue, gyre_wait_reply, index);
     __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
     if (!gyre_wait_turn(queue, index))
         return gyre_queue_wait(queue, gyre_wait_turn, index, GYRE_BELL_CREDIT, deadline_ns);

@@ -197,6 +197,15 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
     return status == GYRE_OK ? GYRE_OK : give_up(queue, status);
 }
 
+gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument)
+{
+    const struct waiter waiter = {.queue = queue, .condition = condition, .argument = argument};
+    gyre_status status = look(&waiter);
+    if (status == GYRE_CLOSED || status == GYRE_LOST)
+        return give_up(queue, status);
+    return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
+}
+
 /* ---- a full queue ---- */
 
 /* A ring of bytes may be full long before the slots are. */

@@ -367,8 +367,8 @@ GYRE_API gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, si
 
 /**
  * Receives the next completion, in the order of the sends. The reply, if any, is copied to `reply`; INVALID
- * when it is longer than `size` (nothing is consumed then). AGAIN or TIMEOUT when none came. `completion` may
- * be NULL only if every request is replied to: a failure then returns FAILED with the handler's text.
+ * when it is longer than `size` (nothing is consumed then). AGAIN or TIMEOUT when none came; CLOSED or LOST
+ * when none will come any more, also for who does not wait. `completion` may be NULL only if every request is replied to: a failure then returns FAILED with the handler's text.
  */
 GYRE_API gyre_status gyre_receive(gyre_queue *queue, void *reply, size_t size, gyre_completion *completion,
                                   uint64_t deadline_ns);
@@ -447,8 +447,9 @@ GYRE_API gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count
 GYRE_API gyre_status gyre_release_views(gyre_queue *queue, size_t count);
 
 /**
- * A descriptor that polls readable while completions wait; for event loops. It is the queue's: do not close
- * or read it. The first call starts one thread that watches the queue.
+ * A descriptor that polls readable while completions wait, and once none will come any more (receivers then
+ * get CLOSED or LOST); for event loops. It is the queue's: do not close or read it. The first call starts one
+ * thread that watches the queue.
  */
 GYRE_API gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor);
 

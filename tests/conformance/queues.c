@@ -251,6 +251,44 @@ static void an_event_loop_can_wait_on_a_descriptor(struct conformance *test)
     }
 }
 
+/* Who asks whenever the descriptor is readable would ask for ever if it heard "not yet". */
+static void an_event_loop_learns_of_the_end(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const words_1 request = {{7}};
+    words_1 reply;
+    gyre_view view;
+    size_t found;
+    int descriptor = -1;
+    must(gyre_queue_descriptor(queue, &descriptor));
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT)); /* what was answered comes first */
+    require(reply.w[0] == 21);
+    require(readable(descriptor, 20000) == 1);
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_CLOSED);
+    require_sentence("is closed and nothing is under way");
+    require(gyre_peek(queue, &view, 1, &found, GYRE_NO_WAIT) == GYRE_CLOSED);
+    must(gyre_kernel_relaunch(kernel));
+    require(readable(descriptor, 0) == 0);
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    require(readable(descriptor, 20000) == 1);
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT));
+}
+
+static void a_receiver_in_any_order_learns_of_the_end(struct conformance *test)
+{
+    gyre_runtime *runtime = open_with(test, (const char *const[]){"queue.default.order=any", NULL});
+    gyre_kernel *kernel = launch_in(runtime, "words.gyre.c", "words_of_1");
+    words_1 reply;
+    require(gyre_receive(gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    require(gyre_receive(gyre_kernel_queue(kernel), &reply, sizeof reply, NULL, GYRE_NO_WAIT) == GYRE_CLOSED);
+    gyre_close(runtime);
+}
+
 static void every_idle_strategy_answers(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
@@ -273,6 +311,8 @@ const struct conformance_case queue_cases[] = {
     {"a_full_queue_follows_its_policy", a_full_queue_follows_its_policy},
     {"the_oldest_is_dropped_when_so_told", the_oldest_is_dropped_when_so_told},
     {"an_event_loop_can_wait_on_a_descriptor", an_event_loop_can_wait_on_a_descriptor},
+    {"an_event_loop_learns_of_the_end", an_event_loop_learns_of_the_end},
+    {"a_receiver_in_any_order_learns_of_the_end", a_receiver_in_any_order_learns_of_the_end},
     {"every_idle_strategy_answers", every_idle_strategy_answers},
     {NULL, NULL},
 };
