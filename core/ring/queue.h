@@ -258,6 +258,9 @@ uint64_t gyre_queue_complete_ring(gyre_queue *queue);
 /** The index that the next send will take. */
 uint64_t gyre_queue_next_index(const gyre_queue *queue);
 
+/** What a caller without a completion is told of one that is no reply: FAILED, CLOSED or LOST. */
+gyre_status gyre_queue_tell_outcome(const gyre_queue *queue, const gyre_completion *completion);
+
 /** "queue 'orders'" or "the queue": for sentences. */
 const char *gyre_queue_label(const gyre_queue *queue, char *text, size_t size);
 

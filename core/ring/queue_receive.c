@@ -146,25 +146,28 @@ static void read_completion(const gyre_queue *queue, uint64_t index, gyre_comple
     }
 }
 
+gyre_status gyre_queue_tell_outcome(const gyre_queue *queue, const gyre_completion *completion)
+{
+    const unsigned long long index = completion->index;
+    switch (completion->outcome) {
+    case GYRE_HANDLER_FAILED:
+        return gyre_error_set(GYRE_FAILED, "the handler failed request %llu with code %d: %s", index,
+                              completion->failure_code, completion->failure_text);
+    case GYRE_NOT_REPLIED:
+        return gyre_error_set(GYRE_FAILED, "the handler did not reply to request %llu", index);
+    default:
+        if (gyre_queue_gone(queue))
+            return gyre_error_add(gyre_queue_tell_lost(queue), "request %llu was not handled", index);
+        return gyre_error_set(GYRE_CLOSED,
+                              "request %llu was not handled: its kernel was terminated or dropped it", index);
+    }
+}
+
 static gyre_status outcome_error(const gyre_queue *queue, uint64_t index)
 {
     gyre_completion completion;
     read_completion(queue, index, &completion);
-    switch (completion.outcome) {
-    case GYRE_HANDLER_FAILED:
-        return gyre_error_set(GYRE_FAILED, "the handler failed request %llu with code %d: %s",
-                              (unsigned long long)index, completion.failure_code, completion.failure_text);
-    case GYRE_NOT_REPLIED:
-        return gyre_error_set(GYRE_FAILED, "the handler did not reply to request %llu",
-                              (unsigned long long)index);
-    default:
-        if (gyre_queue_gone(queue))
-            return gyre_error_add(gyre_queue_tell_lost(queue), "request %llu was not handled",
-                                  (unsigned long long)index);
-        return gyre_error_set(GYRE_CLOSED,
-                              "request %llu was not handled: its kernel was terminated or dropped it",
-                              (unsigned long long)index);
-    }
+    return gyre_queue_tell_outcome(queue, &completion);
 }
 
 gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply, size_t size,

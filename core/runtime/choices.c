@@ -237,7 +237,7 @@ struct answer {
     const gyre_type *type; /* NULL: none is expected */
     void *reply;
     size_t size;
-    gyre_completion *completion; /* NULL: a failure is an error */
+    gyre_completion *completion; /* NULL: a failure is an error, as is no reply where one is expected */
 };
 
 /* `message` is one of the protocol. */
@@ -245,16 +245,18 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
                                 const struct answer *answer, uint64_t deadline_ns)
 {
     const size_t room = (size_t)queue->types->reply.layout->size;
-    gyre_completion own = {.outcome = GYRE_REPLIED, .length = (uint32_t)room};
+    gyre_completion own;
     unsigned char *reply = malloc(room);
     if (!reply)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply of %zu bytes", room);
-    gyre_status status =
-        gyre_call(queue, message, used, reply, room, answer->completion ? &own : NULL, deadline_ns);
-    if (status == GYRE_OK && own.outcome == GYRE_REPLIED && answer->type)
+    gyre_status status = gyre_call(queue, message, used, reply, room, &own, deadline_ns);
+    const bool answered = status == GYRE_OK;
+    if (answered && own.outcome == GYRE_REPLIED && answer->type)
         status = unwrap(queue, reply, answer->type, answer->reply, answer->size, &own);
-    if (answer->completion)
+    if (answered && answer->completion)
         *answer->completion = own;
+    else if (answered && own.outcome != GYRE_REPLIED && (answer->type || own.outcome != GYRE_NOT_REPLIED))
+        status = gyre_queue_tell_outcome(queue, &own);
     free(reply);
     return status;
 }

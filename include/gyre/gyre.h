@@ -405,7 +405,7 @@ GYRE_API gyre_status gyre_reply_as(const gyre_queue *queue, const void *message,
                                    const gyre_type *type, const void **reply, size_t *size);
 /**
  * Request and reply in one, as gyre_call; `request` and `reply` are whole structs of their types. A NULL
- * reply type: none is expected, and `reply` is NULL as well.
+ * reply type: none is expected, and `reply` is NULL as well; then it is no failure that there is none.
  */
 GYRE_API gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request,
                                   const gyre_type *reply_type, void *reply, gyre_completion *completion,

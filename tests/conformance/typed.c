@@ -22,7 +22,28 @@ static void each_type_goes_to_its_handler(struct conformance *test)
         require(answer.area == i * i);
         must(gyre_call_as(queue, GYRE_TYPE(count), &counted, NULL, NULL, &completion, soon()));
         require(completion.outcome == GYRE_NOT_REPLIED);
+        must(gyre_call_as(queue, GYRE_TYPE(count), &counted, NULL, NULL, NULL, soon()));
     }
+}
+
+/* Where no reply is expected its lack is none, and a completion is that of an answer or is left alone. */
+static void what_a_typed_call_expects_decides(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "typed.gyre.c", "typed"));
+    const square asked = {5};
+    const count counted = {1}, by_nothing = {0};
+    area answer;
+    gyre_completion completion = {.index = 77};
+    must(gyre_call_as(queue, GYRE_TYPE(square), &asked, NULL, NULL, NULL, soon()));
+    require(gyre_call_as(queue, GYRE_TYPE(count), &counted, GYRE_TYPE(area), &answer, NULL, soon()) ==
+            GYRE_FAILED);
+    require_sentence("did not reply");
+    require(gyre_call_as(queue, GYRE_TYPE(count), &by_nothing, NULL, NULL, NULL, soon()) == GYRE_FAILED);
+    require_sentence("with code 3: by nothing");
+    must(gyre_kernel_deactivate(gyre_kernel_find(test->runtime, "typed"), soon()));
+    require(gyre_call_as(queue, GYRE_TYPE(square), &asked, GYRE_TYPE(area), &answer, &completion,
+                         gyre_in_ms(10)) == GYRE_TIMEOUT);
+    require(completion.index == 77);
 }
 
 static void typed_messages_have_tails(struct conformance *test)
@@ -351,6 +372,7 @@ static void queues_of_a_kernel_agree_on_the_wire(struct conformance *test)
 
 const struct conformance_case typed_cases[] = {
     {"each_type_goes_to_its_handler", each_type_goes_to_its_handler},
+    {"what_a_typed_call_expects_decides", what_a_typed_call_expects_decides},
     {"typed_messages_have_tails", typed_messages_have_tails},
     {"headers_name_each_type", headers_name_each_type},
     {"mixed_types_stream_in_order", mixed_types_stream_in_order},

@@ -54,6 +54,15 @@ static gyre_status pay_in(gyre_queue *desk, int64_t cents, balance *reply)
                         gyre_in_ms(60000));
 }
 
+static gyre_status pay_in_first(gyre_queue *desk, int64_t cents)
+{
+    const desk_request message = {.gyre_used = GYRE_CHOICE_FRONT + sizeof(deposit),
+                                  .gyre_choice = GYRE_NUMBER(desk, deposit),
+                                  .gyre_one.gyre_of_deposit = {.account = 1, .cents = cents}};
+    const gyre_header header = {.priority = 2};
+    return gyre_send_with(desk, &message, sizeof message, &header, NULL, gyre_in_ms(60000));
+}
+
 /* Bytes of the wire and back, in place; 0: `bytes` hold no such message. */
 static uint32_t convert(unsigned char *bytes, uint32_t length, uint32_t room)
 {
@@ -122,14 +131,31 @@ static void try_wire(void)
     require(convert(bytes, sizeof captured - 1, sizeof bytes) == 0, "41 bytes are no message");
 }
 
+static void try_desk(gyre_runtime *runtime)
+{
+    gyre_queue *desk = launch(runtime, DOCUMENTED_KERNELS "/desk.gyre.c");
+    balance reply = {0};
+    desk_reply answer;
+    gyre_message_info info = {.size = sizeof info};
+    const void *found = NULL;
+    size_t size = 0;
+    must(pay_in(desk, 500, &reply));
+    require(reply.cents == 500 && reply.deposits == 1, "it was paid in");
+    must(pay_in_first(desk, 50));
+    must(gyre_receive_with(desk, &answer, sizeof answer, NULL, &info, gyre_in_ms(60000)));
+    must(gyre_reply_as(desk, &answer, answer.gyre_used, GYRE_TYPE(balance), &found, &size));
+    require(((const balance *)found)->cents == 550 && info.header.priority == 2,
+            "and the rest with a header");
+}
+
 int main(void)
 {
     gyre_runtime *runtime;
-    balance reply = {0};
-    must(gyre_open(&(gyre_open_desc){.size = sizeof(gyre_open_desc), .backend = "cpu"}, &runtime));
+    const char *const settings[] = {"queue.desk.header=16", NULL};
+    must(gyre_open(&(gyre_open_desc){.size = sizeof(gyre_open_desc), .backend = "cpu", .settings = settings},
+                   &runtime));
     try_order(runtime);
-    must(pay_in(launch(runtime, DOCUMENTED_KERNELS "/desk.gyre.c"), 500, &reply));
-    require(reply.cents == 500 && reply.deposits == 1, "it was paid in");
+    try_desk(runtime);
     try_wire();
     gyre_close(runtime);
     return 0;
