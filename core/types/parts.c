@@ -153,6 +153,16 @@ static gyre_status refuse_size(const gyre_layout *layout, uint64_t size, uint64_
                           layout->name, size, most);
 }
 
+/* By the names that its author gave: the packet's own is nobody's. */
+static gyre_status refuse_packet(const gyre_layout *layout, uint64_t most)
+{
+    return gyre_error_set(GYRE_INVALID,
+                          "the wire form of '%s' takes %" PRIu64 " bytes, %" PRIu64
+                          " in a slot with what the kernel keeps beside it, and at most %" PRIu64
+                          " are allowed; give the kernel's messages smaller tails",
+                          layout->choices[0]->name, layout->room, layout->size, most);
+}
+
 gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *source, gyre_layout *layout)
 {
     uint64_t size = 8, front = layout->shape == GYRE_SHAPE_CHOICE ? GYRE_CHOICE_FRONT : GYRE_PACKET_FRONT;
@@ -163,6 +173,8 @@ gyre_status gyre_choices_end(gyre_layout_builder *builder, const gyre_type *sour
     if (layout->shape == GYRE_SHAPE_PACKET) { /* as many bytes as its wire form takes, which only it knows */
         layout->size = source->size;
         layout->alignment = 4;
+        if (layout->choice_count > 0 && layout->size > builder->size_max)
+            return refuse_packet(layout, builder->size_max);
     }
     if (layout->size > builder->size_max || layout->size <= front || layout->size - front < layout->room ||
         layout->size % 4 != 0)

@@ -166,6 +166,15 @@ run compile --backend "$backend" --set queue.default.wire=memorypack "$folder/wi
 exits 1
 says "include what \`gyre wire FILE\` writes behind the messages' header"
 
+# one that does not fit a slot beside the messages that the kernel decodes
+printf '#include <gyre/message.h>\n#define WIDE(FIELD) FIELD(utf8, text)\nGYRE_MESSAGE_TAIL(wide_text, WIDE, 40000)\n' >"$folder/tail.h"
+printf '#include <gyre/kernel.h>\n#include "tail.h"\n#include "tail_wire.h"\nGYRE_KERNEL(tail, wide_text, wide_text)\n{\n    return GYRE_REPLY;\n}\n' >"$folder/tail.gyre.c"
+run wire -o "$folder/tail_wire.h" "$folder/tail.h"
+exits 0
+run config --backend "$backend" --set queue.default.wire=memorypack --memory "$folder/tail.gyre.c"
+exits 1
+says "the reply of kernel 'tail': the wire form of 'wide_text' takes 40009 bytes, 120048 in a slot with what the kernel keeps beside it, and at most 65536 are allowed; give the kernel's messages smaller tails"
+
 # a message of the wrong type or size
 call "$folder/good.gyre.c" 65536
 exits 1
