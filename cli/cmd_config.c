@@ -14,7 +14,7 @@
 #include "core/runtime/tools.h"
 
 static const char HELP[] =
-    "usage: gyre config [--json] [--dropins] [--memory FILE] [SECTION | KEY | SECTION.KEY]...\n"
+    "usage: gyre config [--json] [--dropins] [--memory FILE|NAME] [SECTION | KEY | SECTION.KEY]...\n"
     "\n"
     "Prints every effective value of the configuration with its origin: default, FILE:LINE, the environment's\n"
     "variable, or the command line. Refuses what no launch could take. Given names, it prints those alone:\n"
@@ -29,7 +29,8 @@ static const char HELP[] =
     "  --memory FILE  what the queues of that kernel file take, as they are configured: bytes from slot to\n"
     "                 slot, slots, headers, rings of bytes (layout = bridged), and all of it. FILE is compiled\n"
     "                 as for a launch of each kernel, FILE:KERNEL for that one; nothing is launched, and what a\n"
-    "                 launch would be refused for is told.\n"
+    "                 launch would be refused for is told. NAME in its place is the kernel whose source is\n"
+    "                 configured in [kernel.NAME].\n"
     "\n"
     "docs/configuration.md explains sections, keys and the files they come from.\n";
 
@@ -270,7 +271,7 @@ static int run(cli_context *cli)
     if (dropins && cli->operands.count > 0)
         return cli_usage_error(cli, "--dropins takes no names, found '%s'", cli->operands.items[0]);
     if (memory && (dropins || cli->operands.count > 0))
-        return cli_usage_error(cli, "--memory goes with one file and nothing else");
+        return cli_usage_error(cli, "--memory goes with one file, or kernel, and nothing else");
     if (memory)
         return config_memory_print(cli, memory);
     int code = cli_fail_unless_ok(cli_load(cli, &config));

@@ -18,6 +18,7 @@ struct memory_list {
     const struct gyre_build *build;
     const char *source;
     char name[GYRE_KERNEL_NAME_MAX]; /* whose device and options the build has */
+    bool named;                      /* the kernel that is configured under that name, and no other */
     cli_table *table;
     json_t *json;
 };
@@ -63,6 +64,8 @@ static gyre_status add_queue(const struct memory_list *list, const gyre_kernel_r
 
 static bool is_kernel(const struct memory_list *list, const char *name)
 {
+    if (list->named)
+        return gyre_config_text(list->config, GYRE_SECTION_KERNEL, name, "source")[0] != '\0';
     for (size_t i = 0; i < gyre_build_count(list->build); i++)
         if (!strcmp(gyre_build_at(list->build, i)->name, name))
             return true;
@@ -81,7 +84,7 @@ static gyre_status add_other(const struct memory_list *list, const gyre_kernel_r
     return GYRE_OK;
 }
 
-/* Its own queue, then those that no kernel of the file has by its name. */
+/* Its own queue, then those that no kernel of the file, or none that is configured, has by its name. */
 static gyre_status add_kernel(const struct memory_list *list, const gyre_kernel_record *record)
 {
     size_t count;
@@ -107,6 +110,10 @@ static gyre_status add_as_launched(const struct memory_list *list, const gyre_ke
 {
     struct gyre_build *build = NULL;
     struct memory_list own = *list;
+    gyre_kernel_record configured = *record;
+    configured.name = list->name;
+    if (list->named)
+        return add_kernel(list, &configured);
     if (strcmp(gyre_kernel_backend(list->config, list->name, list->backend),
                gyre_kernel_backend(list->config, record->name, list->backend)) == 0 &&
         gyre_kernel_same_options(list->config, list->name, record->name))
@@ -129,6 +136,8 @@ static gyre_status add_kernels(const struct memory_list *list)
     gyre_status status = gyre_build_kernel(list->build, NULL, &named);
     if (status == GYRE_OK)
         return add_as_launched(list, named);
+    if (list->named)
+        return status;
     gyre_error_clear();
     status = GYRE_OK;
     for (size_t i = 0; status == GYRE_OK && i < gyre_build_count(list->build); i++)
@@ -151,18 +160,25 @@ static int print_rows(const cli_context *cli, struct memory_list *list)
     return status == GYRE_OK ? code : cli_fail(status);
 }
 
-int config_memory_print(const cli_context *cli, const char *file)
+int config_memory_print(const cli_context *cli, const char *operand)
 {
     gyre_runtime *runtime = NULL;
     struct gyre_build *build = NULL;
-    struct memory_list list = {.source = file, .backend = cli->backend};
-    gyre_kernel_guess_name(file, list.name, sizeof list.name);
+    const gyre_launch_desc launched = cli_launch(cli, operand);
+    struct memory_list list = {
+        .source = launched.source, .backend = cli->backend, .named = launched.name != NULL};
+    if (list.named)
+        snprintf(list.name, sizeof list.name, "%s", operand);
+    else
+        gyre_kernel_guess_name(operand, list.name, sizeof list.name);
     int code = cli_fail_unless_ok(cli_open(cli, &runtime));
     if (code == CLI_OK) {
         list.runtime = runtime;
         list.config = gyre_runtime_config(runtime);
         code = cli_fail_unless_ok(gyre_queue_sections_check(list.config));
     }
+    if (code == CLI_OK && list.named)
+        code = cli_fail_unless_ok(gyre_kernel_source(list.config, operand, &list.source));
     if (code == CLI_OK)
         code = cli_fail_unless_device(runtime,
                                       gyre_kernel_device(runtime, list.name, cli->backend, 0, &list.device));

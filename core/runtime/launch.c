@@ -27,14 +27,17 @@ static gyre_status name_taken(const gyre_kernel *kernel)
                           kernel->name);
 }
 
-static gyre_status no_source(const gyre_kernel *kernel)
+gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source)
 {
     size_t count;
     char hint[GYRE_TEXT_HINT_SIZE];
-    const char *const *names = gyre_config_names(kernel->runtime->config, GYRE_SECTION_KERNEL, &count);
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_KERNEL, &count);
+    *source = gyre_config_text(config, GYRE_SECTION_KERNEL, name, "source");
+    if ((*source)[0])
+        return GYRE_OK;
     return gyre_error_set(
         GYRE_INVALID, "kernel '%s' has no source: name a file, or set source in the section [kernel.%s]%s",
-        kernel->name, kernel->name, gyre_text_hint(kernel->name, names, count, hint));
+        name, name, gyre_text_hint(name, names, count, hint));
 }
 
 /* ---- building ---- */
@@ -43,12 +46,14 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
     struct gyre_pipeline_report *report = calloc(1, sizeof *report);
-    const char *source = desc->source ? desc->source : kernel_text(kernel, "source");
-    if (!report)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to build a kernel");
-    if (!source[0]) {
+    const char *source = desc->source;
+    gyre_status status =
+        source ? GYRE_OK : gyre_kernel_source(kernel->runtime->config, kernel->name, &source);
+    if (status == GYRE_OK && !report)
+        status = gyre_error_set(GYRE_EXHAUSTED, "no memory to build a kernel");
+    if (status != GYRE_OK) {
         free(report);
-        return no_source(kernel);
+        return status;
     }
     kernel->wire = gyre_kernel_wire(kernel->runtime->config, kernel->name);
     gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
@@ -57,7 +62,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
                                           .source = source,
                                           .options = options,
                                           .report = report};
-    gyre_status status = gyre_pipeline_run(&pipeline, &kernel->build);
+    status = gyre_pipeline_run(&pipeline, &kernel->build);
     if (report->warning[0])
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
     if (report->messages[0])

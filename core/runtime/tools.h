@@ -45,6 +45,9 @@ enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
 /** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
  * only kernel that its text seems to declare, or the file's. */
 void gyre_kernel_guess_name(const char *source, char *name, size_t size);
+/** What the kernel that is configured as NAME is launched from, borrowed from the configuration. INVALID when its
+ * section has no source. */
+gyre_status gyre_kernel_source(const struct gyre_config *config, const char *name, const char **source);
 /** The backend that a kernel of that name is launched on: `given` unless that is NULL, else as its section says; "": as
  * [gyre] says. */
 const char *gyre_kernel_backend(const struct gyre_config *config, const char *name, const char *given);

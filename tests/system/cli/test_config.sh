@@ -190,6 +190,18 @@ prints '"queue":"large","kernel":"large","capacity":128,"request_size":800,'
 run config --json --set kernel.large.options=-DWORDS=100 --memory "$folder/two.gyre.c:large"
 exits 0
 prints '{"queues":[{"queue":"large","kernel":"large","capacity":128,"request_size":800,'
+# a kernel that is launched by a name of its own has the sections of that name, not those of the kernel in its file
+printf '[kernel.mine]\nsource = two.gyre.c:large\noptions = -DWORDS=100\ntiming = true\n[kernel.yours]\nsource = two.gyre.c:small\n[queue.mine]\ncapacity = 16\n[queue.large]\ncapacity = 32\n[queue.yours]\ncapacity = 64\n' >"$folder/mine.ini"
+run config --json --config "$folder/mine.ini" --memory mine
+exits 0
+prints '{"queues":[{"queue":"mine","kernel":"mine","capacity":16,"request_size":800,'
+prints '"queue":"large","kernel":"mine","capacity":32,"request_size":800,'
+[[ "$out" != *'"queue":"yours"'* ]] || fail "expected no queue of another kernel"
+run config --config "$folder/mine.ini" --set kernel.mine.lanes=2000 --memory mine
+exits 1
+says "lanes"
+run config --config "$folder/mine.ini" --memory mien
+refuses 1 "kernel 'mien' has no source: name a file, or set source in the section [kernel.mien]; did you mean 'mine'?"
 # what no launch could take is refused where it stands, whichever kernel the queue is of
 printf '[queue.q]\nheader = 20\n' >"$named"
 run config --config "$named"
