@@ -179,7 +179,7 @@ static void print_counts(const call_run *call, const call_counts *counts)
 {
     gyre_kernel_info info = {.size = sizeof info};
     if (call->kernel && gyre_kernel_info_get(call->kernel, &info) == GYRE_OK)
-        fprintf(stderr, "gyre: %s on %s", info.kernel, info.backend);
+        fprintf(stderr, "gyre: %s on %s", info.name, info.backend);
     else
         fprintf(stderr, "gyre: %s of the server", call->attach);
     fprintf(stderr, ": %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed", counts->sent,

@@ -393,6 +393,11 @@ run call --config "$folder/inactive.ini" --backend "$backend" "$kinds:outcomes" 
 refuses 4 "kernel 'outcomes' is configured inactive (kernel.outcomes.active = false) and would answer nothing; add --set kernel.outcomes.active=true, or change the configuration"
 run call --config "$folder/inactive.ini" --backend "$backend" --set kernel.outcomes.active=true "$kinds:outcomes" '{"value":1}' <"$nothing"
 exits 0
+# launched under another name than its own, it is that one's
+printf '[kernel.morning]\nsource = %s:outcomes\n' "$PWD/$kinds" >"$folder/named.ini"
+run call --config "$folder/named.ini" morning '{"value":1}' <"$nothing"
+exits 0
+says "gyre: morning on "
 
 # the examples of the help text, as they stand there
 examples="$("$GYRE" help call | sed -n "/^Examples/,\$p" | sed 1d)"
