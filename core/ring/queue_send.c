@@ -191,9 +191,10 @@ gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
         return gyre_queue_tell_refused(queue);
     if (gyre_queue_gone(queue))
         return gyre_queue_tell_lost(queue);
-    return gyre_error_set(GYRE_CLOSED,
-                          "%s is closed: its kernel was terminated; relaunch the kernel to send again",
-                          gyre_queue_label(queue, label, sizeof label));
+    return gyre_error_set(GYRE_CLOSED, "%s is closed: its kernel was terminated; %s",
+                          gyre_queue_label(queue, label, sizeof label),
+                          queue->detach ? "attach again when it is back"
+                                        : "relaunch the kernel to send again");
 }
 
 gyre_status gyre_queue_admit(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,

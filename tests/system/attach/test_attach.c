@@ -274,6 +274,9 @@ static void load_until_closed(const party *self)
     call_right(queue, 3);
     party_say(self, 'r');
     send_until_refused(queue, GYRE_CLOSED);
+    const crash_request request = {.number = 1};
+    require(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_CLOSED);
+    require(strstr(gyre_error_text(), "its kernel was terminated; attach again when it is back") != NULL);
     gyre_queue_close(queue);
 }
 
