@@ -208,7 +208,11 @@ static gyre_status read_struct(json_reader *reader, const gyre_layout *layout, c
 {
     if (!json_is_object(value)) {
         char expected[160];
-        snprintf(expected, sizeof expected, "an object with the fields of '%.100s'", layout->name);
+        if (is_handle(layout) && reader->names)
+            snprintf(expected, sizeof expected,
+                     "the name of a buffer, or {\"buffer\":\"NAME\",\"offset\":0,\"size\":0}");
+        else
+            snprintf(expected, sizeof expected, "an object with the fields of '%.100s'", layout->name);
         return reader_refuse(reader, expected, value);
     }
     gyre_status status = check_keys(reader, layout, value);

@@ -44,8 +44,8 @@ gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part,
 
 static gyre_status no_such_items(uint32_t there, uint64_t first, size_t count, const char *why)
 {
-    return gyre_error_set(GYRE_INVALID, "gyre_fetch: items %llu to %llu of a part that has %u: %s",
-                          (unsigned long long)first, (unsigned long long)(first + count), there, why);
+    return gyre_error_set(GYRE_INVALID, "gyre_fetch: %zu items from %llu on of a part that has %u: %s", count,
+                          (unsigned long long)first, there, why);
 }
 
 /* The buffer of that name on the queue's device, if it holds the span. */

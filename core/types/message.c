@@ -172,11 +172,17 @@ bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t c
     return true;
 }
 
+/* Bytes in use of the least message with a tail. */
+enum { BEGUN = 8 };
+
 gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const void *items, size_t item_size,
                              size_t count)
 {
     if (!message || !part || item_size == 0 || size < sizeof(gyre_u32))
         return gyre_error_set(GYRE_INVALID, "gyre_put needs a message that was begun, a part and items");
+    if (*(const gyre_u32 *)message < BEGUN) /* of zeros, perhaps: its first item would lie over this word */
+        return gyre_error_set(GYRE_INVALID,
+                              "the message was not begun: gyre_begin(&message) before gyre_put");
     if (gyre_part_take(message, size, item_size, count, part)) {
         if (items)
             memcpy((unsigned char *)message + part->offset, items, count * item_size);

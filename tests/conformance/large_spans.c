@@ -463,7 +463,7 @@ static void items_that_are_not_there_are_not_fetched(struct conformance *test)
     const squares far = squares_in(kernel, room, 4, 50), near = squares_in(kernel, NULL, 4, 5);
     uint64_t out[64];
     require(gyre_fetch(queue, u64, &far, far.squares, 40, out, 11) == GYRE_INVALID);
-    require_sentence("items 40 to 51 of a part that has 50");
+    require_sentence("11 items from 40 on of a part that has 50");
     require(gyre_fetch(queue, u64, &far, far.squares, UINT64_MAX, out, 2) == GYRE_INVALID);
     require(gyre_fetch(queue, u64, &near, near.squares, 5, out, 1) == GYRE_INVALID);
     must(gyre_fetch(queue, u64, &near, near.squares, 5, NULL, 0));

@@ -370,6 +370,9 @@ if [ "$backend" = cpu ]; then
     call "$folder/named.gyre.c" --message-buffer three="$folder/three" '{"values":{"buffer":"three","start":8},"times":2}' <"$nothing"
     exits 1
     says "found 'start'"
+    call "$folder/named.gyre.c" --message-buffer three="$folder/three" '{"values":null,"times":2}' <"$nothing"
+    exits 1
+    says "request 1: field 'values': expected the name of a buffer, or {\"buffer\":\"NAME\",\"offset\":0,\"size\":0}, found null"
 fi
 
 # a name whose source is configured

@@ -105,6 +105,17 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
 }
 END_TEST
 
+/* The first item would lie where the message says how long it is. */
+START_TEST(a_message_of_zeros_was_not_begun)
+{
+    table message = {0}, before = {0};
+    expect_error(gyre_put(&message, &message.limit, &(double){2.5}, 1), GYRE_INVALID,
+                 "the message was not begun: gyre_begin(&message) before gyre_put");
+    expect_error(gyre_put_text(&message, &message.rows, "one"), GYRE_INVALID, "was not begun");
+    ck_assert_mem_eq(&message, &before, sizeof message);
+}
+END_TEST
+
 START_TEST(wrong_offsets_and_counts_are_named)
 {
     table message;
@@ -157,6 +168,7 @@ int main(void)
     tcase_add_test(tcase, parts_need_a_tail_and_tails_do_not_nest);
     tcase_add_test(tcase, what_is_put_can_be_read);
     tcase_add_test(tcase, what_does_not_fit_is_refused_and_changes_nothing);
+    tcase_add_test(tcase, a_message_of_zeros_was_not_begun);
     tcase_add_test(tcase, wrong_offsets_and_counts_are_named);
     tcase_add_test(tcase, parts_may_not_lie_over_each_other);
     suite_add_tcase(suite, tcase);
