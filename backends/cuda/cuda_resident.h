@@ -47,11 +47,12 @@ struct gyre_resident {
     uint64_t order_count;
     bool leaving;                    /* under order_lock: orders tell it to yield; it comes back */
     uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
-    uint64_t residency_ns;           /* how long it stays at most; 0: unbounded */
-    uint64_t stay_range;             /* of a profiler; from its start to its leave */
-    CUevent arrived, gone;           /* around a stay; NULL unless stays are measured */
-    char label[96];                  /* ... and its name */
-    struct cuda_launcher *launcher;  /* launches it in a thread of its own; NULL: it never needed one */
+    uint64_t left_ns;      /* of the absence that its last start ended; 0: there was none, or it is counted */
+    uint64_t residency_ns; /* how long it stays at most; 0: unbounded */
+    uint64_t stay_range;   /* of a profiler; from its start to its leave */
+    CUevent arrived, gone; /* around a stay; NULL unless stays are measured */
+    char label[96];        /* ... and its name */
+    struct cuda_launcher *launcher; /* launches it in a thread of its own; NULL: it never needed one */
 
     bool on_device;               /* under residents->lock: launched, and nobody saw it end */
     CUresult answer;              /* of the last launch */

@@ -90,14 +90,14 @@ static gyre_status start_first(gyre_resident *resident)
     return status;
 }
 
-/* A return is the end of an absence. */
+/* A return is the end of an absence, which is counted once. */
 static void note_absence(gyre_resident *resident)
 {
     gyre_control_absences *absences = &resident->control->absences;
-    uint64_t away_ns = resident->started_ns - resident->ordered_ns;
-    if (!resident->ordered_ns)
+    uint64_t away_ns = resident->started_ns - resident->left_ns;
+    if (!resident->left_ns)
         return;
-    resident->ordered_ns = 0;
+    resident->left_ns = 0;
     /* relaxed, and no read-modify-write: this line has one writer, under residents->lock */
     __atomic_store_n(&absences->total_ns, absences->total_ns + away_ns, __ATOMIC_RELAXED);
     if (away_ns > absences->longest_ns)
@@ -131,7 +131,10 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     if (!resident->on_device)
         return status;
     resident->stay_range = cuda_range_open(device->host, resident->label);
-    note_absence(resident);
+    resident->left_ns = resident->ordered_ns;
+    resident->ordered_ns = 0;
+    if (!device->residents->serial) /* there it may be refused yet: the end of its stay tells */
+        note_absence(resident);
     return GYRE_OK;
 }
 
@@ -191,7 +194,20 @@ static gyre_status come_back(gyre_resident *resident)
 static void end_stay(gyre_resident *resident)
 {
     resident->refused_ns = 0;
+    note_absence(resident);
     cuda_stay_count(resident);
+}
+
+/* It was not back: it is away since it left. OK when that is tried again. */
+static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
+{
+    if (!has_obeyed(resident) || !stays_away(resident)) {
+        give_up(resident);
+        return status;
+    }
+    resident->ordered_ns = resident->left_ns;
+    resident->left_ns = 0;
+    return GYRE_OK;
 }
 
 /*
@@ -218,10 +234,8 @@ static gyre_status look(gyre_resident *resident)
         tell_lost(resident, device->lost_why);
     else if (status == GYRE_OK)
         end_stay(resident);
-    else if (has_obeyed(resident) && stays_away(resident))
-        status = GYRE_OK;
     else
-        give_up(resident);
+        status = stay_refused(resident, status);
     resident->on_device = false;
     cuda_tell_gone(resident);
     cuda_range_close(resident->stay_range);
