@@ -7,6 +7,7 @@
 #include "cuda_artifact.h"
 #include "cuda_parts.h"
 #include "cuda_ranges.h"
+#include "../device/device_text.h"
 #include "cuda_source.h"
 
 #include <errno.h>
@@ -353,7 +354,7 @@ static gyre_status publish(const struct job *job)
 static gyre_status run_job(struct job *job)
 {
     gyre_status status = choose_architecture(job);
-    job->unit = status == GYRE_OK ? cuda_read_text(job->desc->unit_path) : NULL;
+    job->unit = status == GYRE_OK ? device_text_read(job->desc->unit_path) : NULL;
     if (status == GYRE_OK && !job->unit)
         status = job->device->host->error(GYRE_FAILED, "the unit '%s' cannot be read: %s",
                                           job->desc->unit_path, strerror(errno));

@@ -6,15 +6,14 @@
  */
 #include "cuda_source.h"
 
+#include "../device/device_text.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- files ---- */
 
@@ -55,40 +54,6 @@ void cuda_files_destroy(struct cuda_files *files)
     free(files);
 }
 
-/* Reads what is left of an open file of `size` bytes; false when it is shorter or cannot be read. */
-static bool read_all(int descriptor, char *text, size_t size)
-{
-    size_t used = 0;
-    while (used < size) {
-        ssize_t count = read(descriptor, text + used, size - used);
-        if (count <= 0)
-            return false;
-        used += (size_t)count;
-    }
-    text[size] = '\0';
-    return true;
-}
-
-char *cuda_read_text(const char *path)
-{
-    struct stat status;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return NULL;
-    bool fine = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
-    char *text = fine ? malloc((size_t)status.st_size + 1) : NULL;
-    errno = fine ? errno : EIO;
-    if (text && !read_all(descriptor, text, (size_t)status.st_size)) {
-        free(text);
-        text = NULL;
-        errno = EIO;
-    }
-    const int error = errno;
-    close(descriptor);
-    errno = error;
-    return text;
-}
-
 /* The elements that an array of `count` grows to: a power of two, from 64 on; 0: there is room. */
 static size_t grown(size_t count)
 {
@@ -104,7 +69,7 @@ static bool add_file(struct cuda_files *files, const char *path)
         files->files = larger;
     files->exhausted = files->exhausted || !copy;
     if (copy)
-        files->files[files->file_count++] = (struct file){copy, cuda_read_text(path)};
+        files->files[files->file_count++] = (struct file){copy, device_text_read(path)};
     return copy != NULL;
 }
 

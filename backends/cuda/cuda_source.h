@@ -10,9 +10,6 @@
 /** The resident loop in place of the batch entry: what GYRE_ENTRY_HEADER says. */
 #define CUDA_ENTRY_HEADER "gyre/dialect/cuda_resident.h"
 
-/** A file's text, ending with NUL; NULL with errno set. For free. */
-char *cuda_read_text(const char *path);
-
 /**
  * What one compile reads, each file once: a call into the file system may cost tens of microseconds. For one
  * thread. NULL when there is no memory; NULL may be destroyed.

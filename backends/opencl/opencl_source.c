@@ -6,6 +6,8 @@
  */
 #include "opencl_source.h"
 
+#include "../device/device_text.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,26 +27,6 @@ struct run {
     size_t depth;
     bool failed;
 };
-
-static char *read_text(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    long size = -1;
-    if (!file)
-        return NULL;
-    if (fseek(file, 0, SEEK_END) == 0)
-        size = ftell(file);
-    if (size >= 0)
-        text = calloc(1, (size_t)size + 1);
-    rewind(file);
-    if (text && fread(text, 1, (size_t)size, file) != (size_t)size) {
-        free(text);
-        text = NULL;
-    }
-    fclose(file);
-    return text;
-}
 
 /* ---- where a file is ---- */
 
@@ -217,7 +199,7 @@ static void write_text(struct run *run, const char *text, const char *known_as)
 
 static void write_file(struct run *run, const char *path, const char *known_as)
 {
-    char *text = read_text(path);
+    char *text = device_text_read(path);
     run->failed = run->failed || !text;
     if (!text)
         return;

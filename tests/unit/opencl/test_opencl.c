@@ -108,6 +108,14 @@ START_TEST(other_dialects_stay_out)
 }
 END_TEST
 
+START_TEST(a_header_that_tells_no_size_comes_into_the_text)
+{
+    char *text = flatten("#include \"/proc/version\"\n");
+    ck_assert_ptr_nonnull(strstr(text, "Linux version "));
+    free(text);
+}
+END_TEST
+
 START_TEST(a_unit_that_is_not_there_is_no_text)
 {
     ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", "entry.h", NULL, NULL));
@@ -266,6 +274,7 @@ int main(void)
     tcase_add_test(cases, comments_include_nothing);
     tcase_add_test(cases, the_entry_header_is_included_by_macro);
     tcase_add_test(cases, other_dialects_stay_out);
+    tcase_add_test(cases, a_header_that_tells_no_size_comes_into_the_text);
     tcase_add_test(cases, a_unit_that_is_not_there_is_no_text);
     tcase_add_test(cases, each_compilers_first_error_is_found);
     tcase_add_test(cases, lines_of_the_whole_text_become_the_users);
