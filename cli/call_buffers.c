@@ -6,7 +6,6 @@
 #include "cli/call_buffers.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/input_file.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/runtime/tools.h"
@@ -35,24 +35,14 @@ static const gyre_binding_name *find(const call_buffers *buffers, const char *na
     return NULL;
 }
 
-/* Opens a file and tells its size; NULL after having said why. Without waiting for a pipe, which is refused. */
-static FILE *open_input(const char *path, uint64_t *size)
+/* NULL after having said why. */
+static FILE *open_elements(const char *path, uint64_t *size)
 {
-    struct stat info;
-    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
-    if (!file || fstat(descriptor, &info) != 0) {
-        cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        cli_error(CLI_FAILED, "buffer file '%s': expected a regular file, found something else", path);
-    } else if (info.st_size == 0) {
-        cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
-    } else {
-        *size = (uint64_t)info.st_size;
+    FILE *file = input_file_open("buffer", path, size);
+    if (!file || *size > 0)
         return file;
-    }
-    if (file)
-        fclose(file);
+    cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
+    fclose(file);
     return NULL;
 }
 
@@ -88,7 +78,7 @@ static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t dev
                      gyre_buffer **out)
 {
     uint64_t size = 0;
-    FILE *file = open_input(path, &size);
+    FILE *file = open_elements(path, &size);
     if (!file)
         return CLI_FAILED;
     int code = allocate(runtime, cli, device, size, out);

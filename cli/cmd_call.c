@@ -14,6 +14,7 @@
 #include "cli/call_letters.h"
 #include "cli/call_stream.h"
 #include "cli/cli.h"
+#include "cli/input_file.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
 #include "core/runtime/tools.h"
@@ -109,29 +110,36 @@ static int told(const call_run *call, gyre_status status)
     return cli_fail_unless_device(call->runtime, status);
 }
 
-/* The text of --state: the option's own, or a file's. Owner: the caller, free(). */
-static char *state_text(const char *option, size_t *length)
+/* Owner: the caller, free(). NULL after having said why. */
+static char *read_state_file(const char *path, size_t *length)
 {
-    if (option[0] != '@') {
-        *length = strlen(option);
-        return strdup(option);
-    }
-    FILE *file = fopen(option + 1, "rb");
-    char *text = file ? malloc(STATE_FILE_MAX + 1) : NULL;
+    uint64_t size; /* which files in /proc do not tell */
+    FILE *file = input_file_open("state", path, &size);
+    if (!file)
+        return NULL;
+    char *text = malloc(STATE_FILE_MAX + 1);
     *length = text ? fread(text, 1, STATE_FILE_MAX + 1, file) : 0;
-    if (!file || ferror(file))
-        cli_error(CLI_FAILED, "state file '%s': %s", option + 1, strerror(errno));
-    else if (!text)
+    const bool failed = ferror(file);
+    if (!text)
         cli_error(CLI_FAILED, "out of memory");
+    else if (failed)
+        cli_error(CLI_FAILED, "state file '%s': %s", path, strerror(errno));
     else if (*length > STATE_FILE_MAX)
-        cli_error(CLI_FAILED, "state file '%s' is longer than %d bytes", option + 1, STATE_FILE_MAX);
-    bool usable = text && !ferror(file) && *length <= STATE_FILE_MAX;
-    if (file)
-        fclose(file);
-    if (usable)
+        cli_error(CLI_FAILED, "state file '%s' is longer than %d bytes", path, STATE_FILE_MAX);
+    fclose(file);
+    if (text && !failed && *length <= STATE_FILE_MAX)
         return text;
     free(text);
     return NULL;
+}
+
+/* The text of --state: the option's own, or a file's. Owner: the caller, free(). */
+static char *state_text(const char *option, size_t *length)
+{
+    if (option[0] == '@')
+        return read_state_file(option + 1, length);
+    *length = strlen(option);
+    return strdup(option);
 }
 
 static gyre_status state_read(call_run *call, const gyre_type *type, const char *text, size_t length)

@@ -206,6 +206,8 @@ call examples/command/total.gyre.c --state '{"sum":1}' '{"add":1}' <"$nothing"
 refuses 1 "--state: missing field 'count' (u64)"
 call examples/command/total.gyre.c --state "@$folder/missing" '{"add":1}' <"$nothing"
 refuses 1 "state file '$folder/missing': No such file or directory"
+call examples/command/total.gyre.c --state "@$folder/pipe" '{"add":1}' <"$nothing"
+refuses 1 "state file '$folder/pipe': expected a regular file, found something else"
 call "$kinds:outcomes" --state '{}' '{"value":1}' <"$nothing"
 refuses 1 "--state: this kernel has no state"
 
