@@ -148,6 +148,18 @@ static void leave_behind(gyre_kernel *kernel, gyre_status why)
     pthread_mutex_unlock(&kernel->log.lock);
 }
 
+/* Ends its device side and waits for all who are at it. Under the lock. */
+static gyre_status end_for_good(gyre_kernel *kernel)
+{
+    gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
+    if (kernel->resident)
+        gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
+    while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
+           __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    return status;
+}
+
 /*
  * With what a launch made, in any stage of it. When its device side does not leave, what a handler may still
  * touch stays behind, with a line in the log.
@@ -158,13 +170,11 @@ static void free_kernel(gyre_kernel *kernel)
     gyre_checkpoints_stop(kernel);
     pthread_mutex_lock(&kernel->lock);
     kernel->end.leaving = true;
-    gyre_status status = gyre_kernel_end(kernel, GYRE_NO_WAIT, NULL);
-    if (kernel->resident)
-        gyre_kernel_abandon_queues(kernel); /* whoever serves one to another program goes home then */
-    while (kernel->turn.inside || gyre_kernel_is_taken(kernel) ||
-           __atomic_load_n(&kernel->visitors, __ATOMIC_ACQUIRE))
-        pthread_cond_wait(&kernel->changed, &kernel->lock);
-    const bool stays = kernel->resident != NULL; /* not when its worker died while this waited */
+    gyre_status status = end_for_good(kernel);
+    /* its worker may have died meanwhile, and with it the handler that did not return */
+    if (kernel->resident && !gyre_dispatch_is_current(kernel->dispatch, kernel->resident))
+        status = end_for_good(kernel);
+    const bool stays = kernel->resident != NULL;
     pthread_mutex_unlock(&kernel->lock);
     gyre_error_let_go();
     if (stays) {

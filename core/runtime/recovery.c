@@ -58,13 +58,14 @@ static void wake_waiting(const gyre_kernel *kernel)
 
 /*
  * A kernel that ran in the dead worker. One that is being launched is left to the thread that does it, which
- * finds out by itself; one that was told to stop has stopped.
+ * finds out by itself; one that was told to stop has stopped, and whoever ends or frees it finds that out.
  */
 static void suspend(gyre_kernel *kernel)
 {
     gyre_resident *dead = NULL;
     pthread_mutex_lock(&kernel->lock);
-    bool stopping = kernel->turn.ending && gyre_control_verb(kernel) == GYRE_VERB_STOP;
+    bool stopping =
+        (kernel->turn.ending || kernel->end.leaving) && gyre_control_verb(kernel) == GYRE_VERB_STOP;
     if (kernel->resident && !kernel->turn.starting && !stopping) {
         dead = kernel->resident;
         kernel->resident = NULL;

@@ -628,14 +628,6 @@ static void await_relaunches(gyre_kernel *kernel, uint32_t relaunches)
     require(info_of(kernel).relaunches == relaunches && info_of(kernel).state == GYRE_KERNEL_ACTIVE);
 }
 
-static gyre_kernel *launch_as(gyre_runtime *runtime, const char *name, const char *kernel)
-{
-    gyre_kernel *launched = NULL;
-    gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = kernel, .name = name};
-    must(gyre_launch(runtime, &desc, &launched));
-    return launched;
-}
-
 /* Four kernels, of which the second is lost; which ones are launched again is a bit each. */
 static void lose_the_second(const char *policy, uint32_t expected)
 {

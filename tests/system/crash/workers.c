@@ -216,6 +216,14 @@ gyre_runtime *open_isolated(const char *const *settings)
     return runtime;
 }
 
+gyre_kernel *launch_as(gyre_runtime *runtime, const char *name, const char *kernel)
+{
+    gyre_kernel *launched = NULL;
+    gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = kernel, .name = name};
+    must(gyre_launch(runtime, &desc, &launched));
+    return launched;
+}
+
 gyre_kernel *launch_fragile(gyre_runtime *runtime, const char *kernel, uint32_t blocks)
 {
     gyre_kernel *launched = NULL;

@@ -59,6 +59,8 @@ void let_handlers_go_on(void);
 gyre_runtime *open_isolated(const char *const *settings);
 /** Launches a kernel of crash.gyre.c with defaults; must succeed. */
 gyre_kernel *launch_fragile(gyre_runtime *runtime, const char *kernel, uint32_t blocks);
+/** The same, of one block, under a name of its own. */
+gyre_kernel *launch_as(gyre_runtime *runtime, const char *name, const char *kernel);
 /** What `fragile` replies. */
 uint64_t mixed(uint64_t number);
 /** A generous deadline for what must happen. */
