@@ -119,6 +119,12 @@ gyre_status gyre_message_key_hash(const struct gyre_message_key *key, const void
         return GYRE_OK;
     }
     memcpy(&part, bytes + key->offset, sizeof part);
+    if (gyre_is_far(part))
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the key '%s' lies in a buffer, or stayed in the caller's memory: put it into the "
+            "message (gyre_put, gyre_put_text)",
+            key->path);
     const uint64_t length = part.count * key->item_size;
     if (part.offset > size || length > size - part.offset)
         return outside(key, size);

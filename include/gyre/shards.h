@@ -48,7 +48,8 @@ typedef struct gyre_shards_desc {
     uint32_t rings; /* 0: as configured */
     gyre_shard_rule rule;
     /** Of rule `key`: a field of the kernel's request type, "account" or "order.account"; integers, floats,
-     * arrays of them, id128, and the items of a text or of a span of these. NULL: as configured. */
+     * arrays of them, id128, and the items of a text or of a span of these, in the message itself. NULL: as
+     * configured. */
     const char *key;
     uint64_t capacity; /* of each ring; 0: as configured */
     gyre_full_policy policy;

@@ -241,6 +241,11 @@ static void texts_can_be_keys(struct conformance *test)
     broken.name = (gyre_part){sizeof broken - 1, 2};
     require(gyre_shards_send(shards, &broken, sizeof broken, NULL, soon()) == GYRE_INVALID);
     require_sentence("the key 'name' does not lie in the request");
+    gyre_begin(&broken);
+    must(gyre_put_large(&broken, &broken.name, "ACME", 4));
+    require(gyre_shards_send(shards, &broken, sizeof broken, NULL, soon()) == GYRE_INVALID);
+    require_sentence(
+        "the key 'name' lies in a buffer, or stayed in the caller's memory: put it into the message");
 }
 
 /* ---- configuration and refusals ---- */
