@@ -69,9 +69,13 @@ gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowledgement l
     gyre_status status = check(queue, index, level);
     if (status != GYRE_OK || level == GYRE_ACCEPTED || conditions[level](queue, index) > 0)
         return status;
-    if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_error_set(GYRE_AGAIN, "%s: request %llu has not come so far",
-                              gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
+    if (deadline_ns == GYRE_NO_WAIT) {
+        status = gyre_queue_look(queue, conditions[level], index);
+        return status != GYRE_AGAIN
+                   ? status
+                   : gyre_error_set(GYRE_AGAIN, "%s: request %llu has not come so far",
+                                    gyre_queue_label(queue, label, sizeof label), (unsigned long long)index);
+    }
     gyre_queue_stay(queue, deadline_ns, &inside);
     status = gyre_queue_wait(queue, conditions[level], index, bell_of(queue, level), deadline_ns);
     gyre_queue_leave(queue, inside);

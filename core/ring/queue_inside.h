@@ -292,8 +292,8 @@ enum gyre_wait_bell { GYRE_BELL_DEVICE, GYRE_BELL_CREDIT };
 gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
                             enum gyre_wait_bell bell, uint64_t deadline_ns);
 
-/** What a receiver is told who found nothing and does not wait: AGAIN, or how a wait for the condition would
- * end by itself, CLOSED or LOST. */
+/** What is told who found nothing and does not wait: AGAIN, no completion being there, or how a wait for the
+ * condition would end by itself, CLOSED or LOST. */
 gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument);
 
 /** Conditions. The completion of index `argument` is there. */

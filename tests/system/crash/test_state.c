@@ -230,6 +230,24 @@ static void a_relaunched_kernel_begins_anew(void)
     gyre_close(runtime);
 }
 
+/* Also who does not wait; else a program that asks now and then asks for ever. */
+static void a_request_that_no_checkpoint_will_cover_is_told(void)
+{
+    gyre_runtime *runtime = open_with("kernel.default.checkpoint_ms=0", NULL);
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile_actor", 1);
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    struct model model = {0};
+    send_one(queue, CRASH_NOT, 0, 0);
+    receive_one(queue, &model, 0);
+    require(gyre_await(queue, 0, GYRE_CHECKPOINTED, GYRE_NO_WAIT) == GYRE_AGAIN);
+    require(strstr(gyre_error_text(), "request 0 has not come so far") != NULL);
+    must(gyre_kernel_terminate(kernel, soon(), NULL));
+    require(gyre_await(queue, 0, GYRE_CHECKPOINTED, soon()) == GYRE_CLOSED);
+    require(gyre_await(queue, 0, GYRE_CHECKPOINTED, GYRE_NO_WAIT) == GYRE_CLOSED);
+    must(gyre_await(queue, 0, GYRE_PROCESSED, GYRE_NO_WAIT));
+    gyre_close(runtime);
+}
+
 static void *relaunch(void *argument)
 {
     must(gyre_kernel_relaunch(argument));
@@ -631,6 +649,7 @@ static const named_case cases[] = {
     {"poison_leaves_no_trace_in_the_state", poison_leaves_no_trace_in_the_state},
     {"a_paused_kernel_comes_back_paused_with_its_state", a_paused_kernel_comes_back_paused_with_its_state},
     {"a_relaunched_kernel_begins_anew", a_relaunched_kernel_begins_anew},
+    {"a_request_that_no_checkpoint_will_cover_is_told", a_request_that_no_checkpoint_will_cover_is_told},
     {"a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken",
      a_checkpoint_that_is_asked_for_during_a_relaunch_is_taken},
     {"an_endless_loop_in_a_replay_is_ended", an_endless_loop_in_a_replay_is_ended},
