@@ -179,7 +179,8 @@ static gyre_status receive(gyre_shards *shards, gyre_shard_batch *batch, uint64_
     gyre_status status = take_any(shards, batch);
     if (status != GYRE_AGAIN)
         return status;
-    if (deadline_ns != GYRE_NO_WAIT || gyre_queue_group_look(&group) == GYRE_CLOSED)
+    const gyre_status end = deadline_ns == GYRE_NO_WAIT ? gyre_queue_group_look(&group) : GYRE_OK;
+    if (deadline_ns != GYRE_NO_WAIT || end == GYRE_CLOSED || end == GYRE_LOST)
         return receive_waiting(shards, batch, deadline_ns);
     return gyre_error_set_text(GYRE_AGAIN, "no completion is there");
 }
