@@ -240,7 +240,7 @@ static gyre_status open_device(gyre_device *device)
     struct opencl_places places = {0};
     gyre_status status = opencl_loader_open(device->host, &device->cl);
     if (status == GYRE_OK)
-        status = opencl_places_find(device->host, device->cl, &device->settings, &places);
+        status = opencl_places_find(device->host, device->cl, false, &device->settings, &places);
     if (status == GYRE_OK && device->ordinal >= places.matching_count)
         status = device->host->error(GYRE_INVALID, "there %s %u device%s, numbered from 0; found device %u",
                                      places.matching_count == 1 ? "is" : "are", places.matching_count,

@@ -93,8 +93,15 @@ static void list_devices(const struct opencl_loader *cl, cl_platform_id platform
         seen.places[seen.device_count++] = (struct opencl_place){platform, devices[i]};
 }
 
+static bool is_pocl(const struct opencl_loader *cl, cl_platform_id platform)
+{
+    char name[128];
+    opencl_platform_text(cl, platform, CL_PLATFORM_NAME, name, sizeof name);
+    return strcmp(name, "Portable Computing Language") == 0;
+}
+
 /* Under the lock. */
-static gyre_status list_platforms(const gyre_host *host, const struct opencl_loader *cl)
+static gyre_status list_platforms(const gyre_host *host, const struct opencl_loader *cl, bool expendable)
 {
     cl_platform_id platforms[PLATFORMS_MAX];
     cl_uint count = 0;
@@ -104,6 +111,11 @@ static gyre_status list_platforms(const gyre_host *host, const struct opencl_loa
     if (code != CL_SUCCESS && code != -1001) /* CL_PLATFORM_NOT_FOUND_KHR: none is installed */
         return opencl_check_host(host, code, "clGetPlatformIDs");
     seen.platform_count = code == CL_SUCCESS ? count : 0;
+    gyre_status status = GYRE_OK; /* before any is asked: some would not answer again */
+    for (cl_uint i = 0; !expendable && status == GYRE_OK && i < seen.platform_count && i < PLATFORMS_MAX; i++)
+        status = is_pocl(cl, platforms[i]) ? opencl_threads_foresee(host) : GYRE_OK;
+    if (status != GYRE_OK)
+        return status;
     for (cl_uint i = 0; i < seen.platform_count && i < PLATFORMS_MAX; i++)
         list_devices(cl, platforms[i]);
     return GYRE_OK;
@@ -167,12 +179,12 @@ static gyre_status refuse_none(const gyre_host *host, const struct opencl_loader
                        settings->platform, settings->device, name_type(settings->type), index, there);
 }
 
-gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl,
+gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl, bool expendable,
                                const struct opencl_settings *settings, struct opencl_places *places)
 {
     memset(places, 0, sizeof *places);
     pthread_mutex_lock(&seen.lock);
-    gyre_status status = list_platforms(host, cl);
+    gyre_status status = list_platforms(host, cl, expendable);
     places->platform_count = seen.platform_count;
     places->device_count = seen.device_count;
     for (uint32_t i = 0; i < seen.device_count; i++)

@@ -19,9 +19,15 @@ struct opencl_places {
     uint32_t platform_count, device_count; /* that there are at all */
 };
 
-/** UNAVAILABLE when there is no platform or no device at all, or none that the settings name. */
-gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl,
+/**
+ * UNAVAILABLE when there is no platform or no device at all, or none that the settings name; and, unless this process
+ * may end (`expendable`), when a platform would end it.
+ */
+gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl, bool expendable,
                                const struct opencl_settings *settings, struct opencl_places *places);
+
+/** UNAVAILABLE with the reason when PoCL would not get its threads now. */
+gyre_status opencl_threads_foresee(const gyre_host *host);
 
 /** A text that a platform or a device tells of itself; "" when it does not. */
 void opencl_platform_text(const struct opencl_loader *cl, cl_platform_id platform, cl_platform_info what,

@@ -75,7 +75,7 @@ static gyre_status opencl_probe(const gyre_probe_desc *desc, gyre_probe_info *in
         return status;
     snprintf(info->library, sizeof info->library, "%s", cl->path);
     opencl_dropped_platforms(desc->host, info->notes, sizeof info->notes);
-    status = opencl_places_find(desc->host, cl, &settings, &places);
+    status = opencl_places_find(desc->host, cl, true, &settings, &places);
     return status == GYRE_OK ? probe_devices(desc, cl, &places, info) : status;
 }
 
