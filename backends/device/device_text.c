@@ -42,8 +42,7 @@ static char *read_open(int descriptor, size_t size)
         return NULL;
     }
     text[used] = '\0';
-    char *fitting = realloc(text, (size_t)used + 1);
-    return fitting ? fitting : text;
+    return text;
 }
 
 char *device_text_read(const char *path)
