@@ -52,6 +52,12 @@ static void remember_briefly(struct gyre_verdict *verdict)
     verdict->expires = (int64_t)time(NULL) + BRIEFLY_S;
 }
 
+/* A "no" that the next moment may make a "yes", with nothing that a verdict depends on having changed. */
+static bool may_pass(int64_t status)
+{
+    return status == GYRE_EXHAUSTED || status == GYRE_AGAIN || status == GYRE_TIMEOUT || status == GYRE_LOST;
+}
+
 /* The helper ended without a verdict: says how. */
 static void explain_end(const char *library, const struct gyre_process_end *end, char *words,
                         struct gyre_verdict *verdict)
@@ -118,7 +124,8 @@ bool gyre_probe_run(const char *library, const gyre_parameter *parameters, size_
     else if (end.signal != 0 || end.exit_code != 0 || !gyre_verdict_read(answer, verdict)) {
         memset(verdict, 0, sizeof *verdict);
         explain_end(library, &end, words, verdict);
-    }
+    } else if (may_pass(verdict->status))
+        remember_briefly(verdict);
     verdict->probe_ns = (int64_t)(gyre_clock_ns() - start_ns);
     add_abi(library, verdict);
     return status == GYRE_OK || status == GYRE_TIMEOUT;

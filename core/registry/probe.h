@@ -15,7 +15,8 @@
 
 /**
  * Lets the helper load and probe a plugin. The answer, a crash, a hang (after timeout_ns) and nonsense all
- * become a verdict. Returns false when no verdict about the plugin could be had, because the helper could not
+ * become a verdict; one that expires where the cause may pass: all but the answer, and an answer of EXHAUSTED, AGAIN,
+ * TIMEOUT or LOST. Returns false when no verdict about the plugin could be had, because the helper could not
  * be run: *verdict then says so and must not be remembered. Blocks up to timeout_ns. Threads: any.
  */
 bool gyre_probe_run(const char *library, const gyre_parameter *parameters, size_t parameter_count,

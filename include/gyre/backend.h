@@ -109,7 +109,7 @@ typedef struct gyre_probe_info {
      * What the verdict, also one of "no", depends on outside the plugin and its parameters: absolute paths of
      * files, there or not, and environment variables as $NAME, separated by ':'. A remembered verdict is
      * forgotten when one of them changes, and after every boot; one of "no" also when a file appears in a folder
-     * of LD_LIBRARY_PATH.
+     * of LD_LIBRARY_PATH, and EXHAUSTED, AGAIN, TIMEOUT and LOST after ten minutes, as their causes may pass.
      */
     char watch[512];
     /*

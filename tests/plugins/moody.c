@@ -3,6 +3,7 @@
  * A plugin that loads well and misbehaves while it is probed. Its parameters choose how:
  *   mood     refuses | silent | strange | deviceless | crashes | hangs | leaves | babbles | works
  *   count    a file to which every probe appends one byte, so that tests can count probes
+ *   once     a status, as a number, that the first probe counted answers, whatever the mood
  *   watches  what the probe reports as gyre_probe_info.watch
  */
 #include "stub_ops.h"
@@ -22,14 +23,17 @@ static const char *parameter(const gyre_probe_desc *desc, const char *key)
     return "";
 }
 
-static void count_probe(const char *path)
+/* How many there were with this one; 0 when they are not counted. */
+static off_t count_probe(const char *path)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (descriptor < 0)
-        return;
+        return 0;
     if (write(descriptor, "x", 1) != 1)
         abort();
+    const off_t count = lseek(descriptor, 0, SEEK_END);
     close(descriptor);
+    return count;
 }
 
 static void babble(void)
@@ -55,9 +59,12 @@ static void hang(void)
 static gyre_status moody_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
     const char *mood = parameter(desc, "mood");
-    count_probe(parameter(desc, "count"));
+    const int once = atoi(parameter(desc, "once"));
+    const off_t count = count_probe(parameter(desc, "count"));
     snprintf(info->watch, sizeof info->watch, "%s", parameter(desc, "watches"));
     stub_probe(desc, info);
+    if (once && count == 1)
+        return desc->host->error((gyre_status)once, "moody for once");
     if (strcmp(mood, "refuses") == 0)
         return desc->host->error(GYRE_UNAVAILABLE, "no moody device: looked for /dev/moody; plug one in");
     if (strcmp(mood, "silent") == 0)

@@ -2,6 +2,7 @@
 /* Which backends there are, what a probe in a child makes of each, what is remembered, and what is chosen. */
 #include "core/base/error.h"
 #include "core/config/config.h"
+#include "core/registry/memory.h"
 #include "core/registry/probe.h"
 #include "core/registry/registry.h"
 #include "core/registry/verdict.h"
@@ -263,6 +264,35 @@ START_TEST(verdict_by_crash_expires)
     gyre_probe_run(GYRE_TEST_PLUGINS "moody.so", &crashes, 1, UINT64_C(20000000000), &verdict);
     ck_assert_says(verdict.reason, "crashed while it was probed");
     ck_assert_int_gt(verdict.expires, (int64_t)time(NULL));
+}
+END_TEST
+
+static const struct once {
+    gyre_status status;
+    bool expires;
+} onces[] = {{GYRE_EXHAUSTED, true}, {GYRE_AGAIN, true},        {GYRE_TIMEOUT, true},
+             {GYRE_LOST, true},      {GYRE_UNAVAILABLE, false}, {GYRE_CONFIG, false}};
+
+START_TEST(verdict_whose_cause_may_pass_expires)
+{
+    const struct once *once = &onces[_i];
+    char number[16], count[256];
+    snprintf(number, sizeof number, "%d", (int)once->status);
+    snprintf(count, sizeof count, "%s/m.count", fixture.folder);
+    const gyre_parameter parameters[] = {{.key = "once", .value = number, .origin = "test"},
+                                         {.key = "count", .value = count, .origin = "test"}};
+    struct gyre_verdict verdict, recalled;
+    ck_assert(gyre_probe_run(GYRE_TEST_PLUGINS "moody.so", parameters, 2, UINT64_C(20000000000), &verdict));
+    ck_assert_int_eq(verdict.status, once->status);
+    ck_assert_int_eq(verdict.expires > (int64_t)time(NULL), once->expires);
+    gyre_memory_keep(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &verdict);
+    ck_assert(gyre_memory_recall(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &recalled));
+    ck_assert_int_eq(recalled.expires, verdict.expires);
+    verdict.expires = (int64_t)time(NULL) - 1; /* later */
+    gyre_memory_keep(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &verdict);
+    ck_assert(!gyre_memory_recall(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &recalled));
+    ck_assert(gyre_probe_run(GYRE_TEST_PLUGINS "moody.so", parameters, 2, UINT64_C(20000000000), &verdict));
+    ck_assert_msg(verdict.status == GYRE_OK && verdict.expires == 0, "%s", verdict.reason);
 }
 END_TEST
 
@@ -616,6 +646,7 @@ int main(void)
     tcase_add_test(tcase, verdict_is_remembered_until_a_parameter_changes);
     tcase_add_test(tcase, verdict_is_remembered_for_the_limits_it_was_made_under);
     tcase_add_test(tcase, verdict_by_crash_expires);
+    tcase_add_loop_test(tcase, verdict_whose_cause_may_pass_expires, 0, sizeof onces / sizeof onces[0]);
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);
     tcase_add_test(tcase, verdict_is_forgotten_when_the_plugin_changes);
     tcase_add_test(tcase, verdict_is_forgotten_when_what_it_watches_changes);
