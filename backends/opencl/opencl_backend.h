@@ -37,6 +37,7 @@ struct opencl_settings {
     enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
     enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
     bool profile;               /* command queues measure; the figures are logged when a kernel ends */
+    enum opencl_switch optimize_blocks; /* auto: but for PoCL */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
@@ -74,6 +75,7 @@ struct gyre_device {
     bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
     void *anchor;          /* shared_addresses: a little of it that is always there */
     char options[256];     /* of every compile on this device, before the user's */
+    bool plain_blocks;     /* files with block kernels are compiled without the platform's optimizer */
     /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
     uint64_t clock_ns, clock_ticks, clock_rate;
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. The lock is

@@ -87,15 +87,17 @@ static gyre_status build_source(struct job *job)
     const gyre_compile_desc *desc = job->desc;
     const char *text;
     cl_int code;
-    int length = snprintf(job->options, sizeof job->options, "%s %s", device->options,
-                          desc->options ? desc->options : "");
-    if (length < 0 || (size_t)length >= sizeof job->options)
-        return device->host->error(GYRE_INVALID, "the compiler's options are too long");
+    bool blocks = false;
     text = job->source = opencl_source_flatten(desc->unit_path, entry_header, desc->include_directories,
-                                               desc->dependency_path);
+                                               desc->dependency_path, &blocks);
     if (!job->source)
         return device->host->error(GYRE_FAILED, "the unit '%s' and its headers cannot be read: %s",
                                    desc->unit_path, strerror(errno));
+    int length = snprintf(job->options, sizeof job->options, "%s%s %s", device->options,
+                          blocks && device->plain_blocks ? " -cl-opt-disable" : "",
+                          desc->options ? desc->options : "");
+    if (length < 0 || (size_t)length >= sizeof job->options)
+        return device->host->error(GYRE_INVALID, "the compiler's options are too long");
     job->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
     if (status != GYRE_OK)

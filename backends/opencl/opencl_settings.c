@@ -144,6 +144,8 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_choice(host, parameter, &settings->pin);
     if (!strcmp(key, "courier"))
         return read_choice(host, parameter, &settings->courier);
+    if (!strcmp(key, "optimize_blocks"))
+        return read_choice(host, parameter, &settings->optimize_blocks);
     if (!strcmp(key, "profile"))
         return read_switch(host, parameter, &settings->profile);
     return GYRE_OK; /* other keys are the core's */
@@ -158,6 +160,7 @@ gyre_status opencl_settings_read(const gyre_host *host, const gyre_parameter *pa
                                          .index = -1,
                                          .pin = OPENCL_AUTO,
                                          .courier = OPENCL_AUTO,
+                                         .optimize_blocks = OPENCL_AUTO,
                                          .batch = BATCH_DEFAULT,
                                          .epochs = EPOCHS_DEFAULT,
                                          .target_us = TARGET_DEFAULT_US};

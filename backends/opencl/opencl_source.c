@@ -25,6 +25,8 @@ struct run {
     const char *const *folders;
     const char *open[DEPTH_MAX]; /* the files that include one another, the unit first */
     size_t depth;
+    bool own;    /* in a header of Gyre's */
+    bool blocks; /* another file has the word that declares block kernels */
     bool failed;
 };
 
@@ -162,6 +164,7 @@ static void write_file(struct run *run, const char *path, const char *known_as);
 /* True when the line was an #include of a file that is there. */
 static bool include(struct run *run, const char *line, const char *includer)
 {
+    const bool own = run->own;
     char name[PATH_MAX], path[PATH_MAX];
     if (!read_include(run, line, name, sizeof name) || !find_file(run, includer, name, path))
         return false;
@@ -172,7 +175,9 @@ static bool include(struct run *run, const char *line, const char *includer)
     write_line(run, 1, path);
     if (run->list)
         fprintf(run->list, "%s\n", path);
+    run->own = own || strncmp(name, "gyre/", strlen("gyre/")) == 0;
     write_file(run, path, path);
+    run->own = own;
     return true;
 }
 
@@ -203,6 +208,7 @@ static void write_file(struct run *run, const char *path, const char *known_as)
     run->failed = run->failed || !text;
     if (!text)
         return;
+    run->blocks = run->blocks || (!run->own && strstr(text, "GYRE_BLOCK_KERNEL"));
     run->open[run->depth++] = path;
     write_text(run, text, known_as);
     run->depth--;
@@ -210,7 +216,7 @@ static void write_file(struct run *run, const char *path, const char *known_as)
 }
 
 char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
-                            const char *list_path)
+                            const char *list_path, bool *blocks)
 {
     struct run run = {.entry_header = entry_header, .folders = folders};
     char *text = NULL;
@@ -225,6 +231,7 @@ char *opencl_source_flatten(const char *unit_path, const char *entry_header, con
     }
     if (run.list)
         run.failed = fclose(run.list) != 0 || run.failed;
+    *blocks = run.blocks;
     if (run.out && !run.failed)
         return text;
     free(text);

@@ -87,13 +87,15 @@ gyre_status bench_device_status(gyre_runtime *runtime, gyre_status status)
 
 gyre_status bench_kernel_file(enum bench_kind kind, char *path, size_t size)
 {
-    const char *file = kind == BENCH_VECTOR_ADD                           ? "vector_add.gyre.c"
-                       : kind == BENCH_CHAIN || kind == BENCH_BLOCK_CHAIN ? "chain.gyre.c"
-                       : kind == BENCH_PLAIN                              ? "plain_add.gyre.c"
-                       : kind == BENCH_DOTNET                             ? "dotnet_add.gyre.c"
-                       : kind == BENCH_KEEP || kind == BENCH_KEEP_48      ? "keeping.gyre.c"
-                       : kind >= BENCH_BRIDGED_512                        ? "bridged.gyre.c"
-                                                                          : "words.gyre.c";
+    const char *file = kind == BENCH_VECTOR_ADD                                ? "vector_add.gyre.c"
+                       : kind == BENCH_CHAIN                                   ? "chain.gyre.c"
+                       : kind == BENCH_BLOCK_CHAIN                             ? "chain_block.gyre.c"
+                       : kind == BENCH_BLOCK_1024 || kind == BENCH_BLOCK_65536 ? "words_block.gyre.c"
+                       : kind == BENCH_PLAIN                                   ? "plain_add.gyre.c"
+                       : kind == BENCH_DOTNET                                  ? "dotnet_add.gyre.c"
+                       : kind == BENCH_KEEP || kind == BENCH_KEEP_48           ? "keeping.gyre.c"
+                       : kind >= BENCH_BRIDGED_512                             ? "bridged.gyre.c"
+                                                                               : "words.gyre.c";
     return bench_file(file, path, size);
 }
 

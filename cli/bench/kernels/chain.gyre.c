@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* About a microsecond of arithmetic on a GPU's lane: one message a lane, or one a block whose first lane
- * works. */
+/* About a microsecond of arithmetic on a GPU's lane: one message a lane. */
 #include <gyre/kernel.h>
 
 #include "bench_messages.h"
@@ -11,16 +10,5 @@ GYRE_KERNEL(chain, chain_request, chain_reply)
     for (u64 turn = 0; turn < request->turns; turn++)
         x = x * request->factor + request->step;
     reply->x = x;
-    return GYRE_REPLY;
-}
-
-GYRE_BLOCK_KERNEL(chain_block, chain_request, chain_reply, gyre_none)
-{
-    if (gyre_lane(gyre) == 0) {
-        u64 x = request->x;
-        for (u64 turn = 0; turn < request->turns; turn++)
-            x = x * request->factor + request->step;
-        reply->x = x;
-    }
     return GYRE_REPLY;
 }

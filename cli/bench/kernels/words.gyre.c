@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Replies that tell each word of the request and its place: word * 3 + i. One kernel for each size. Where a call of one
+/* Replies that tell each word of the request and its place: word * 3 + i. One lane kernel for each size. Where a call of one
  * message is timed, one lane does all of it: unrolled, its loads are under way together. */
 #include <gyre/kernel.h>
 
@@ -20,13 +20,6 @@ GYRE_KERNEL(words_1024, words_1024, words_1024)
     return GYRE_REPLY;
 }
 
-GYRE_BLOCK_KERNEL(words_1024_block, words_1024, words_1024, gyre_none)
-{
-    for (u32 i = gyre_lane(gyre); i < 128; i += gyre_lane_count(gyre))
-        reply->word[i] = request->word[i] * 3 + i;
-    return GYRE_REPLY;
-}
-
 GYRE_KERNEL(words_4096, words_4096, words_4096)
 {
     for (u32 i = 0; i < 512; i++)
@@ -37,13 +30,6 @@ GYRE_KERNEL(words_4096, words_4096, words_4096)
 GYRE_KERNEL(words_65536, words_65536, words_65536)
 {
     for (u32 i = 0; i < 8192; i++)
-        reply->word[i] = request->word[i] * 3 + i;
-    return GYRE_REPLY;
-}
-
-GYRE_BLOCK_KERNEL(words_65536_block, words_65536, words_65536, gyre_none)
-{
-    for (u32 i = gyre_lane(gyre); i < 8192; i += gyre_lane_count(gyre))
         reply->word[i] = request->word[i] * 3 + i;
     return GYRE_REPLY;
 }

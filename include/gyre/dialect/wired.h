@@ -189,11 +189,12 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         }                                                                                                    \
         gyre_barrier(gyre);                                                                                  \
         gyre_fine_ = gyre_block_broadcast_u32(gyre, gyre_fine_, 0);                                          \
-        if (!gyre_fine_)                                                                                     \
-            return GYRE_NO_REPLY;                                                                            \
-        const gyre_result gyre_outcome_ = gyre_handler_##name_##_wired_(                                     \
-            gyre_asked_, gyre_given_, the_state_, scratch, the_buffers_, gyre);                              \
-        gyre_barrier(gyre);                                                                                  \
+        gyre_result gyre_outcome_ = GYRE_NO_REPLY;                                                           \
+        if (gyre_fine_) {                                                                                    \
+            gyre_outcome_ = gyre_handler_##name_##_wired_(gyre_asked_, gyre_given_, the_state_, scratch,     \
+                                                          the_buffers_, gyre);                               \
+            gyre_barrier(gyre);                                                                              \
+        }                                                                                                    \
         if (gyre_outcome_ != GYRE_REPLY || gyre->failed || gyre_lane(gyre) != 0)                             \
             return gyre_outcome_;                                                                            \
         if (gyre_size_##reply_ == 0)                                                                         \

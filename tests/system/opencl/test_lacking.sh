@@ -88,8 +88,21 @@ $parted"'
 {"how":4}'
 says "6 sent, 3 answered, 3 failed"
 
+# a block kernel that PoCL's optimizer makes wrong: by default it does not get it
+barriers=tests/system/opencl/barriers.gyre.c:many_barriers
+v=$(seq -s , -500 41 1100)
+request="{\"n\":1,\"v\":[$v],\"w\":[0,1,2,3,4,5,6],\"q\":90}"
+run call --backend cpu --lanes 64 "$barriers" "$request"
+exits 0
+right="$out"
+run call --backend opencl --lanes 64 "$barriers" "$request"
+exits 0
+prints "$right"
+run compile --backend opencl --set backend.opencl.optimize_blocks=yes "$barriers"
+prints "cache: miss"
+
 # a loop that would have no end with 0 lanes, which the compiler has to know of not to be
-run call --backend opencl tests/system/opencl/one_cell.gyre.c '{"how":5}' '{"how":6}'
+run call --backend opencl --set backend.opencl.optimize_blocks=yes tests/system/opencl/one_cell.gyre.c '{"how":5}' '{"how":6}'
 exits 0
 prints '{"how":5}
 {"how":6}'

@@ -39,15 +39,21 @@ static void write_file(const char *name, const char *text, char path[PATH_MAX])
 
 /* ---- one text ---- */
 
-static char *flatten(const char *unit)
+static char *flatten_and_look(const char *unit, bool *blocks)
 {
     char path[PATH_MAX], list[PATH_MAX];
-    const char *folders[] = {folder, NULL};
+    const char *folders[] = {folder, GYRE_INCLUDE, NULL};
     write_file("unit.c", unit, path);
     write_file("list", "", list);
-    char *text = opencl_source_flatten(path, "entry.h", folders, list);
+    char *text = opencl_source_flatten(path, "entry.h", folders, list, blocks);
     ck_assert_ptr_nonnull(text);
     return text;
+}
+
+static char *flatten(const char *unit)
+{
+    bool blocks;
+    return flatten_and_look(unit, &blocks);
 }
 
 START_TEST(headers_come_into_the_text_behind_their_names)
@@ -99,12 +105,32 @@ START_TEST(other_dialects_stay_out)
     const char *folders[] = {GYRE_INCLUDE, NULL};
     char path[PATH_MAX];
     write_file("unit.c", "#include <gyre/kernel.h>\n", path);
-    char *text = opencl_source_flatten(path, "gyre/dialect/opencl_epoch.h", folders, NULL);
+    bool blocks;
+    char *text = opencl_source_flatten(path, "gyre/dialect/opencl_epoch.h", folders, NULL, &blocks);
     ck_assert_ptr_nonnull(text);
     ck_assert_ptr_nonnull(strstr(text, "#include \"gyre/dialect/c11.h\""));
     ck_assert_ptr_nonnull(strstr(text, "gyre_epoch_settle_"));
     ck_assert_ptr_null(strstr(text, "#include \"gyre/dialect/opencl.h\""));
     free(text);
+}
+END_TEST
+
+/* The headers of Gyre, which name all forms, do not count; a header of the user's does. */
+START_TEST(block_kernels_are_found_in_the_user_s_files)
+{
+    static const struct {
+        const char *unit;
+        bool blocks;
+    } cases[] = {{"#include <gyre/kernel.h>\nGYRE_KERNEL(a, b, c)\n", false},
+                 {"#include <gyre/kernel.h>\nGYRE_BLOCK_KERNEL_WITH(a, b, c, d, e, f)\n", true},
+                 {"#include <gyre/kernel.h>\n#include \"blocks.h\"\nBLOCKS(a)\n", true}};
+    char path[PATH_MAX];
+    write_file("blocks.h", "#define BLOCKS(name) GYRE_BLOCK_KERNEL(name, b, c, d)\n", path);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool blocks;
+        free(flatten_and_look(cases[i].unit, &blocks));
+        ck_assert_int_eq(blocks, cases[i].blocks);
+    }
 }
 END_TEST
 
@@ -118,7 +144,8 @@ END_TEST
 
 START_TEST(a_unit_that_is_not_there_is_no_text)
 {
-    ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", "entry.h", NULL, NULL));
+    bool blocks;
+    ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", "entry.h", NULL, NULL, &blocks));
 }
 END_TEST
 
@@ -213,9 +240,10 @@ static gyre_status read_setting(const char *key, const char *value, struct openc
 
 START_TEST(settings_have_ranges)
 {
-    static const char *const wrong[][2] = {
-        {"platform", ""}, {"type", "tpu"},   {"index", "-1"},      {"transfer", "fast"}, {"batch", "0"},
-        {"epochs", "9"},  {"target_us", ""}, {"profile", "maybe"}, {"mode", "both"},     {"pin", "1x"}};
+    static const char *const wrong[][2] = {{"platform", ""},     {"type", "tpu"},         {"index", "-1"},
+                                           {"transfer", "fast"}, {"batch", "0"},          {"epochs", "9"},
+                                           {"target_us", ""},    {"profile", "maybe"},    {"mode", "both"},
+                                           {"pin", "1x"},        {"optimize_blocks", "2"}};
     struct opencl_settings settings;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         ck_assert_int_eq(read_setting(wrong[i][0], wrong[i][1], &settings), GYRE_CONFIG);
@@ -274,6 +302,7 @@ int main(void)
     tcase_add_test(cases, comments_include_nothing);
     tcase_add_test(cases, the_entry_header_is_included_by_macro);
     tcase_add_test(cases, other_dialects_stay_out);
+    tcase_add_test(cases, block_kernels_are_found_in_the_user_s_files);
     tcase_add_test(cases, a_header_that_tells_no_size_comes_into_the_text);
     tcase_add_test(cases, a_unit_that_is_not_there_is_no_text);
     tcase_add_test(cases, each_compilers_first_error_is_found);

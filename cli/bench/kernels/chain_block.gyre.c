@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* As chain.gyre.c, one message a block, whose first lane works. */
+#include <gyre/kernel.h>
+
+#include "bench_messages.h"
+
+GYRE_BLOCK_KERNEL(chain_block, chain_request, chain_reply, gyre_none)
+{
+    if (gyre_lane(gyre) == 0) {
+        u64 x = request->x;
+        for (u64 turn = 0; turn < request->turns; turn++)
+            x = x * request->factor + request->step;
+        reply->x = x;
+    }
+    return GYRE_REPLY;
+}

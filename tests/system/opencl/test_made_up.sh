@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_made_up.sh FIRST LAST   (GYRE: the command)
+#
+# Block kernels that made_up_blocks.py makes of these seeds reply on OpenCL what they reply on the CPU, with lanes that
+# have work for all and with lanes that have none. A platform's compiler can get barriers wrong without a word.
+set -u
+here="$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck source=tests/system/cli/expect.sh
+source "$here/../cli/expect.sh"
+command -v python3 >/dev/null || { echo "needs python3"; exit 77; }
+export XDG_CACHE_HOME="$folder/cache" POCL_CACHE_DIR="$folder/pocl"
+called="gyre call"
+
+# replies BACKEND LANES: to all requests; what was said, where there is none.
+replies()
+{
+    "$GYRE" call --backend "$1" --lanes "$2" --timeout 100000 "$folder/blocks.gyre.c" <"$folder/requests" 2>"$folder/said"
+    [[ $? -le 1 ]] || cat "$folder/said"
+}
+
+for ((seed = $1; seed <= $2; seed++)); do
+    python3 "$here/made_up_blocks.py" "$seed" "$folder" || fail "no kernel of seed $seed"
+    lanes=$((seed % 3 == 0 ? 33 : 64))
+    right="$(replies cpu "$lanes")"
+    checks=$((checks + 1))
+    [[ "$(wc -l <<<"$right")" -eq 12 ]] || fail "seed $seed: expected 12 replies on the CPU, found: $right"
+    checks=$((checks + 1))
+    [[ "$(replies opencl "$lanes")" == "$right" ]] || fail "seed $seed with $lanes lanes: OpenCL replies otherwise than the CPU"
+done
+finish
