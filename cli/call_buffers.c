@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/input_file.h"
 #include "core/base/error.h"
 #include "core/base/text.h"
 #include "core/runtime/tools.h"
 
 static const char ZEROS[] = "zeros:";
+enum { PIPE_MAX = 1 << 30 }; /* one without an end shall not take all memory */
 
 /* The '=' of "NAME=FILE", or NULL when there is no name or no file. */
 static const char *separator(const char *spec)
@@ -35,30 +35,9 @@ static const gyre_binding_name *find(const call_buffers *buffers, const char *na
     return NULL;
 }
 
-/* NULL after having said why. */
-static FILE *open_elements(const char *path, uint64_t *size)
+static int refuse_empty(const char *path)
 {
-    FILE *file = input_file_open("buffer", path, size);
-    if (!file || *size > 0)
-        return file;
-    cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
-    fclose(file);
-    return NULL;
-}
-
-static int upload(gyre_buffer *buffer, FILE *file, const char *path, uint64_t size)
-{
-    char *bytes = malloc(size);
-    int code = CLI_OK;
-    if (!bytes)
-        code = cli_error(CLI_FAILED, "buffer file '%s': no memory for its %" PRIu64 " bytes", path, size);
-    else if (fread(bytes, 1, size, file) != size)
-        code = cli_error(CLI_FAILED, "buffer file '%s': could not read all of its %" PRIu64 " bytes", path,
-                         size);
-    else
-        code = cli_fail_unless_ok(gyre_buffer_upload(buffer, 0, bytes, size));
-    free(bytes);
-    return code;
+    return cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
 }
 
 /* On the device that its kernel will be launched on. */
@@ -74,17 +53,54 @@ static int allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t devi
     return cli_fail_unless_device(runtime, status);
 }
 
-static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *path,
-                     gyre_buffer **out)
+/* Once there is memory on the device: a file may be larger than any. */
+static int load_regular(gyre_runtime *runtime, const cli_context *cli, uint32_t device,
+                        const input_file *file, const input_wait *wait, gyre_buffer **out)
 {
+    char *bytes = NULL;
     uint64_t size = 0;
-    FILE *file = open_elements(path, &size);
-    if (!file)
-        return CLI_FAILED;
-    int code = allocate(runtime, cli, device, size, out);
+    int code = allocate(runtime, cli, device, file->size, out);
     if (code == CLI_OK)
-        code = upload(*out, file, path, size);
-    fclose(file);
+        code = input_file_read(file, file->size, wait, &bytes, &size);
+    if (code == CLI_OK && size != file->size)
+        code = cli_error(CLI_FAILED, "buffer file '%s': could not read all of its %" PRIu64 " bytes",
+                         file->path, file->size);
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(gyre_buffer_upload(*out, 0, bytes, size));
+    free(bytes);
+    return code;
+}
+
+/* How large it is, only its end tells. */
+static int load_pipe(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const input_file *file,
+                     const input_wait *wait, gyre_buffer **out)
+{
+    char *bytes = NULL;
+    uint64_t size = 0;
+    int code = input_file_read(file, PIPE_MAX + 1, wait, &bytes, &size);
+    if (code == CLI_OK && size > PIPE_MAX)
+        code = cli_error(CLI_FAILED, "buffer file '%s': a pipe of more than %d bytes; name a regular file",
+                         file->path, PIPE_MAX);
+    else if (code == CLI_OK && size == 0)
+        code = refuse_empty(file->path);
+    if (code == CLI_OK)
+        code = allocate(runtime, cli, device, size, out);
+    if (code == CLI_OK)
+        code = cli_fail_unless_ok(gyre_buffer_upload(*out, 0, bytes, size));
+    free(bytes);
+    return code;
+}
+
+static int load_file(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const char *path,
+                     const input_wait *wait, gyre_buffer **out)
+{
+    input_file file;
+    int code = input_file_open(&file, "buffer", path);
+    if (code == CLI_OK && file.is_pipe)
+        code = load_pipe(runtime, cli, device, &file, wait, out);
+    else if (code == CLI_OK)
+        code = file.size ? load_regular(runtime, cli, device, &file, wait, out) : refuse_empty(path);
+    input_file_close(&file);
     return code;
 }
 
@@ -101,7 +117,7 @@ static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t de
 }
 
 static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                const char *option, const char *spec)
+                const input_wait *wait, const char *option, const char *spec)
 {
     const char *equals = separator(spec);
     if (!equals)
@@ -116,11 +132,11 @@ static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *run
     binding->name = name;
     if (strncmp(equals + 1, ZEROS, sizeof ZEROS - 1) == 0)
         return load_zeros(runtime, cli, device, option, spec, equals + sizeof ZEROS, &binding->buffer);
-    return load_file(runtime, cli, device, equals + 1, &binding->buffer);
+    return load_file(runtime, cli, device, equals + 1, wait, &binding->buffer);
 }
 
 int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                      const cli_list *bound, const cli_list *named)
+                      const input_wait *wait, const cli_list *bound, const cli_list *named)
 {
     size_t room = bound->count + named->count + 1;
     *buffers = (call_buffers){.bindings = calloc(room, sizeof *buffers->bindings),
@@ -129,10 +145,10 @@ int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtim
         return cli_error(CLI_FAILED, "out of memory");
     int code = CLI_OK;
     for (size_t i = 0; code == CLI_OK && i < bound->count; i++)
-        code = load(buffers, cli, runtime, device, "--buffer", bound->items[i]);
+        code = load(buffers, cli, runtime, device, wait, "--buffer", bound->items[i]);
     buffers->bound_count = buffers->count;
     for (size_t i = 0; code == CLI_OK && i < named->count; i++)
-        code = load(buffers, cli, runtime, device, "--message-buffer", named->items[i]);
+        code = load(buffers, cli, runtime, device, wait, "--message-buffer", named->items[i]);
     return code;
 }
 

@@ -7,6 +7,7 @@
 #define GYRE_CLI_CALL_BUFFERS_H
 
 #include "cli/cli.h"
+#include "cli/input_file.h"
 
 typedef struct call_buffers {
     size_t count, bound_count;   /* those that the kernel binds come first */
@@ -16,11 +17,11 @@ typedef struct call_buffers {
 
 /**
  * Makes a buffer of each "NAME=FILE" of both lists, with the file's contents, or of "NAME=zeros:BYTES": those
- * that the kernel binds, and those that only its messages name. Returns an exit code and has said why when it
- * is not CLI_OK. Finish with call_buffers_finish in every case.
+ * that the kernel binds, and those that only its messages name. A file may be a pipe, which `wait` is for. Returns an
+ * exit code and has said why when it is not CLI_OK. Finish with call_buffers_finish in every case.
  */
 int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                      const cli_list *bound, const cli_list *named);
+                      const input_wait *wait, const cli_list *bound, const cli_list *named);
 
 /** A message_json_names.resolve; the context is a call_buffers. */
 gyre_status call_buffers_resolve(const void *context, const char *name, uint64_t offset, uint64_t size,

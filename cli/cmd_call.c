@@ -3,7 +3,6 @@
  * gyre call: launches a kernel, streams requests from the arguments or stdin through it, prints the replies.
  * One thread. Whatever it opens belongs to the runtime, which it closes in the end.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -46,20 +45,21 @@ static const char HELP[] =
     "Options:\n"
     "  --lanes N, --blocks N    how many lanes a block and blocks; default: as configured\n"
     "  --device N               which device of the backend; default 0\n"
-    "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE\n"
+    "  --buffer NAME=FILE       bind a device buffer that holds the raw bytes of FILE, or pipe\n"
     "  --buffer NAME=zeros:N    bind one of N zero bytes\n"
     "  --message-buffer NAME=FILE or NAME=zeros:N\n"
     "                           the same for requests to name, not bound: \"NAME\" in a field of type gyre_handle,\n"
     "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
     "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
     "  --state JSON             the kernel's initial state; default: zero\n"
-    "  --state @FILE            the same, from a file\n"
+    "  --state @FILE            the same, from a file or a pipe, as in @<(...) or @/dev/stdin\n"
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           one line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0, here and in warnings\n"
     "  --attach KERNEL[/QUEUE]  use this kernel of a server, which is found at gyre.socket\n"
-    "  --timeout MS             longest wait for a reply, or for the server, 0: no limit; default 10000\n"
+    "  --timeout MS             longest wait for a reply, for the server, or for the next bytes of a FILE that is\n"
+    "                           a pipe, 0: no limit; default 10000\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Numbers: integers are exact up to 64 bits; i64 and u64 may also be given as strings of digits. NaN and the\n"
@@ -76,6 +76,7 @@ static const char HELP[] =
 typedef struct call_run {
     cli_context *cli;
     uint64_t lanes, blocks, device, timeout_ms;
+    input_wait pipes;
     bool letters;
     const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
     cli_list buffer_specs, named_specs, output_specs;
@@ -110,36 +111,29 @@ static int told(const call_run *call, gyre_status status)
     return cli_fail_unless_device(call->runtime, status);
 }
 
-/* Owner: the caller, free(). NULL after having said why. */
-static char *read_state_file(const char *path, size_t *length)
+static int read_state_file(const call_run *call, const char *path, char **text, size_t *length)
 {
-    uint64_t size; /* which files in /proc do not tell */
-    FILE *file = input_file_open("state", path, &size);
-    if (!file)
-        return NULL;
-    char *text = malloc(STATE_FILE_MAX + 1);
-    *length = text ? fread(text, 1, STATE_FILE_MAX + 1, file) : 0;
-    const bool failed = ferror(file);
-    if (!text)
-        cli_error(CLI_FAILED, "out of memory");
-    else if (failed)
-        cli_error(CLI_FAILED, "state file '%s': %s", path, strerror(errno));
-    else if (*length > STATE_FILE_MAX)
-        cli_error(CLI_FAILED, "state file '%s' is longer than %d bytes", path, STATE_FILE_MAX);
-    fclose(file);
-    if (text && !failed && *length <= STATE_FILE_MAX)
-        return text;
-    free(text);
-    return NULL;
+    input_file file;
+    uint64_t size = 0;
+    int code = input_file_open(&file, "state", path);
+    if (code == CLI_OK)
+        code = input_file_read(&file, STATE_FILE_MAX + 1, &call->pipes, text, &size);
+    if (code == CLI_OK && size > STATE_FILE_MAX)
+        code = cli_error(CLI_FAILED, "state file '%s' is longer than %d bytes", path, STATE_FILE_MAX);
+    input_file_close(&file);
+    *length = (size_t)size;
+    return code;
 }
 
-/* The text of --state: the option's own, or a file's. Owner: the caller, free(). */
-static char *state_text(const char *option, size_t *length)
+/* The text of --state: the option's own, or a file's. Owner of *text in every case: the caller, free(). */
+static int state_text(const call_run *call, char **text, size_t *length)
 {
-    if (option[0] == '@')
-        return read_state_file(option + 1, length);
-    *length = strlen(option);
-    return strdup(option);
+    *text = NULL;
+    if (call->state[0] == '@')
+        return read_state_file(call, call->state + 1, text, length);
+    *length = strlen(call->state);
+    *text = strdup(call->state);
+    return *text ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
 
 static gyre_status state_read(call_run *call, const gyre_type *type, const char *text, size_t length)
@@ -165,9 +159,12 @@ static gyre_status state_read(call_run *call, const gyre_type *type, const char 
 static int launch_with_state(call_run *call)
 {
     size_t length;
-    char *text = state_text(call->state, &length);
-    if (!text)
-        return CLI_FAILED;
+    char *text;
+    int code = state_text(call, &text, &length);
+    if (code != CLI_OK) {
+        free(text);
+        return code;
+    }
     gyre_kernel_info info = {.size = sizeof info};
     gyre_status status = launch(call, true);
     if (status == GYRE_OK)
@@ -175,7 +172,7 @@ static int launch_with_state(call_run *call)
     if (status == GYRE_OK)
         status = state_read(call, info.state_type, text, length);
     free(text);
-    int code = told(call, status); /* before the release, which has errors of its own */
+    code = told(call, status); /* before the release, which has errors of its own */
     gyre_kernel_release(call->kernel);
     call->kernel = NULL;
     return code == CLI_OK ? told(call, launch(call, false)) : code;
@@ -379,8 +376,9 @@ static int refuse_inactive(const call_run *call)
 static int run_opened(call_run *call)
 {
     watch_for_crashes();
+    call->pipes = (input_wait){call->timeout_ms, "--timeout"};
     int code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
-                                 &call->buffer_specs, &call->named_specs);
+                                 &call->pipes, &call->buffer_specs, &call->named_specs);
     call->names = (message_json_names){call_buffers_resolve, &call->buffers};
     if (code == CLI_OK)
         code = call_buffers_check_outputs(&call->buffers, call->cli, &call->output_specs);

@@ -26,7 +26,7 @@ static const char HELP[] =
     "Options:\n"
     "  --socket PATH        where clients come in; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --drain MS           how long to answer what was sent before the end; default 1000\n"
-    "  --buffer NAME=FILE   bind a device buffer that holds the raw bytes of FILE; for one kernel alone\n"
+    "  --buffer NAME=FILE   bind a device buffer that holds the raw bytes of FILE, or pipe; for one kernel alone\n"
     "  --buffer NAME=zeros:N          ... one of N zero bytes\n"
     "  --output-buffer NAME=FILE      write the buffer to FILE in the end\n"
     "  and the options of every command: gyre help\n"
@@ -36,6 +36,8 @@ static const char HELP[] =
     "Example, in two terminals in a checkout:\n"
     "  gyre serve examples/command/scale.gyre.c\n"
     "  gyre call --attach scale '{\"value\":20.5,\"factor\":2}'\n";
+
+enum { PIPE_WAIT_MS = 10000 };
 
 struct serving {
     cli_context *cli;
@@ -113,8 +115,8 @@ static int load_buffers(struct serving *serving)
                                "--buffer: expected one kernel with it, found %zu: serve the others "
                                "at a --socket of their own",
                                serving->cli->operands.count);
-    int code = call_buffers_load(&serving->buffers, serving->cli, serving->runtime, 0, &serving->buffer_specs,
-                                 &none);
+    int code = call_buffers_load(&serving->buffers, serving->cli, serving->runtime, 0,
+                                 &(input_wait){.ms = PIPE_WAIT_MS}, &serving->buffer_specs, &none);
     return code == CLI_OK
                ? call_buffers_check_outputs(&serving->buffers, serving->cli, &serving->output_specs)
                : code;

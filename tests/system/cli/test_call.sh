@@ -174,11 +174,55 @@ refuses 1 "buffer file '$folder/missing': No such file or directory"
 : >"$folder/empty"
 call "$kinds:count" --buffer weights="$folder/empty" '{"value":0}' <"$nothing"
 refuses 1 "buffer file '$folder/empty': expected raw elements, found a file of 0 bytes"
-mkfifo "$folder/pipe"
-call "$kinds:count" --buffer weights="$folder/pipe" '{"value":0}' <"$nothing"
-refuses 1 "buffer file '$folder/pipe': expected a regular file, found something else"
 call "$kinds:count" --buffer weights="$folder" '{"value":0}' <"$nothing"
-refuses 1 "buffer file '$folder': expected a regular file, found something else"
+refuses 1 "buffer file '$folder': expected a regular file or a pipe, found something else"
+
+# pipes instead: some have a writer, which has to come to its end
+mkfifo "$folder/pipe"
+unwritten="expected a pipe that somebody writes, found one that nobody has open for writing; start its writer first, or name a regular file"
+# written TEXT COMMAND...: the pipe has a writer in the background: TEXT, once somebody reads, then what COMMAND prints.
+written()
+{
+    exec 3<>"$folder/pipe" # so that the next does not wait for a reader
+    exec 4>"$folder/pipe" 3>&-
+    (
+        trap '' PIPE
+        until env printf "$1" >&4; do
+            sleep 0.01
+        done
+        exec "${@:2}" >&4 4>&-
+    ) 2>"$nothing" &
+    writer=$!
+    exec 4>&-
+}
+late()
+{
+    sleep 0.2
+    printf '\1\0\0\0\2\0\0'
+    sleep 0.2
+    printf '\0\3\0\0\0'
+}
+call "$kinds:count" --buffer weights=<(late) --buffer counts=zeros:12 --output-buffer counts="$folder/counts" \
+    '{"value":0}' '{"value":2}' '{"value":2}' <"$nothing"
+exits 0
+called="the buffer from a pipe" out="$(od -An -tu4 "$folder/counts" | tr -s ' ')"
+prints " 1 0 6"
+written '\1\0\0\0\2\0\0' bash -c 'sleep 0.2; printf "\0\3\0\0\0"'
+call "$kinds:count" --buffer weights="$folder/pipe" --buffer counts=zeros:12 '{"value":2}' <"$nothing"
+exits 0
+# more than a pipe holds at once
+call "$kinds:count" --buffer weights=/dev/stdin --buffer counts=zeros:1200000 '{"value":299999}' < <(head -c 1200000 /dev/zero)
+exits 0
+says "1 sent, 0 answered, 0 failed"
+call "$kinds:count" --buffer weights=<(true) '{"value":0}' <"$nothing"
+exits 1
+says "': expected raw elements, found a file of 0 bytes"
+call "$kinds:count" --timeout 0 --buffer weights="$folder/pipe" '{"value":0}' <"$nothing"
+refuses 1 "buffer file '$folder/pipe': $unwritten"
+written '' sleep 100
+call "$kinds:count" --timeout 100 --buffer weights="$folder/pipe" '{"value":0}' <"$nothing"
+{ kill "$writer" && wait "$writer"; } 2>"$nothing"
+refuses 5 "buffer file '$folder/pipe': expected the next bytes of the pipe, or its end, within 100 ms (--timeout), found neither; look at its writer, or give it longer"
 call "$kinds:count" --buffer weights '{"value":0}' <"$nothing"
 refuses 2 "--buffer: expected NAME=FILE, found 'weights' ('gyre help call' shows how)"
 call "$kinds:count" --buffer counts=zeros:x '{"value":0}' <"$nothing"
@@ -206,8 +250,26 @@ call examples/command/total.gyre.c --state '{"sum":1}' '{"add":1}' <"$nothing"
 refuses 1 "--state: missing field 'count' (u64)"
 call examples/command/total.gyre.c --state "@$folder/missing" '{"add":1}' <"$nothing"
 refuses 1 "state file '$folder/missing': No such file or directory"
+call examples/command/total.gyre.c --timeout 0 --state "@$folder/pipe" '{"add":1}' <"$nothing"
+refuses 1 "state file '$folder/pipe': $unwritten"
+call examples/command/total.gyre.c --state @<(printf '{"sum":4,'; sleep 0.2; printf '"count":5}') '{"add":1}' <"$nothing"
+exits 0
+prints '{"sum":5,"count":6}'
+call examples/command/total.gyre.c --state @/dev/stdin '{"add":1}' < <(echo '{"sum":-9,"count":0}')
+exits 0
+prints '{"sum":-8,"count":1}'
+call examples/command/total.gyre.c --state @<(yes) '{"add":1}' <"$nothing"
+exits 1
+says "' is longer than 67108864 bytes"
+written '{"sum":-1,' printf '"count":0}'
 call examples/command/total.gyre.c --state "@$folder/pipe" '{"add":1}' <"$nothing"
-refuses 1 "state file '$folder/pipe': expected a regular file, found something else"
+exits 0
+prints '{"sum":0,"count":1}'
+written '' sleep 100
+call examples/command/total.gyre.c --timeout 100 --state "@$folder/pipe" '{"add":1}' <"$nothing"
+{ kill "$writer" && wait "$writer"; } 2>"$nothing"
+exits 5
+says "state file '$folder/pipe': expected the next bytes of the pipe, or its end, within 100 ms (--timeout), found neither"
 call "$kinds:outcomes" --state '{}' '{"value":1}' <"$nothing"
 refuses 1 "--state: this kernel has no state"
 

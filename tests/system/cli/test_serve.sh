@@ -109,6 +109,9 @@ says "--buffer: expected one kernel with it, found 2"
 run serve --backend cpu examples/tour/tour.gyre.c:scale
 exits 1
 says "kernel 'scale' has a buffer 'gain' of f64, and nothing is bound to it"
+mkfifo "$folder/gains.pipe"
+run serve --backend cpu examples/tour/tour.gyre.c:scale --buffer gain="$folder/gains.pipe"
+refuses 1 "buffer file '$folder/gains.pipe': expected a pipe that somebody writes, found one that nobody has open for writing; start its writer first, or name a regular file"
 run serve --backend cpu examples/tour/tour.gyre.c:scale --buffer gain=zeros:8 --output-buffer gane="$folder/gains.out"
 exits 2
 says "--output-buffer: there is no buffer 'gane'"
