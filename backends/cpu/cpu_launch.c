@@ -159,8 +159,8 @@ static gyre_status start_workers(gyre_resident *resident)
         gyre_bell_ring(&resident->control->doorbell.bell, INT_MAX);
         join_workers(resident);
         return resident->device->host->error(GYRE_EXHAUSTED,
-                                             "worker thread %u of %u could not be started: %s", i + 1,
-                                             resident->blocks, strerror(error));
+                                             "worker thread %u of %u could not be started: %s%s", i + 1,
+                                             resident->blocks, strerror(error), gyre_thread_remedy(error));
     }
     return GYRE_OK;
 }

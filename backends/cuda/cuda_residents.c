@@ -74,8 +74,8 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
     const int error =
         status == GYRE_OK ? gyre_thread_start(&residents->monitor, NULL, cuda_residents_watch, residents) : 0;
     if (error)
-        status =
-            device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device: %s", strerror(error));
+        status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device: %s%s",
+                                     strerror(error), gyre_thread_remedy(error));
     residents->monitor_started = status == GYRE_OK;
     if (status == GYRE_OK)
         *out = residents;

@@ -130,8 +130,8 @@ static gyre_status make_launcher(gyre_resident *resident)
     pthread_cond_destroy(&launcher->changed);
     pthread_mutex_destroy(&launcher->lock);
     free(launcher);
-    return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from: %s",
-                                         strerror(error));
+    return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from: %s%s",
+                                         strerror(error), gyre_thread_remedy(error));
 }
 
 /* What a launch that returned came to. */

@@ -55,9 +55,7 @@ gyre_status opencl_threads_foresee(const gyre_host *host)
     free(threads);
     if (error == 0)
         return GYRE_OK;
-    return host->error(
-        GYRE_UNAVAILABLE,
-        "PoCL starts %ld threads, without which it ends the process, and there are %ld: %s; raise the "
-        "limit of processes and threads (ulimit -u, or the container's)",
-        wanted, started, strerror(error));
+    return host->error(GYRE_UNAVAILABLE,
+                       "PoCL starts %ld threads, without which it ends the process, and there are %ld: %s%s",
+                       wanted, started, strerror(error), gyre_thread_remedy(error));
 }

@@ -12,9 +12,7 @@
 
 const char *gyre_limit_remedy(int error)
 {
-    if (error == EAGAIN)
-        return "; raise the limit of processes and threads (ulimit -u, or the container's)";
-    return error == EMFILE ? "; raise the limit of open files (ulimit -n)" : "";
+    return error == EMFILE ? "; raise the limit of open files (ulimit -n)" : gyre_thread_remedy(error);
 }
 
 gyre_status gyre_thread_need(pthread_t *thread, void *(*run)(void *argument), void *argument,

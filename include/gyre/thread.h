@@ -7,6 +7,7 @@
 #ifndef GYRE_THREAD_H
 #define GYRE_THREAD_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -33,6 +34,13 @@ static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *att
     const int error = pthread_create(thread, attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
+}
+
+/** What people can do about an error of gyre_thread_start, to end a sentence with: "; raise ...", or "". */
+static inline const char *gyre_thread_remedy(int error)
+{
+    return error == EAGAIN ? "; raise the limit of processes and threads (ulimit -u, or the container's)"
+                           : "";
 }
 
 #ifdef __cplusplus

@@ -177,14 +177,15 @@ few()
     called="ulimit -u $1; gyre ${*:2}"
 }
 
-# among OTHERS COUNT ARGUMENT...: while the user has as many other processes.
+# among OTHERS COUNT ARGUMENT...: while the user has as many other processes, which are waited for: a limit counts the
+# dead as long as nobody did.
 among()
 {
     local others="$1"
     shift
     # shellcheck disable=SC2016 # for the shell inside
     setpriv --reuid "$nobody_else" --regid 65534 --clear-groups \
-        bash -c 'for ((i = 1; i < $1; i++)); do sleep 60 & done; echo; trap "kill \$(jobs -p)" TERM; wait' bash "$others" \
+        bash -c 'for ((i = 1; i < $1; i++)); do sleep 60 & done; echo; trap "kill \$(jobs -p); wait" TERM; wait' bash "$others" \
         >"$folder/others" &
     local crowd=$!
     while [[ ! -s "$folder/others" ]]; do
@@ -235,6 +236,29 @@ if [[ "$err" == *"Resource temporarily unavailable"* ]]; then
         told+="$err"
     done
     err="$told" says "nobody can attach at $folder/few/socket: no thread for one more program: Resource temporarily unavailable; raise"
+    # lacks BACKEND WHAT...: what a launch says that lacks a thread, one sentence of many limits
+    lacks()
+    {
+        local backend="$1" told='' count what
+        few 500 call --backend "$backend" --blocks 1 "$same" 1 # compiles
+        exits 0
+        for count in {2..12}; do
+            few "$count" call --backend "$backend" --blocks 1 "$same" 1
+            told+="$err"
+        done
+        for what in "${@:2}"; do
+            err="$told" says "$what: Resource temporarily unavailable; raise the limit of processes and threads"
+        done
+    }
+    lacks cpu "worker thread 1 of 1 could not be started"
+    few 500 call --backend opencl "$same" 1
+    ((code != 0)) || POCL_MAX_PTHREAD_COUNT=2 lacks opencl "the kernel's thread could not be started"
+    if [[ -n "${EMULATOR:-}" ]]; then
+        LD_LIBRARY_PATH="$EMULATOR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" lacks cuda \
+            "no thread to watch over the device" "no thread to launch a kernel from"
+    else
+        echo "left out: there is no CUDA device made of software"
+    fi
     # PoCL ends its process where it finds no thread: other processes of the user have taken them
     few 30 call --backend opencl "$same" 1
     if ((code == 0)); then
