@@ -48,11 +48,11 @@ unset CUDA_VISIBLE_DEVICES
 : >"$EMULATOR_SEEN"
 run call --backend cuda --device 1 "$words" "$request"
 exits 0
-expect_same "devices seen" "gyre 2 gyre-probe 2" "$(sort "$EMULATOR_SEEN" | xargs)"
+expect_same "devices seen" "gyre 2" "$(grep -v '^gyre-probe' "$EMULATOR_SEEN" | xargs)" # a verdict may be remembered
 : >"$EMULATOR_SEEN"
 run call --backend cuda --device 1 --set backend.cuda.isolation=process "$words" "$request"
 exits 0
-expect_same "devices seen" "gyre-worker 1" "$(xargs <"$EMULATOR_SEEN")"
+expect_same "devices seen" "gyre-worker 1" "$(grep -v '^gyre-probe' "$EMULATOR_SEEN" | xargs)"
 
 # one that the driver does not have: the sentence names the variable that hides it
 export CUDA_VISIBLE_DEVICES=7
