@@ -68,14 +68,14 @@ WIDE(s32, int32_t, int64_t, uint64_t)
     TERNARY(dot2_##name_, uint32_t, uint32_t,                                                                \
             PIECE(left_, x, 0) * PIECE(right_, y, from_) +                                                   \
                 PIECE(left_, x, 16) * PIECE(right_, y, from_ + 8) + z)
-#define DOTS(types_, sign_, right_)                                                                          \
-    DOT4(types_, sign_##int8_t, right_)                                                                      \
-    DOT2(lo_##types_, sign_##int16_t, right_, 0)                                                             \
-    DOT2(hi_##types_, sign_##int16_t, right_, 16)
-DOTS(u32_u32, u, uint8_t)
-DOTS(u32_s32, u, int8_t)
-DOTS(s32_u32, , uint8_t)
-DOTS(s32_s32, , int8_t)
+#define DOTS(types_, byte_, half_, right_)                                                                   \
+    DOT4(types_, byte_, right_)                                                                              \
+    DOT2(lo_##types_, half_, right_, 0)                                                                      \
+    DOT2(hi_##types_, half_, right_, 16)
+DOTS(u32_u32, uint8_t, uint16_t, uint8_t)
+DOTS(u32_s32, uint8_t, uint16_t, int8_t)
+DOTS(s32_u32, int8_t, int16_t, uint8_t)
+DOTS(s32_s32, int8_t, int16_t, int8_t)
 
 /* ---- with carry ---- */
 
