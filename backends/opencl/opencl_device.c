@@ -46,11 +46,6 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ '\n') * UINT64_C(0x100000001b3);
 }
 
-static bool is_pocl(const gyre_device *device)
-{
-    return strstr(device->platform_version, "PoCL") || strstr(device->platform_version, "pocl");
-}
-
 /* What device binaries depend on, as one word. */
 static void name_architecture(gyre_device *device)
 {
@@ -90,12 +85,13 @@ static bool has_shared_addresses(const gyre_device *device)
            cl->clEnqueueSVMMemFill;
 }
 
-/* PoCL 3.1's optimizer, with LLVM 15, makes some block kernels wrong without a word (docs/backends/opencl.md). */
+/* PoCL's optimizer makes some block kernels wrong without a word (docs/backends/opencl.md). */
 static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
     const enum opencl_switch optimize = device->settings.optimize_blocks;
-    device->plain_blocks = optimize == OPENCL_NO || (optimize == OPENCL_AUTO && is_pocl(device));
+    device->plain_blocks =
+        optimize == OPENCL_NO || (optimize == OPENCL_AUTO && opencl_is_pocl(device->cl, device->platform));
     snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
              device->direct             ? " -DGYRE_OPENCL_DIRECT"
@@ -322,7 +318,7 @@ static uint32_t least(uint32_t a, uint32_t b)
 gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
 {
     const bool is_cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
-    const bool pocl = is_pocl(device);
+    const bool pocl = opencl_is_pocl(device->cl, device->platform);
     const uint32_t units = device->unit_count ? device->unit_count : 1;
     gyre_device_info now = {.size = info->size,
                             .memory_size = device->memory_size,

@@ -93,11 +93,11 @@ static void list_devices(const struct opencl_loader *cl, cl_platform_id platform
         seen.places[seen.device_count++] = (struct opencl_place){platform, devices[i]};
 }
 
-static bool is_pocl(const struct opencl_loader *cl, cl_platform_id platform)
+bool opencl_is_pocl(const struct opencl_loader *cl, cl_platform_id platform)
 {
-    char name[128];
-    opencl_platform_text(cl, platform, CL_PLATFORM_NAME, name, sizeof name);
-    return strcmp(name, "Portable Computing Language") == 0;
+    char version[128];
+    opencl_platform_text(cl, platform, CL_PLATFORM_VERSION, version, sizeof version);
+    return strstr(version, "PoCL") || strstr(version, "pocl");
 }
 
 /* Under the lock. */
@@ -113,7 +113,7 @@ static gyre_status list_platforms(const gyre_host *host, const struct opencl_loa
     seen.platform_count = code == CL_SUCCESS ? count : 0;
     gyre_status status = GYRE_OK; /* before any is asked: some would not answer again */
     for (cl_uint i = 0; !expendable && status == GYRE_OK && i < seen.platform_count && i < PLATFORMS_MAX; i++)
-        status = is_pocl(cl, platforms[i]) ? opencl_threads_foresee(host) : GYRE_OK;
+        status = opencl_is_pocl(cl, platforms[i]) ? opencl_threads_foresee(host) : GYRE_OK;
     if (status != GYRE_OK)
         return status;
     for (cl_uint i = 0; i < seen.platform_count && i < PLATFORMS_MAX; i++)

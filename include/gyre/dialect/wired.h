@@ -175,7 +175,10 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         return GYRE_REPLY;                                                                                   \
     }
 
-/* Lane 0 decodes and encodes; all lanes handle what it decoded. */
+/*
+ * Lane 0 decodes and encodes; all lanes handle what it decoded. The condition ends at a barrier, and lanes part behind
+ * it: where they part in a condition after its last barrier, PoCL has one lane decide for all.
+ */
 #define GYRE_WIRED_BLOCK_BODY_(name_, request_, reply_, the_state_, the_buffers_)                            \
     {                                                                                                        \
         GYRE_WIRED_BEGIN_(2, name_, request_, reply_)                                                        \
