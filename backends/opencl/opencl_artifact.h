@@ -15,7 +15,7 @@ struct opencl_part {
 };
 
 enum {
-    OPENCL_PART_OPTIONS, /* ends with NUL */
+    OPENCL_PART_OPTIONS, /* the user's; ends with NUL */
     OPENCL_PART_SOURCE,  /* ends with NUL */
     OPENCL_PART_ITEMS,
     OPENCL_PART_BINARY,

@@ -37,7 +37,7 @@ struct opencl_settings {
     enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
     enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
     bool profile;               /* command queues measure; the figures are logged when a kernel ends */
-    enum opencl_switch optimize_blocks; /* auto: but for PoCL */
+    enum opencl_switch optimize_blocks; /* those of several lanes; auto: but for PoCL */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
@@ -75,7 +75,8 @@ struct gyre_device {
     bool shared_addresses; /* not direct: buffers are shared virtual memory, so that messages can name them */
     void *anchor;          /* shared_addresses: a little of it that is always there */
     char options[256];     /* of every compile on this device, before the user's */
-    bool plain_blocks;     /* files with block kernels are compiled without the platform's optimizer */
+    bool solo;             /* a processor: what needs no lanes that meet is compiled without barriers */
+    bool plain_blocks;     /* solo: what needs them is compiled without the platform's optimizer */
     /* gyre_time_ns on processors: time `clock_ns` was at `clock_ticks`; rate 0: no clock */
     uint64_t clock_ns, clock_ticks, clock_rate;
     /* The first failure after which nothing works any more; `lost` is set, with release, after the text. The lock is
@@ -94,6 +95,8 @@ struct opencl_kernel {
 struct gyre_module {
     struct gyre_device *device;
     cl_program program;
+    cl_program meeting;     /* solo devices: of lanes that meet, once a launch asked for it; else NULL */
+    char *source, *options; /* that it is built from; NULL: no kernel of the module needs it */
     struct opencl_records *records; /* owns types and texts */
     struct opencl_kernel *kernels;  /* in the order of the source */
     uint32_t kernel_count;
@@ -136,15 +139,24 @@ gyre_status opencl_lost(gyre_device *device);
 /* ---- opencl_compile.c ---- */
 
 gyre_status opencl_compile(gyre_device *device, const gyre_compile_desc *desc);
+/** Which lanes a program is for, on a device that makes a difference (solo). */
+enum opencl_lanes {
+    OPENCL_LANES_ALONE, /* lane kernels, actors, blocks of one lane */
+    OPENCL_LANES_MEET   /* block kernels */
+};
 /** A program to build: of the text that it was made from, the compiler's errors tell. */
 struct opencl_build_desc {
     cl_program program;
-    const char *source, *options;
-    char *messages; /* receives the compiler's words, cut; may be NULL */
+    enum opencl_lanes lanes;
+    const char *source, *options; /* options: the user's */
+    char *messages;               /* receives the compiler's words, cut; may be NULL */
     size_t messages_size;
 };
 
-/** Builds the program for the device; FAILED with the compiler's first error. */
+/** Builds the program with the device's options, those for such lanes and, last, the user's. */
+cl_int opencl_build_program(const gyre_device *device, cl_program program, enum opencl_lanes lanes,
+                            const char *options);
+/** The same; FAILED with the compiler's first error. */
 gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc);
 
 /* ---- opencl_module.c ---- */
@@ -152,6 +164,8 @@ gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *de
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out);
 gyre_status opencl_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_record *record);
 void opencl_module_release(gyre_module *module);
+/** The program of such lanes, which stays the module's; it may have to be built. One thread a device. */
+gyre_status opencl_module_program(gyre_module *module, enum opencl_lanes lanes, cl_program *program);
 /** The kernel of that name, or NULL. */
 const struct opencl_kernel *opencl_module_find(const struct gyre_module *module, const char *name);
 

@@ -20,7 +20,6 @@ enum { ITEMS_ROOM = 64 * 1024, ITEMS_ROOM_MAX = 16 << 20 };
 struct job {
     gyre_device *device;
     const gyre_compile_desc *desc;
-    char options[4096];
     char *source;
     cl_program program;
     cl_command_queue queue;
@@ -43,12 +42,8 @@ static char *read_log(gyre_device *device, cl_program program)
     return log;
 }
 
-/* Without the device's, with which they begin: what the user said. */
-static gyre_status refuse_options(const gyre_device *device, const char *options)
+static gyre_status refuse_options(const gyre_device *device, const char *users)
 {
-    const size_t own = strlen(device->options);
-    const char *users = strncmp(options, device->options, own) == 0 ? options + own : options;
-    users += strspn(users, " ");
     size_t length = strlen(users);
     while (length > 0 && users[length - 1] == ' ')
         length--;
@@ -59,10 +54,26 @@ static gyre_status refuse_options(const gyre_device *device, const char *options
         device->name, (int)length, users);
 }
 
+cl_int opencl_build_program(const gyre_device *device, cl_program program, enum opencl_lanes lanes,
+                            const char *options)
+{
+    const bool alone = device->solo && lanes == OPENCL_LANES_ALONE;
+    char *all;
+    if (asprintf(&all, "%s%s %s", device->options,
+                 alone                  ? " -DGYRE_OPENCL_SOLO"
+                 : device->plain_blocks ? " -cl-opt-disable"
+                                        : "",
+                 options) < 0)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int code = device->cl->clBuildProgram(program, 1, &device->id, all, NULL, NULL);
+    free(all);
+    return code;
+}
+
 gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
 {
     char sentence[600];
-    cl_int code = device->cl->clBuildProgram(desc->program, 1, &device->id, desc->options, NULL, NULL);
+    cl_int code = opencl_build_program(device, desc->program, desc->lanes, desc->options);
     char *log = read_log(device, desc->program);
     if (log && desc->messages && desc->messages_size)
         snprintf(desc->messages, desc->messages_size, "%s", log);
@@ -81,30 +92,29 @@ gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *de
     return status;
 }
 
+static const char *users_options(const gyre_compile_desc *desc)
+{
+    return desc->options ? desc->options : "";
+}
+
 static gyre_status build_source(struct job *job)
 {
     gyre_device *device = job->device;
     const gyre_compile_desc *desc = job->desc;
     const char *text;
     cl_int code;
-    bool blocks = false;
     text = job->source = opencl_source_flatten(desc->unit_path, entry_header, desc->include_directories,
-                                               desc->dependency_path, &blocks);
+                                               desc->dependency_path);
     if (!job->source)
         return device->host->error(GYRE_FAILED, "the unit '%s' and its headers cannot be read: %s",
                                    desc->unit_path, strerror(errno));
-    int length = snprintf(job->options, sizeof job->options, "%s%s %s", device->options,
-                          blocks && device->plain_blocks ? " -cl-opt-disable" : "",
-                          desc->options ? desc->options : "");
-    if (length < 0 || (size_t)length >= sizeof job->options)
-        return device->host->error(GYRE_INVALID, "the compiler's options are too long");
     job->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
     if (status != GYRE_OK)
         return status;
     return opencl_build(device, &(struct opencl_build_desc){.program = job->program,
                                                             .source = job->source,
-                                                            .options = job->options,
+                                                            .options = users_options(desc),
                                                             .messages = desc->messages,
                                                             .messages_size = desc->messages_size});
 }
@@ -207,7 +217,8 @@ static gyre_status take_binary(struct job *job)
 static gyre_status publish(const struct job *job)
 {
     struct opencl_artifact artifact;
-    artifact.parts[OPENCL_PART_OPTIONS] = (struct opencl_part){job->options, strlen(job->options) + 1};
+    const char *options = users_options(job->desc);
+    artifact.parts[OPENCL_PART_OPTIONS] = (struct opencl_part){options, strlen(options) + 1};
     artifact.parts[OPENCL_PART_SOURCE] = (struct opencl_part){job->source, strlen(job->source) + 1};
     artifact.parts[OPENCL_PART_ITEMS] = (struct opencl_part){job->items, job->items_size};
     artifact.parts[OPENCL_PART_BINARY] = (struct opencl_part){job->binary, job->binary_size};

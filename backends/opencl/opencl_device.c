@@ -16,7 +16,7 @@
 enum {
     LANES_MAX = 1024, /* cells of gyre_block_shared */
     BLOCKS_MAX = 65536,
-    CPU_LANES = 64, /* of a block that does not say */
+    CPU_LANES = 64, /* of a block that does not say: as many as handlers for a GPU may count on */
     GPU_LANES = 256,
     GPU_BLOCKS_PER_UNIT = 8,
     OWN_SHARED = 8256 + 64, /* gyre_block_shared of device.h, and its alignment */
@@ -58,7 +58,6 @@ static void name_architecture(gyre_device *device)
     hash = hash_text(hash, version);
     hash = hash_text(hash, device->driver);
     hash = hash_text(hash, device->options);
-    hash = hash_text(hash, device->plain_blocks ? "plain blocks" : "");
     snprintf(device->architecture, sizeof device->architecture, "opencl-%016llx", (unsigned long long)hash);
 }
 
@@ -85,13 +84,15 @@ static bool has_shared_addresses(const gyre_device *device)
            cl->clEnqueueSVMMemFill;
 }
 
-/* PoCL's optimizer makes some block kernels wrong without a word (docs/backends/opencl.md). */
+/* PoCL's optimizer makes some kernels wrong whose lanes meet, without a word (docs/backends/opencl.md). */
 static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
     const enum opencl_switch optimize = device->settings.optimize_blocks;
+    device->solo = (device->type & CL_DEVICE_TYPE_CPU) != 0;
     device->plain_blocks =
-        optimize == OPENCL_NO || (optimize == OPENCL_AUTO && opencl_is_pocl(device->cl, device->platform));
+        device->solo &&
+        (optimize == OPENCL_NO || (optimize == OPENCL_AUTO && opencl_is_pocl(device->cl, device->platform)));
     snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
              device->direct             ? " -DGYRE_OPENCL_DIRECT"

@@ -67,7 +67,7 @@ uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue,
     most = opencl_bridge_fit(resident, queue, opencl_least(capacity, most));
     if (most == 0)
         return 0;
-    const bool waits = direct && resident->kernel->record.form != GYRE_FORM_BLOCK;
+    const bool waits = direct && !resident->lanes_meet;
     return waits ? guess_ready(queue, most) : count_ready(queue, most);
 }
 

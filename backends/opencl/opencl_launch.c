@@ -18,11 +18,16 @@ enum { ARGUMENT_STATE = 3, ARGUMENT_BUFFERS = 6, FIRST_LIMIT = 1 };
 
 /* ---- the entry ---- */
 
-static gyre_status create_entry(gyre_resident *resident, cl_program program)
+static gyre_status create_entry(gyre_resident *resident, gyre_module *module)
 {
     const gyre_device *device = resident->device;
     char name[160];
+    cl_program program;
     cl_int code;
+    gyre_status status = opencl_module_program(
+        module, resident->lanes_meet ? OPENCL_LANES_MEET : OPENCL_LANES_ALONE, &program);
+    if (status != GYRE_OK)
+        return status;
     snprintf(name, sizeof name, "gyre_epoch_%s", resident->kernel->record.name);
     resident->entry = device->cl->clCreateKernel(program, name, &code);
     return opencl_check(device, code, "clCreateKernel");
@@ -38,12 +43,7 @@ static gyre_status read_limit(const gyre_resident *resident, cl_kernel_work_grou
         "clGetKernelWorkGroupInfo");
 }
 
-/* Only the lanes of a block that meet need one work-group; others come in groups of any size. */
-static bool needs_all_lanes(const gyre_resident *resident)
-{
-    return resident->kernel->record.form == GYRE_FORM_BLOCK;
-}
-
+/* Only lanes that meet need one work-group; others come in groups of any size. */
 static gyre_status fit_lanes(gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
@@ -52,7 +52,7 @@ static gyre_status fit_lanes(gyre_resident *resident)
     if (status != GYRE_OK)
         return status;
     resident->group_max = opencl_least(lanes_max, resident->lanes);
-    if (resident->lanes <= lanes_max || !needs_all_lanes(resident))
+    if (resident->lanes <= lanes_max || !resident->lanes_meet)
         return GYRE_OK;
     return device->host->error(GYRE_INVALID,
                                "kernel '%s': a block of %u lanes does not fit device '%s', which runs this "
@@ -214,14 +214,18 @@ static gyre_status set_arguments(const gyre_resident *resident)
     return status;
 }
 
-static gyre_status prepare(gyre_resident *resident, const gyre_module *module, const gyre_resident_desc *desc)
+static gyre_status prepare(gyre_resident *resident, gyre_module *module, const gyre_resident_desc *desc)
 {
     const gyre_host *host = resident->device->host;
     gyre_status status = opencl_lost(resident->device);
     if (status == GYRE_OK && !resident->kernel)
         status = host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
+    resident->lanes_meet = status == GYRE_OK && resident->kernel->record.form == GYRE_FORM_BLOCK &&
+                           (resident->lanes > 1 || !resident->device->solo);
+    if (status == GYRE_OK && resident->device->settings.stay)
+        status = opencl_stay_check(resident);
     if (status == GYRE_OK)
-        status = create_entry(resident, module->program);
+        status = create_entry(resident, module);
     if (status == GYRE_OK)
         status = fit_lanes(resident);
     if (status == GYRE_OK)

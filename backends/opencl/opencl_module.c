@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compiled kernel files: loading the device's binary, or compiling again what the driver refuses, and the
- * description of the kernels. A module is constant once loaded; no locks.
+ * description of the kernels. No locks: a module is constant once loaded, but for the program of lanes that meet,
+ * which launches ask for, one at a time.
  */
 #include "../device/device_records.h"
 #include "opencl_artifact.h"
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- programs ---- */
 
 /* True when the driver takes the binary. Its refusal is no error: there is the source. */
 static bool load_binary(gyre_module *module, const struct opencl_artifact *artifact)
@@ -25,8 +28,8 @@ static bool load_binary(gyre_module *module, const struct opencl_artifact *artif
     module->program =
         cl->clCreateProgramWithBinary(device->context, 1, &device->id, &size, &bytes, &accepted, &code);
     if (module->program && code == CL_SUCCESS && accepted == CL_SUCCESS)
-        code = cl->clBuildProgram(module->program, 1, &device->id, artifact->parts[OPENCL_PART_OPTIONS].bytes,
-                                  NULL, NULL);
+        code = opencl_build_program(device, module->program, OPENCL_LANES_ALONE,
+                                    artifact->parts[OPENCL_PART_OPTIONS].bytes);
     if (module->program && code == CL_SUCCESS && accepted == CL_SUCCESS)
         return true;
     if (module->program)
@@ -35,25 +38,70 @@ static bool load_binary(gyre_module *module, const struct opencl_artifact *artif
     return false;
 }
 
+static gyre_status build_text(gyre_device *device, enum opencl_lanes lanes, const char *text,
+                              const char *options, cl_program *program)
+{
+    cl_int code;
+    *program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
+    gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
+    if (status == GYRE_OK)
+        status = opencl_build(device,
+                              &(struct opencl_build_desc){
+                                  .program = *program, .lanes = lanes, .source = text, .options = options});
+    if (status != GYRE_OK && *program) {
+        device->cl->clReleaseProgram(*program);
+        *program = NULL;
+    }
+    return status;
+}
+
 static gyre_status build_again(gyre_module *module, const struct opencl_artifact *artifact, const char *path)
 {
-    gyre_device *device = module->device;
-    const char *text = artifact->parts[OPENCL_PART_SOURCE].bytes;
+    const gyre_device *device = module->device;
     char line[512];
-    cl_int code;
     snprintf(line, sizeof line,
              "device '%s' refuses the binary in '%s': compiled again from the source in it", device->name,
              path);
     device->host->log(device->host->context, GYRE_LOG_INFO, line);
-    module->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
-    gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
-    if (status != GYRE_OK)
-        return status;
-    return opencl_build(device,
-                        &(struct opencl_build_desc){.program = module->program,
-                                                    .source = text,
-                                                    .options = artifact->parts[OPENCL_PART_OPTIONS].bytes});
+    return build_text(module->device, OPENCL_LANES_ALONE, artifact->parts[OPENCL_PART_SOURCE].bytes,
+                      artifact->parts[OPENCL_PART_OPTIONS].bytes, &module->program);
 }
+
+/* Where a launch may ask for lanes that meet, what their program is built from. */
+static gyre_status keep_text(gyre_module *module, const struct opencl_artifact *artifact)
+{
+    bool blocks = false;
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        blocks = blocks || module->kernels[i].record.form == GYRE_FORM_BLOCK;
+    if (!blocks || !module->device->solo)
+        return GYRE_OK;
+    module->source = strdup(artifact->parts[OPENCL_PART_SOURCE].bytes);
+    module->options = strdup(artifact->parts[OPENCL_PART_OPTIONS].bytes);
+    return module->source && module->options
+               ? GYRE_OK
+               : module->device->host->error(GYRE_EXHAUSTED, "no memory for a kernel module");
+}
+
+gyre_status opencl_module_program(gyre_module *module, enum opencl_lanes lanes, cl_program *program)
+{
+    gyre_status status = GYRE_OK;
+    if (!module->source || lanes == OPENCL_LANES_ALONE) {
+        *program = module->program;
+        return GYRE_OK;
+    }
+    if (!module->meeting) {
+        if (module->device->plain_blocks)
+            module->device->host->log(
+                module->device->host->context, GYRE_LOG_INFO,
+                "a block kernel of several lanes is compiled without the optimizer of this "
+                "platform, which makes some of them wrong; with lanes = 1 it is faster");
+        status = build_text(module->device, lanes, module->source, module->options, &module->meeting);
+    }
+    *program = module->meeting;
+    return status;
+}
+
+/* ---- the operations ---- */
 
 gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
 {
@@ -72,6 +120,8 @@ gyre_status opencl_module_load(gyre_device *device, const gyre_module_desc *desc
     status = opencl_records_read(module, desc->artifact_path, &artifact.parts[OPENCL_PART_ITEMS]);
     if (status == GYRE_OK && !load_binary(module, &artifact))
         status = build_again(module, &artifact, desc->artifact_path);
+    if (status == GYRE_OK)
+        status = keep_text(module, &artifact);
     if (status != GYRE_OK) {
         opencl_module_release(module);
         return status;
@@ -100,6 +150,10 @@ void opencl_module_release(gyre_module *module)
         return;
     if (module->program)
         module->device->cl->clReleaseProgram(module->program);
+    if (module->meeting)
+        module->device->cl->clReleaseProgram(module->meeting);
+    free(module->source);
+    free(module->options);
     opencl_records_release(module->records);
     free(module->kernels);
     free(module);

@@ -105,6 +105,7 @@ struct gyre_resident {
     void *kernel_log_context;
 
     uint32_t lanes, blocks, group_max; /* group_max: work-items of a group at most; lanes, or fewer */
+    bool lanes_meet;                   /* those of a block, at barriers, and handle a message together */
     gyre_idle idle;
     uint32_t spin_turns;
     int light_barriers;
@@ -185,7 +186,9 @@ void opencl_describe(const gyre_resident *resident, gyre_epoch *told);
 
 /* ---- opencl_stay.c ---- */
 
-/** Takes the blocks and enqueues the kernel that stays. INVALID when it cannot, or they are not there. */
+/** INVALID when lanes of the kernel meet: such kernels do not stay. */
+gyre_status opencl_stay_check(const gyre_resident *resident);
+/** Takes the blocks and enqueues the kernel that stays. INVALID when they are not there. */
 gyre_status opencl_stay_start(gyre_resident *resident);
 /** The watcher's thread: passes on what handlers log until the kernel left and opencl_stay_end was called. */
 void *opencl_stay_watch(void *argument);

@@ -82,18 +82,15 @@ void opencl_shape(const gyre_resident *resident, uint32_t each, gyre_epoch *epoc
                   size_t *local)
 {
     uint32_t groups = 1;
-    switch (resident->kernel->record.form) {
-    case GYRE_FORM_ACTOR:
+    if (resident->kernel->record.form == GYRE_FORM_ACTOR) {
         *local = 1;
         epoch->spacing = epoch->span = epoch->count;
         epoch->step = 1;
-        break;
-    case GYRE_FORM_BLOCK:
+    } else if (resident->lanes_meet) {
         *local = epoch->lane_count = resident->lanes;
         groups = opencl_least(epoch->count ? epoch->count : 1, blocks_of_way(resident));
         epoch->step = groups;
-        break;
-    default:
+    } else {
         groups = shape_lanes(resident, each, epoch, local);
     }
     if (epoch->count == 0 && is_cpu(resident))

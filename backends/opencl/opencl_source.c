@@ -9,6 +9,7 @@
 #include "../device/device_text.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,6 @@ struct run {
     const char *const *folders;
     const char *open[DEPTH_MAX]; /* the files that include one another, the unit first */
     size_t depth;
-    bool own;    /* in a header of Gyre's */
-    bool blocks; /* another file has the word that declares block kernels */
     bool failed;
 };
 
@@ -164,7 +163,6 @@ static void write_file(struct run *run, const char *path, const char *known_as);
 /* True when the line was an #include of a file that is there. */
 static bool include(struct run *run, const char *line, const char *includer)
 {
-    const bool own = run->own;
     char name[PATH_MAX], path[PATH_MAX];
     if (!read_include(run, line, name, sizeof name) || !find_file(run, includer, name, path))
         return false;
@@ -175,9 +173,7 @@ static bool include(struct run *run, const char *line, const char *includer)
     write_line(run, 1, path);
     if (run->list)
         fprintf(run->list, "%s\n", path);
-    run->own = own || strncmp(name, "gyre/", strlen("gyre/")) == 0;
     write_file(run, path, path);
-    run->own = own;
     return true;
 }
 
@@ -208,7 +204,6 @@ static void write_file(struct run *run, const char *path, const char *known_as)
     run->failed = run->failed || !text;
     if (!text)
         return;
-    run->blocks = run->blocks || (!run->own && strstr(text, "GYRE_BLOCK_KERNEL"));
     run->open[run->depth++] = path;
     write_text(run, text, known_as);
     run->depth--;
@@ -216,7 +211,7 @@ static void write_file(struct run *run, const char *path, const char *known_as)
 }
 
 char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
-                            const char *list_path, bool *blocks)
+                            const char *list_path)
 {
     struct run run = {.entry_header = entry_header, .folders = folders};
     char *text = NULL;
@@ -231,7 +226,6 @@ char *opencl_source_flatten(const char *unit_path, const char *entry_header, con
     }
     if (run.list)
         run.failed = fclose(run.list) != 0 || run.failed;
-    *blocks = run.blocks;
     if (run.out && !run.failed)
         return text;
     free(text);
@@ -308,6 +302,20 @@ static bool read_before(const char *line, const char *end, char *sentence, size_
     return false;
 }
 
+/* A line without a place; one that ends with a colon has the next one tell the rest, as PoCL's linker says it. */
+static bool read_anywhere(const char *line, char *sentence, size_t size)
+{
+    const char *end = line_end(line), *found = strcasestr(line, "error");
+    if (!found || found >= end)
+        return false;
+    while (end > line && end[-1] == ' ')
+        end--;
+    const char *rest = end[-1] == ':' ? next_line(line) : "";
+    snprintf(sentence, size, "%.*s%s%.*s", (int)(end - line), line, *rest ? " " : "",
+             (int)(line_end(rest) - rest), rest);
+    return true;
+}
+
 static void find_error(const char *log, char *sentence, size_t size)
 {
     sentence[0] = '\0';
@@ -315,13 +323,9 @@ static void find_error(const char *log, char *sentence, size_t size)
         if (read_behind(line, line_end(line), sentence, size) ||
             read_before(line, line_end(line), sentence, size))
             return;
-    for (const char *line = log; *line; line = next_line(line)) {
-        const char *found = strstr(line, "error");
-        if (found && found < line_end(line)) {
-            snprintf(sentence, size, "%.*s", (int)(line_end(line) - line), line);
+    for (const char *line = log; *line; line = next_line(line))
+        if (read_anywhere(line, sentence, size))
             return;
-        }
-    }
 }
 
 /* Where line `wanted` of the text comes from; false when the text is shorter. */

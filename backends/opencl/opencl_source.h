@@ -4,7 +4,6 @@
 #ifndef GYRE_OPENCL_SOURCE_H
 #define GYRE_OPENCL_SOURCE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /**
@@ -12,11 +11,10 @@
  * device's compiler needs no files, and can compile the text again where these are not. A header that is in
  * none of the folders keeps its #include. `entry_header` is what `#include GYRE_ENTRY_HEADER` means.
  *
- * Writes the files read to `list_path`, one a line, unless it is NULL. `*blocks` becomes whether one of them that is
- * not Gyre's has a block kernel, or the word in a comment. For free; NULL with errno set.
+ * Writes the files read to `list_path`, one a line, unless it is NULL. For free; NULL with errno set.
  */
 char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
-                            const char *list_path, bool *blocks);
+                            const char *list_path);
 
 /**
  * The first error in the log of compiling `source` as "FILE:LINE: text", cut; "" when there is none. A

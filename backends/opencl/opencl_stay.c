@@ -66,14 +66,19 @@ static gyre_status enqueue(const gyre_resident *resident)
     return opencl_check(device, code, "clEnqueueNDRangeKernel");
 }
 
+gyre_status opencl_stay_check(const gyre_resident *resident)
+{
+    if (!resident->lanes_meet)
+        return GYRE_OK;
+    return resident->device->host->error(
+        GYRE_INVALID,
+        "kernel '%s' is a block kernel, whose %u lanes would wait for messages at barriers: with mode = resident this "
+        "backend runs lane kernels, actors and blocks of one lane; set lanes = 1 for it, or backend.opencl.mode = epochs",
+        resident->kernel->record.name, resident->lanes);
+}
+
 gyre_status opencl_stay_start(gyre_resident *resident)
 {
-    if (resident->kernel->record.form == GYRE_FORM_BLOCK)
-        return resident->device->host->error(
-            GYRE_INVALID,
-            "kernel '%s' is a block kernel, whose lanes would wait for messages at barriers: with mode "
-            "= resident this backend runs lane kernels and actors; set backend.opencl.mode = epochs",
-            resident->kernel->record.name);
     gyre_status status = take_blocks(resident);
     if (status == GYRE_OK)
         status = make_cursors(resident);

@@ -34,8 +34,13 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
     gyre_place_(gyre);
     gyre->block += epoch->first_block;
     gyre->block_count = epoch->block_count;
+#ifdef GYRE_OPENCL_SOLO
+    gyre->lane = 0;
+    gyre->lane_count = 1;
+#else
     /* the compiler is to see that it is not 0: PoCL 3.1 dies of loops behind a barrier that could have no end */
     gyre->lane_count = epoch->lane_count ? epoch->lane_count : 1;
+#endif
     gyre->in_block = shared != 0;
     gyre->barrier_turn = 0;
     gyre->failed = 0;
@@ -186,16 +191,24 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
 #endif
 }
 
+/*
+ * An entry whose lanes meet nobody: each handles messages of its own. `in_block` is 1 for a block kernel of one lane,
+ * which has a scratch.
+ */
+#define GYRE_NO_SCRATCH_(type_, scratch_) __local type_ *scratch_ = 0
+
 #ifdef GYRE_OPENCL_STAY
 #include "gyre/dialect/opencl_stay.h"
 #else
-#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+#define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, name_, request_, reply_, scratch_, state_, buffers_)  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre;                                                                                   \
         buffers_ buffers_bound_;                                                                             \
+        declare_scratch_(scratch_, scratch_there_);                                                          \
         GYRE_EPOCH_BOUND_(bound_);                                                                           \
         gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
+        gyre.in_block = in_block_;                                                                           \
         gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
         gyre_u32 failed_ = 0;                                                                                \
         const gyre_u64 from_ = (gyre_u64)get_global_id(0) * epoch_.spacing;                                  \
@@ -220,7 +233,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
                     gyre_clear_##reply_(answer_);                                                            \
                     result_ = gyre_result_(                                                                  \
                         &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,   \
-                                                    (__local scratch_ *)0, &buffers_bound_, &gyre));         \
+                                                    scratch_there_, &buffers_bound_, &gyre));                \
                 }                                                                                            \
                 failed_ += gyre_lane_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));           \
                 GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                                \
@@ -232,6 +245,13 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
         gyre_epoch_count_(log_, failed_);                                                                    \
     }
 #endif
+#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+    GYRE_ENTRY_ALONE_(0, GYRE_NO_SCRATCH_, name_, request_, reply_, scratch_, state_, buffers_)
+
+#ifdef GYRE_OPENCL_SOLO
+#define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_ENTRY_ALONE_(1, GYRE_BATCH_SCRATCH_, name_, request_, reply_, scratch_, state_, buffers_)
+#else
 
 /*
  * Where lanes missed a barrier, the lanes may part for the rest of the message, and none of them complete it. Such a
@@ -299,5 +319,7 @@ GYRE_HELPER void gyre_epoch_judge_(__global gyre_slot *out)
             gyre_together_();                                                                                \
         }                                                                                                    \
     }
+
+#endif
 
 #endif

@@ -17,6 +17,8 @@
  * sequences, and where they will stand the device writes the epoch's mark. With GYRE_OPENCL_REACHES the host
  * may look at the copies while the kernel runs.
  *
+ * With GYRE_OPENCL_SOLO blocks have one lane, and block kernels take messages as lane kernels do.
+ *
  * The kernel `gyre_describe` writes the items of the file one after the other (gyre_item).
  *
  * Stability: private to the pair; both sides compare GYRE_OPENCL_MODULE_VERSION.
@@ -26,7 +28,7 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 6
+#define GYRE_OPENCL_MODULE_VERSION 7
 
 /** This bit is in no sequence of a message: the copy of a reply slot is filled. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul

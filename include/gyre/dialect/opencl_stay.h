@@ -2,10 +2,10 @@
 /*
  * The entry of a kernel that stays: on a device that shares memory with the host, with atomics, each block
  * polls the queues of the control region until the control word ends it, like a worker thread. In place of
- * the lane entry of opencl_epoch.h and with its parameters, of which `epoch` tells the clock, the buffers and
+ * GYRE_ENTRY_ALONE_ of opencl_epoch.h and with its parameters, of which `epoch` tells the clock, the buffers and
  * the shape, and `requests` holds the blocks' cursors (gyre_stay_cursor).
  *
- * One lane a block. Block kernels do not stay: their lanes would wait for messages at barriers.
+ * One lane a block. Blocks of more do not stay: their lanes would wait for messages at barriers.
  */
 #ifndef GYRE_DIALECT_OPENCL_STAY_H
 #define GYRE_DIALECT_OPENCL_STAY_H
@@ -189,15 +189,17 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
     __atomic_fetch_add(&log->reserved[GYRE_STAY_LEFT_WORD], 1u, __ATOMIC_RELEASE);
 }
 
-#define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
+#define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, name_, request_, reply_, scratch_, state_, buffers_)  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre;                                                                                   \
         gyre_stay_ stay_;                                                                                    \
         buffers_ buffers_bound_;                                                                             \
+        declare_scratch_(scratch_, scratch_there_);                                                          \
         GYRE_EPOCH_BOUND_(bound_);                                                                           \
         (void)replies_;                                                                                      \
         gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
+        gyre.in_block = in_block_;                                                                           \
         gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
         gyre_stay_begin_(&stay_, &epoch_, &gyre, requests_, control_);                                       \
         while (gyre_stay_turn_(&stay_)) {                                                                    \
@@ -221,7 +223,7 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                             result_ = gyre_result_(                                                          \
                                 &gyre,                                                                       \
                                 gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,  \
-                                                     (__local scratch_ *)0, &buffers_bound_, &gyre));        \
+                                                     scratch_there_, &buffers_bound_, &gyre));               \
                         }                                                                                    \
                         failed_ += gyre_lane_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));   \
                         GYRE_EPOCH_ANSWERED_(reply_, &stay_.at, stay_.region, &gyre, out_);                  \

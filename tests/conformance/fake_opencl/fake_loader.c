@@ -5,6 +5,7 @@
  *   no_f64            cl_khr_fp64
  *   no_i64_atomics    cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics
  *   no_binaries       the driver refuses every binary, as another version's
+ *   no_plain          the compiler refuses to go without its optimizer
  *   few_lanes         kernels run with 256 work-items a group
  *   far               memory of their own: no processors, shared virtual memory is coarse-grained
  *   copied_only       with far: memory of the host that kernels reach; without this word they have
@@ -123,6 +124,15 @@ EXPORTED cl_program clCreateProgramWithBinary(cl_context context, cl_uint count,
     if (code)
         *code = CL_INVALID_BINARY;
     return NULL;
+}
+
+EXPORTED cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,
+                               const char *options, void(CL_CALLBACK *notify)(cl_program, void *),
+                               void *context)
+{
+    if (options && strstr(options, "-cl-opt-disable") && fake_lacks("no_plain"))
+        return CL_INVALID_BUILD_OPTIONS;
+    return REAL(clBuildProgram)(program, count, devices, options, notify, context);
 }
 
 /* ---- commands ---- */

@@ -98,8 +98,27 @@ right="$out"
 run call --backend opencl --lanes 64 "$barriers" "$request"
 exits 0
 prints "$right"
-run compile --backend opencl --set backend.opencl.optimize_blocks=yes "$barriers"
-prints "cache: miss"
+
+# lanes that meet nobody need no barriers, and keep the optimizer, also in a file with a block kernel
+mixed=examples/messages/messages.gyre.c
+line='{"author":"A","text":"a b"}'
+batch='{"symbol":"GYR","ticks":[{"time":1,"price":2.5,"size":10},{"time":2,"price":1.5,"size":4}]}'
+summary='{"low":1.5,"high":2.5,"volume":14,"symbol":"GYR"}'
+FAKE_OPENCL=no_plain run call --backend opencl "$mixed:ticks" "$batch"
+exits 1
+says "refuses its options"
+for mode in epochs resident; do
+    FAKE_OPENCL=no_plain run call --backend opencl --set "backend.opencl.mode=$mode" "$mixed:chat" "$line"
+    exits 0
+    prints '{"words":2,"text":"A B"}'
+    FAKE_OPENCL=no_plain run call --backend opencl --set "backend.opencl.mode=$mode" --lanes 1 "$mixed:ticks" "$batch"
+    exits 0
+    prints "$summary"
+done
+run call --backend opencl --set backend.opencl.mode=resident "$mixed:ticks" "$batch"
+exits 1
+says "whose 64 lanes would wait for messages at barriers"
+says "set lanes = 1 for it"
 
 # a loop that would have no end with 0 lanes, which the compiler has to know of not to be
 run call --backend opencl --set backend.opencl.optimize_blocks=yes tests/system/opencl/one_cell.gyre.c '{"how":5}' '{"how":6}'

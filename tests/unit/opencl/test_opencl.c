@@ -39,21 +39,15 @@ static void write_file(const char *name, const char *text, char path[PATH_MAX])
 
 /* ---- one text ---- */
 
-static char *flatten_and_look(const char *unit, bool *blocks)
+static char *flatten(const char *unit)
 {
     char path[PATH_MAX], list[PATH_MAX];
     const char *folders[] = {folder, GYRE_INCLUDE, NULL};
     write_file("unit.c", unit, path);
     write_file("list", "", list);
-    char *text = opencl_source_flatten(path, "entry.h", folders, list, blocks);
+    char *text = opencl_source_flatten(path, "entry.h", folders, list);
     ck_assert_ptr_nonnull(text);
     return text;
-}
-
-static char *flatten(const char *unit)
-{
-    bool blocks;
-    return flatten_and_look(unit, &blocks);
 }
 
 START_TEST(headers_come_into_the_text_behind_their_names)
@@ -105,32 +99,12 @@ START_TEST(other_dialects_stay_out)
     const char *folders[] = {GYRE_INCLUDE, NULL};
     char path[PATH_MAX];
     write_file("unit.c", "#include <gyre/kernel.h>\n", path);
-    bool blocks;
-    char *text = opencl_source_flatten(path, "gyre/dialect/opencl_epoch.h", folders, NULL, &blocks);
+    char *text = opencl_source_flatten(path, "gyre/dialect/opencl_epoch.h", folders, NULL);
     ck_assert_ptr_nonnull(text);
     ck_assert_ptr_nonnull(strstr(text, "#include \"gyre/dialect/c11.h\""));
     ck_assert_ptr_nonnull(strstr(text, "gyre_epoch_settle_"));
     ck_assert_ptr_null(strstr(text, "#include \"gyre/dialect/opencl.h\""));
     free(text);
-}
-END_TEST
-
-/* The headers of Gyre, which name all forms, do not count; a header of the user's does. */
-START_TEST(block_kernels_are_found_in_the_user_s_files)
-{
-    static const struct {
-        const char *unit;
-        bool blocks;
-    } cases[] = {{"#include <gyre/kernel.h>\nGYRE_KERNEL(a, b, c)\n", false},
-                 {"#include <gyre/kernel.h>\nGYRE_BLOCK_KERNEL_WITH(a, b, c, d, e, f)\n", true},
-                 {"#include <gyre/kernel.h>\n#include \"blocks.h\"\nBLOCKS(a)\n", true}};
-    char path[PATH_MAX];
-    write_file("blocks.h", "#define BLOCKS(name) GYRE_BLOCK_KERNEL(name, b, c, d)\n", path);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        bool blocks;
-        free(flatten_and_look(cases[i].unit, &blocks));
-        ck_assert_int_eq(blocks, cases[i].blocks);
-    }
 }
 END_TEST
 
@@ -144,8 +118,7 @@ END_TEST
 
 START_TEST(a_unit_that_is_not_there_is_no_text)
 {
-    bool blocks;
-    ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", "entry.h", NULL, NULL, &blocks));
+    ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", "entry.h", NULL, NULL));
 }
 END_TEST
 
@@ -169,6 +142,9 @@ START_TEST(each_compilers_first_error_is_found)
     ck_assert_str_eq(first_error("/a b/x.c:12:3: error: expected ';'\n"), "/a b/x.c:12: expected ';'");
     ck_assert_str_eq(first_error("ptxas error   : too much shared data\n"),
                      "ptxas error   : too much shared data");
+    ck_assert_str_eq(first_error("warning: f\nError(s) while linking: \nCannot find symbol f\n"),
+                     "Error(s) while linking: Cannot find symbol f");
+    ck_assert_str_eq(first_error("Error:"), "Error:");
     ck_assert_str_eq(first_error("all is well\n"), "");
 }
 END_TEST
@@ -302,7 +278,6 @@ int main(void)
     tcase_add_test(cases, comments_include_nothing);
     tcase_add_test(cases, the_entry_header_is_included_by_macro);
     tcase_add_test(cases, other_dialects_stay_out);
-    tcase_add_test(cases, block_kernels_are_found_in_the_user_s_files);
     tcase_add_test(cases, a_header_that_tells_no_size_comes_into_the_text);
     tcase_add_test(cases, a_unit_that_is_not_there_is_no_text);
     tcase_add_test(cases, each_compilers_first_error_is_found);
