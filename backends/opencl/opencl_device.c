@@ -4,6 +4,7 @@
  * context behind when opening fails.
  */
 #include "opencl_device.h"
+#include "opencl_pocl.h"
 #include "opencl_stage.h"
 #include "opencl_wait.h"
 
@@ -84,15 +85,14 @@ static bool has_shared_addresses(const gyre_device *device)
            cl->clEnqueueSVMMemFill;
 }
 
-/* PoCL's optimizer makes some kernels wrong whose lanes meet, without a word (docs/backends/opencl.md). */
 static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
     const enum opencl_switch optimize = device->settings.optimize_blocks;
     device->solo = (device->type & CL_DEVICE_TYPE_CPU) != 0;
     device->plain_blocks =
-        device->solo &&
-        (optimize == OPENCL_NO || (optimize == OPENCL_AUTO && opencl_is_pocl(device->cl, device->platform)));
+        device->solo && (optimize == OPENCL_NO ||
+                         (optimize == OPENCL_AUTO && opencl_pocl_errs(device->cl, device->platform)));
     snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
              device->direct             ? " -DGYRE_OPENCL_DIRECT"
@@ -343,7 +343,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);
     snprintf(now.compiler, sizeof now.compiler, "%.70s, driver %.40s%s%.15s, %.100s",
              device->platform_version, device->driver, pocl ? ", work-groups by " : "",
-             pocl ? opencl_work_groups() : "", device->options);
+             pocl ? opencl_pocl_method() : "", device->options);
     memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
     return GYRE_OK;
 }

@@ -49,25 +49,6 @@ static gyre_status fill(const gyre_host *host, void *library)
     return GYRE_OK;
 }
 
-/*
- * By itself PoCL vectorizes over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into
- * an array of the work-item's own and reads past the array's end. It asks the environment for another way whenever
- * it compiles, and other platforms do not look. What the user chose stays, and then nothing is written (docs/backends/opencl.md: other
- * threads that read the environment meanwhile).
- */
-static const char work_group_method[] = "POCL_WORK_GROUP_METHOD";
-
-static void choose_work_groups(void)
-{
-    setenv(work_group_method, "loops", 0);
-}
-
-const char *opencl_work_groups(void)
-{
-    const char *method = getenv(work_group_method);
-    return method ? method : "";
-}
-
 static gyre_status load(const gyre_host *host)
 {
     void *library = NULL;
@@ -78,7 +59,6 @@ static gyre_status load(const gyre_host *host)
             "load; install one (Debian, Ubuntu: apt install ocl-icd-libopencl1) and a platform, as "
             "pocl-opencl-icd for the processor",
             library_name);
-    choose_work_groups();
     return fill(host, library);
 }
 

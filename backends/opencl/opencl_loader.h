@@ -74,9 +74,6 @@ struct opencl_loader {
 /** UNAVAILABLE with what was looked for and what to install when there is no loader. */
 gyre_status opencl_loader_open(const gyre_host *host, const struct opencl_loader **out);
 
-/** How PoCL takes work-groups, which what it compiles depends on. */
-const char *opencl_work_groups(void);
-
 /** The name of an error code: "CL_OUT_OF_RESOURCES"; "an unknown error" for codes of vendors. */
 const char *opencl_code_name(cl_int code);
 

@@ -4,6 +4,7 @@
  * list of what there is. Must not create anything: the probe asks here too.
  */
 #include "opencl_platforms.h"
+#include "opencl_pocl.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -93,13 +94,6 @@ static void list_devices(const struct opencl_loader *cl, cl_platform_id platform
         seen.places[seen.device_count++] = (struct opencl_place){platform, devices[i]};
 }
 
-bool opencl_is_pocl(const struct opencl_loader *cl, cl_platform_id platform)
-{
-    char version[128];
-    opencl_platform_text(cl, platform, CL_PLATFORM_VERSION, version, sizeof version);
-    return strstr(version, "PoCL") || strstr(version, "pocl");
-}
-
 /* Under the lock. */
 static gyre_status list_platforms(const gyre_host *host, const struct opencl_loader *cl, bool expendable)
 {
@@ -112,8 +106,8 @@ static gyre_status list_platforms(const gyre_host *host, const struct opencl_loa
         return opencl_check_host(host, code, "clGetPlatformIDs");
     seen.platform_count = code == CL_SUCCESS ? count : 0;
     gyre_status status = GYRE_OK; /* before any is asked: some would not answer again */
-    for (cl_uint i = 0; !expendable && status == GYRE_OK && i < seen.platform_count && i < PLATFORMS_MAX; i++)
-        status = opencl_is_pocl(cl, platforms[i]) ? opencl_threads_foresee(host) : GYRE_OK;
+    for (cl_uint i = 0; status == GYRE_OK && i < seen.platform_count && i < PLATFORMS_MAX; i++)
+        status = opencl_pocl_prepare(host, cl, platforms[i], expendable);
     if (status != GYRE_OK)
         return status;
     for (cl_uint i = 0; i < seen.platform_count && i < PLATFORMS_MAX; i++)

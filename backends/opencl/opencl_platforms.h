@@ -26,12 +26,6 @@ struct opencl_places {
 gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl, bool expendable,
                                const struct opencl_settings *settings, struct opencl_places *places);
 
-/** UNAVAILABLE with the reason when PoCL would not get its threads now. */
-gyre_status opencl_threads_foresee(const gyre_host *host);
-
-/** Whether it is PoCL, in whose way some things are done. */
-bool opencl_is_pocl(const struct opencl_loader *cl, cl_platform_id platform);
-
 /** A text that a platform or a device tells of itself; "" when it does not. */
 void opencl_platform_text(const struct opencl_loader *cl, cl_platform_id platform, cl_platform_info what,
                           char *text, size_t size);

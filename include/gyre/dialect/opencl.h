@@ -70,9 +70,11 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 #define GYRE_BATCH_SHARED_(shared_)                                                                          \
     __local gyre_block_shared shared_##_memory;                                                              \
     __local gyre_block_shared *shared_ = &shared_##_memory
+/* The load keeps a scratch that the handler does not use: PoCL 6 ends the process over one that is optimized away. */
 #define GYRE_BATCH_SCRATCH_(type_, scratch_)                                                                 \
     __local type_ scratch_##_memory;                                                                         \
-    __local type_ *scratch_ = &scratch_##_memory
+    __local type_ *scratch_ = &scratch_##_memory;                                                            \
+    (void)*(const volatile __local char *)scratch_
 
 #ifdef GYRE_ENTRY_HEADER
 #include GYRE_ENTRY_HEADER

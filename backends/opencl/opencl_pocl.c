@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which way PoCL takes work-groups, and whether there are threads for it: it starts one for each processor when it is
+ * first asked for its devices, and aborts the process where it does not get them. Who else takes threads at that moment
+ * is not foreseen. No state but the environment.
+ */
+#include "opencl_pocl.h"
+#include "opencl_platforms.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gyre/thread.h"
+
+/* ---- work-groups ---- */
+
+static const char method_name[] = "POCL_WORK_GROUP_METHOD", continuing[] = "cbs";
+enum { CONTINUING_SINCE = 4 };
+
+/* The major version, or 0: it is another platform. */
+static unsigned version_of(const struct opencl_loader *cl, cl_platform_id platform)
+{
+    char text[128];
+    unsigned major = 0;
+    opencl_platform_text(cl, platform, CL_PLATFORM_VERSION, text, sizeof text);
+    const char *found = strcasestr(text, "pocl ");
+    return found && sscanf(found + strlen("pocl "), "%u", &major) == 1 && major > 0 ? major : found != NULL;
+}
+
+/*
+ * It asks the environment for the way whenever it compiles, and other platforms do not look. By itself it vectorizes
+ * over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into an array of the
+ * work-item's own and reads past the array's end. Loops are right but for barriers behind conditions
+ * (docs/backends/opencl.md), and continuations for those, too. What the user chose stays, and then nothing is written.
+ */
+static void choose_work_groups(unsigned version)
+{
+    setenv(method_name, version >= CONTINUING_SINCE ? continuing : "loops", 0);
+}
+
+const char *opencl_pocl_method(void)
+{
+    const char *method = getenv(method_name);
+    return method ? method : "";
+}
+
+bool opencl_is_pocl(const struct opencl_loader *cl, cl_platform_id platform)
+{
+    return version_of(cl, platform) > 0;
+}
+
+bool opencl_pocl_errs(const struct opencl_loader *cl, cl_platform_id platform)
+{
+    return opencl_is_pocl(cl, platform) && strcmp(opencl_pocl_method(), continuing) != 0;
+}
+
+/* ---- threads ---- */
+
+static long count_wanted(void)
+{
+    const char *chosen = getenv("POCL_MAX_PTHREAD_COUNT");
+    const long count = chosen ? strtol(chosen, NULL, 10) : 0;
+    return count > 0 ? count : sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static void *pass(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* How many of `count` can be there at once; with the error that kept the next one away, or 0. */
+static long try_threads(pthread_t *threads, long count, int *error)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    long started = 0;
+    *error = 0;
+    pthread_mutex_lock(&gate);
+    while (started < count && *error == 0) {
+        *error = gyre_thread_start(&threads[started], NULL, pass, &gate);
+        started += *error == 0;
+    }
+    pthread_mutex_unlock(&gate);
+    for (long i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_mutex_destroy(&gate);
+    return started;
+}
+
+static gyre_status foresee_threads(const gyre_host *host)
+{
+    const long wanted = count_wanted();
+    pthread_t *threads = wanted > 0 ? calloc((size_t)wanted, sizeof *threads) : NULL;
+    int error;
+    if (!threads)
+        return GYRE_OK;
+    const long started = try_threads(threads, wanted, &error);
+    free(threads);
+    if (error == 0)
+        return GYRE_OK;
+    return host->error(GYRE_UNAVAILABLE,
+                       "PoCL starts %ld threads, without which it ends the process, and there are %ld: %s%s",
+                       wanted, started, strerror(error), gyre_thread_remedy(error));
+}
+
+gyre_status opencl_pocl_prepare(const gyre_host *host, const struct opencl_loader *cl,
+                                cl_platform_id platform, bool expendable)
+{
+    const unsigned version = version_of(cl, platform);
+    if (version == 0)
+        return GYRE_OK;
+    choose_work_groups(version);
+    return expendable ? GYRE_OK : foresee_threads(host);
+}
