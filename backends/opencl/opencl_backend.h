@@ -37,7 +37,7 @@ struct opencl_settings {
     enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
     enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
     bool profile;               /* command queues measure; the figures are logged when a kernel ends */
-    enum opencl_switch optimize_blocks; /* those of several lanes; auto: but for PoCL */
+    enum opencl_switch optimize_blocks; /* those of several lanes; auto: but for some PoCLs */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */
@@ -68,7 +68,7 @@ struct gyre_device {
     char name[128], platform_name[128], platform_version[128], driver[64], architecture[64];
     cl_device_type type;
     uint64_t memory_size, allocation_max, local_size;
-    uint32_t unit_count, group_max;
+    uint32_t unit_count, group_max, lanes_default;
     bool direct;                              /* it works in the queues' own memory */
     bool pins;                                /* not direct: the platform is shown the queues' memory */
     opencl_create_reachable create_reachable; /* not direct: stages are memory that both reach; else NULL */

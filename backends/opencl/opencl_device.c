@@ -89,10 +89,13 @@ static void choose_options(gyre_device *device)
 {
     const uint64_t single = NUMBER(device, CL_DEVICE_SINGLE_FP_CONFIG, cl_device_fp_config);
     const enum opencl_switch optimize = device->settings.optimize_blocks;
+    const enum opencl_meeting meeting = opencl_pocl_meeting(device->cl, device->platform);
     device->solo = (device->type & CL_DEVICE_TYPE_CPU) != 0;
-    device->plain_blocks =
-        device->solo && (optimize == OPENCL_NO ||
-                         (optimize == OPENCL_AUTO && opencl_pocl_errs(device->cl, device->platform)));
+    device->plain_blocks = device->solo && (optimize == OPENCL_NO ||
+                                            (optimize == OPENCL_AUTO && meeting != OPENCL_MEETS_OPTIMIZED));
+    device->lanes_default = device->solo ? CPU_LANES : GPU_LANES;
+    if (device->settings.stay || meeting == OPENCL_MEETS_BADLY)
+        device->lanes_default = 1;
     snprintf(device->options, sizeof device->options, "-cl-std=CL1.2%s%s%s",
              single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
              device->direct             ? " -DGYRE_OPENCL_DIRECT"
@@ -331,7 +334,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .can_skip = 1,
                             .can_seal = 1,
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};
-    now.lanes_default = least(is_cpu ? CPU_LANES : GPU_LANES, now.lanes_max);
+    now.lanes_default = least(device->lanes_default, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;
     if (device->settings.stay) { /* one processor is left for transfers; and nobody rings bells */
         now.blocks_max = units > 1 ? units - 1 : 1;

@@ -17,8 +17,9 @@
 
 /* ---- work-groups ---- */
 
-static const char method_name[] = "POCL_WORK_GROUP_METHOD", continuing[] = "cbs";
-enum { CONTINUING_SINCE = 4 };
+static const char method_name[] = "POCL_WORK_GROUP_METHOD", loops[] = "loops", continuations[] = "cbs";
+/* The versions whose continuations are right (docs/backends/opencl.md tells what was tried). */
+enum { CONTINUATIONS_FROM = 4, CONTINUATIONS_BEFORE = 6 };
 
 /* The major version, or 0: it is another platform. */
 static unsigned version_of(const struct opencl_loader *cl, cl_platform_id platform)
@@ -31,14 +32,15 @@ static unsigned version_of(const struct opencl_loader *cl, cl_platform_id platfo
 }
 
 /*
- * It asks the environment for the way whenever it compiles, and other platforms do not look. By itself it vectorizes
+ * PoCL asks the environment for the way whenever it compiles, and other platforms do not look. By itself it vectorizes
  * over work-items; then PoCL 3.1 with LLVM 15 loses the wrap of an index such as `i * 5 % 16` into an array of the
- * work-item's own and reads past the array's end. Loops are right but for barriers behind conditions
- * (docs/backends/opencl.md), and continuations for those, too. What the user chose stays, and then nothing is written.
+ * work-item's own and reads past the array's end, and so does PoCL 6 with LLVM 19, by continuations as well. Loops do
+ * not, but are misled by barriers behind conditions. What the user chose stays, and then nothing is written.
  */
 static void choose_work_groups(unsigned version)
 {
-    setenv(method_name, version >= CONTINUING_SINCE ? continuing : "loops", 0);
+    const bool continues = version >= CONTINUATIONS_FROM && version < CONTINUATIONS_BEFORE;
+    setenv(method_name, continues ? continuations : loops, 0);
 }
 
 const char *opencl_pocl_method(void)
@@ -52,9 +54,13 @@ bool opencl_is_pocl(const struct opencl_loader *cl, cl_platform_id platform)
     return version_of(cl, platform) > 0;
 }
 
-bool opencl_pocl_errs(const struct opencl_loader *cl, cl_platform_id platform)
+enum opencl_meeting opencl_pocl_meeting(const struct opencl_loader *cl, cl_platform_id platform)
 {
-    return opencl_is_pocl(cl, platform) && strcmp(opencl_pocl_method(), continuing) != 0;
+    const unsigned version = version_of(cl, platform);
+    const bool continues = strcmp(opencl_pocl_method(), continuations) == 0;
+    if (version == 0 || (continues && version < CONTINUATIONS_BEFORE))
+        return OPENCL_MEETS_OPTIMIZED;
+    return continues || version < CONTINUATIONS_FROM ? OPENCL_MEETS_PLAIN : OPENCL_MEETS_BADLY;
 }
 
 /* ---- threads ---- */

@@ -18,7 +18,12 @@ gyre_status opencl_pocl_prepare(const gyre_host *host, const struct opencl_loade
 
 /** How it takes work-groups, which what it compiles depends on; "" before a PoCL was prepared. */
 const char *opencl_pocl_method(void);
-/** Whether it is PoCL, in a way that makes kernels wrong whose lanes meet at barriers when they are optimized before. */
-bool opencl_pocl_errs(const struct opencl_loader *cl, cl_platform_id platform);
+/** What a platform makes right of the kernels whose lanes meet at barriers. */
+enum opencl_meeting {
+    OPENCL_MEETS_OPTIMIZED, /* all: another platform, or a PoCL and a way in which nothing wrong was seen */
+    OPENCL_MEETS_PLAIN,     /* those that its optimizer did not see */
+    OPENCL_MEETS_BADLY      /* some are wrong in any case */
+};
+enum opencl_meeting opencl_pocl_meeting(const struct opencl_loader *cl, cl_platform_id platform);
 
 #endif

@@ -5,6 +5,7 @@
  *   no_f64            cl_khr_fp64
  *   no_i64_atomics    cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics
  *   no_binaries       the driver refuses every binary, as another version's
+ *   pocl5, pocl6      the platform says that it is such a PoCL
  *   no_plain          the compiler refuses to go without its optimizer
  *   few_lanes         kernels run with 256 work-items a group
  *   far               memory of their own: no processors, shared virtual memory is coarse-grained
@@ -21,6 +22,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,6 +126,21 @@ EXPORTED cl_program clCreateProgramWithBinary(cl_context context, cl_uint count,
     if (code)
         *code = CL_INVALID_BINARY;
     return NULL;
+}
+
+EXPORTED cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, size_t size, void *value,
+                                  size_t *needed)
+{
+    const char *said = fake_lacks("pocl5")   ? "OpenCL 3.0 PoCL 5.0"
+                       : fake_lacks("pocl6") ? "OpenCL 3.0 PoCL 6.0"
+                                             : NULL;
+    if (what != CL_PLATFORM_VERSION || !said)
+        return REAL(clGetPlatformInfo)(platform, what, size, value, needed);
+    if (needed)
+        *needed = strlen(said) + 1;
+    if (value)
+        snprintf(value, size, "%s", said);
+    return CL_SUCCESS;
 }
 
 EXPORTED cl_int clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,

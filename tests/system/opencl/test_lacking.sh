@@ -104,21 +104,40 @@ mixed=examples/messages/messages.gyre.c
 line='{"author":"A","text":"a b"}'
 batch='{"symbol":"GYR","ticks":[{"time":1,"price":2.5,"size":10},{"time":2,"price":1.5,"size":4}]}'
 summary='{"low":1.5,"high":2.5,"volume":14,"symbol":"GYR"}'
-FAKE_OPENCL=no_plain run call --backend opencl "$mixed:ticks" "$batch"
+FAKE_OPENCL=no_plain run call --backend opencl --set backend.opencl.optimize_blocks=no --lanes 64 "$mixed:ticks" "$batch"
 exits 1
 says "refuses its options"
 for mode in epochs resident; do
+    export GYRE_BACKEND__OPENCL__OPTIMIZE_BLOCKS=no
     FAKE_OPENCL=no_plain run call --backend opencl --set "backend.opencl.mode=$mode" "$mixed:chat" "$line"
     exits 0
     prints '{"words":2,"text":"A B"}'
     FAKE_OPENCL=no_plain run call --backend opencl --set "backend.opencl.mode=$mode" --lanes 1 "$mixed:ticks" "$batch"
     exits 0
     prints "$summary"
+    unset GYRE_BACKEND__OPENCL__OPTIMIZE_BLOCKS
 done
 run call --backend opencl --set backend.opencl.mode=resident "$mixed:ticks" "$batch"
+prints "$summary"
+run call --backend opencl --set backend.opencl.mode=resident --lanes 64 "$mixed:ticks" "$batch"
 exits 1
 says "whose 64 lanes would wait for messages at barriers"
 says "set lanes = 1 for it"
+
+# PoCLs differ in what is right for lanes that meet: the way of work-groups goes by the version, unless the user chose; and
+# where none is, a block has one lane
+for version in pocl5=cbs pocl6=loops; do
+    FAKE_OPENCL="${version%=*}" run backends --why opencl
+    prints "work-groups by ${version#*=},"
+    FAKE_OPENCL="${version%=*}" POCL_WORK_GROUP_METHOD=workitemloops run backends --why opencl
+    prints "work-groups by workitemloops,"
+done
+FAKE_OPENCL=pocl6,no_plain run call --backend opencl "$mixed:ticks" "$batch"
+exits 0
+prints "$summary"
+FAKE_OPENCL=pocl6,no_plain run call --backend opencl --lanes 2 "$mixed:ticks" "$batch"
+exits 1
+says "refuses its options"
 
 # a loop that would have no end with 0 lanes, which the compiler has to know of not to be
 run call --backend opencl --set backend.opencl.optimize_blocks=yes tests/system/opencl/one_cell.gyre.c '{"how":5}' '{"how":6}'

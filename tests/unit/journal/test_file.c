@@ -16,6 +16,7 @@
 
 ssize_t __real_pread(int descriptor, void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset);
+ssize_t __wrap___pread_chk(int descriptor, void *bytes, size_t size, off_t offset, size_t room);
 ssize_t __real_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset);
 
@@ -42,6 +43,13 @@ ssize_t __wrap_pread(int descriptor, void *bytes, size_t size, off_t offset)
         return -1;
     }
     return __real_pread(descriptor, bytes, size ? 1 : 0, offset);
+}
+
+/* What pread is called where the compiler fortifies by default (Ubuntu's). */
+ssize_t __wrap___pread_chk(int descriptor, void *bytes, size_t size, off_t offset, size_t room)
+{
+    (void)room;
+    return __wrap_pread(descriptor, bytes, size, offset);
 }
 
 /* Half of it, and then the error. */
