@@ -12,7 +12,10 @@ here="$(dirname "${BASH_SOURCE[0]}")"
 # shellcheck source=tests/system/cli/expect.sh
 source "$here/../cli/expect.sh"
 command -v python3 >/dev/null || { echo "needs python3"; exit 77; }
-"$GYRE" backends --why "$backend" | grep -q '^verdict *can start' || { echo "not on this machine: $backend"; exit 77; }
+why="$("$GYRE" backends --why "$backend")"
+grep -q '^verdict *can start' <<<"$why" || { echo "not on this machine: $backend"; exit 77; }
+# there by default a block has one lane, and this is for who wants more (docs/backends/opencl.md)
+[[ ! "$why" =~ PoCL\ ([6-9]|[1-9][0-9])\. ]] || export POCL_WORK_GROUP_METHOD=cbs
 export XDG_CACHE_HOME="$folder/cache" POCL_CACHE_DIR="$folder/pocl"
 called="gyre call"
 

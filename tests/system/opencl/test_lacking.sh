@@ -76,7 +76,7 @@ FAKE_OPENCL=far,few_lanes run call --backend opencl --set kernel.scale.lanes=100
 prints '{"scaled":18.0}'
 
 # lanes that parted at a barrier, and then none completes the message, or none says why: a sentence, not what the slot held before
-run call --backend opencl --set queue.default.capacity=2 tests/system/opencl/parted.gyre.c '{"how":0}' '{"how":3}' '{"how":1}' \
+run call --backend opencl --lanes 64 --set queue.default.capacity=2 tests/system/opencl/parted.gyre.c '{"how":0}' '{"how":3}' '{"how":1}' \
     '{"how":2}' '{"how":1}' '{"how":4}'
 exits 1
 parted='{"failed":{"code":-3,"text":"no lane tells why: did some miss a barrier?"}}'
