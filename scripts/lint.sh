@@ -65,7 +65,9 @@ lint_shell()
 lint_one()
 {
     local name="$1" tool="$2" check="$3"
-    if [[ -z "$tool" ]] || ! have "$tool"; then
+    if ! have git; then
+        record lint skipped "lint/$name" "which files there are is asked of git, which is not on this machine"
+    elif [[ -z "$tool" ]] || ! have "$tool"; then
         record lint skipped "lint/$name" "$name (of the version that is used here) is not on this machine"
     elif "$check"; then
         record lint passed "lint/$name"

@@ -173,7 +173,7 @@ double bench_clock_cost_ns(void)
         uint64_t start = gyre_clock_ns(), now = start;
         for (int i = 0; i < READINGS; i++)
             now = gyre_clock_ns();
-        costs[round] = (double)(now - start) / READINGS;
+        costs[round] = (double)(now - start) / (double)READINGS;
     }
     return bench_median(costs, ROUNDS);
 }
