@@ -8,6 +8,7 @@
  * can only be read here; its doorbell is rung by the server.
  */
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,13 @@
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/runtime/runtime.h"
 
 enum { ATTACH_MS = 5000 };
+#define LEAVE_NS UINT64_C(1000000000)
 
 struct attachment {
     struct attachment *next;
@@ -138,12 +141,25 @@ static void release(struct attachment *attachment)
     free(attachment);
 }
 
+/* Until the server has hung up, too: its place and the client's name are free then, for who attaches next. */
+static void take_leave(int socket)
+{
+    struct pollfd server = {.fd = socket}; /* its end is told without being asked for */
+    uint64_t now = gyre_clock_ns(), end = now + LEAVE_NS;
+    shutdown(socket, SHUT_WR);
+    for (int ended = 0; now < end && ended <= 0; now = gyre_clock_ns()) {
+        const struct timespec left = gyre_clock_timespec(end - now);
+        ended = ppoll(&server, 1, &left, NULL);
+    }
+}
+
 static void detach(gyre_queue *queue)
 {
     struct attachment *attachment = queue->attachment;
     if (attachment->foreign)
         return;
-    shutdown(attachment->socket, SHUT_RDWR); /* the server sees that, and the listener's wait ends */
+    take_leave(attachment->socket);
+    shutdown(attachment->socket, SHUT_RDWR); /* the listener's wait ends, whatever the server does */
     pthread_join(attachment->listener, NULL);
     release(attachment);
 }
