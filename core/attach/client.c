@@ -30,7 +30,8 @@ struct attachment {
     gyre_queue *queue;
     int socket;
     pthread_t listener;
-    bool foreign; /* of a forked child's parent */
+    bool foreign;  /* of a forked child's parent */
+    bool answered; /* by a server, which may have made a queue for it */
     void *control;
     size_t control_size;
     const gyre_type *request, *reply;
@@ -128,19 +129,6 @@ static void *listen_to_server(void *argument)
 
 /* ---- the end ---- */
 
-/* What there is of it, in any stage of it; nobody listens to the server. */
-static void release(struct attachment *attachment)
-{
-    unlist(attachment);
-    gyre_queue_destroy(attachment->queue);
-    if (attachment->control)
-        munmap(attachment->control, attachment->control_size);
-    gyre_kernel_types_destroy(attachment->sides);
-    gyre_kept_release(&attachment->types);
-    gyre_parcel_finish(&attachment->parcel);
-    free(attachment);
-}
-
 /* Until the server has hung up, too: its place and the client's name are free then, for who attaches next. */
 static void take_leave(int socket)
 {
@@ -151,6 +139,21 @@ static void take_leave(int socket)
         const struct timespec left = gyre_clock_timespec(end - now);
         ended = ppoll(&server, 1, &left, NULL);
     }
+}
+
+/* What there is of it, in any stage of it; nobody listens to the server. */
+static void release(struct attachment *attachment)
+{
+    if (attachment->answered)
+        take_leave(attachment->socket);
+    unlist(attachment);
+    gyre_queue_destroy(attachment->queue);
+    if (attachment->control)
+        munmap(attachment->control, attachment->control_size);
+    gyre_kernel_types_destroy(attachment->sides);
+    gyre_kept_release(&attachment->types);
+    gyre_parcel_finish(&attachment->parcel);
+    free(attachment);
 }
 
 static void detach(gyre_queue *queue)
@@ -291,6 +294,7 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
     status = gyre_parcel_send(&attachment->parcel, attachment->socket, deadline);
     if (status == GYRE_OK)
         status = gyre_parcel_receive(&attachment->parcel, attachment->socket, deadline);
+    attachment->answered = status != GYRE_TIMEOUT;
     if (status != GYRE_OK)
         return tell_unanswered(path, status);
     return take_answer(attachment, name, desc);

@@ -123,10 +123,9 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
     return status;
 }
 
-static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status)
+static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
+                   const char *why)
 {
-    char why[1024];
-    snprintf(why, sizeof why, "%s", gyre_error_text());
     gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "process %u of user %u was refused: %s",
                      session->process, session->user, why);
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, status);
@@ -134,13 +133,28 @@ static void refuse(const struct gyre_session *session, struct gyre_parcel *parce
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
 }
 
-/* The place is free again before the client hears of it, and may try anew. */
+static void take_queue_back(struct gyre_session *session)
+{
+    if (session->ring) {
+        gyre_relay_leave(session->ring, 0);
+        gyre_relay_release(session->ring);
+    } else {
+        gyre_queue_close(session->queue);
+    }
+    session->ring = NULL;
+    session->queue = NULL;
+}
+
+/* The place and the client's name are free again before the client hears of it, and may try anew. */
 static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status)
 {
+    char why[1024];
+    snprintf(why, sizeof why, "%s", gyre_error_text());
+    take_queue_back(session);
     if (session->counted)
         count_out(session->server);
     session->counted = false;
-    refuse(session, parcel, status);
+    refuse(session, parcel, status, why);
 }
 
 static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel)
@@ -274,12 +288,6 @@ static void run(struct gyre_session *session, struct gyre_parcel *parcel)
     const gyre_runtime *runtime = session->server->runtime;
     gyre_status status = meet(session, parcel);
     note_meeting(session->server, status);
-    if (status != GYRE_OK && session->ring) {
-        gyre_relay_leave(session->ring, 0);
-        gyre_relay_release(session->ring);
-    } else if (status != GYRE_OK) {
-        gyre_queue_close(session->queue);
-    }
     if (status != GYRE_OK)
         return;
     gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",

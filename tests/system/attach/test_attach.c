@@ -137,24 +137,6 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     gyre_server_close(server);
 }
 
-/* A handler is at its last message still, so the server needs a while to take the queue off its kernel. */
-static void a_place_is_free_once_its_queue_is_closed(void)
-{
-    gyre_runtime *runtime = open_plain((const char *const[]){"gyre.clients_max=1", NULL});
-    launch_fragile(runtime, "fragile", 1);
-    gyre_server *server = serve_at_place(runtime);
-    for (uint64_t i = 0; i < 5; i++) {
-        const crash_request request = {.fault = CRASH_SLOW, .always = 1, .number = i};
-        gyre_queue *queue = attach_fragile();
-        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
-        usleep(10000);
-        gyre_queue_close(queue);
-    }
-    gyre_queue_close(attach_fragile());
-    gyre_server_close(server);
-    gyre_close(runtime);
-}
-
 /* A socket at the meeting place; the caller closes it. */
 static int listen_at_place(int kind)
 {
@@ -777,7 +759,6 @@ static const named_case cases[] = {
     {"packets_of_nonsense_are_turned_away", packets_of_nonsense_are_turned_away},
     {"a_client_can_write_its_own_queue_only", a_client_can_write_its_own_queue_only},
     {"attached_queues_survive_a_crash_of_the_worker", attached_queues_survive_a_crash_of_the_worker},
-    {"a_place_is_free_once_its_queue_is_closed", a_place_is_free_once_its_queue_is_closed},
     {"a_forked_child_leaves_the_attachment_alone", a_forked_child_leaves_the_attachment_alone},
 };
 
