@@ -27,7 +27,8 @@ enum {
     BACKOFF_DOUBLINGS_MAX = 10,
     DOUBTS_MAX = 4 /* times poison_limit: a request that was never alone is failed nevertheless */
 };
-#define BACKOFF_MAX_NS UINT64_C(1000000000)
+#define BACKOFF_MAX_NS  UINT64_C(1000000000)
+#define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
 
 /* ---- taking kernels out of service ---- */
 
@@ -395,6 +396,16 @@ static void leave_all(const struct gyre_recovery *recovery)
     free(recovery->kernels);
 }
 
+/* Without memory it is tried again: nobody else tells those who wait for completions. False: the device is to end. */
+static bool visit(struct gyre_recovery *recovery)
+{
+    const struct gyre_open_device *device = recovery->device;
+    do
+        recovery->kernels = gyre_kernels_visit(device->runtime, device->dispatch, &recovery->count);
+    while (!recovery->kernels && gyre_dispatch_pause(device->dispatch, MEMORY_AGAIN_NS));
+    return recovery->kernels != NULL;
+}
+
 /*
  * The kernels of the next attempt in place of those of the last one. One that was being brought back and is none of
  * them any more was released meanwhile: whoever frees it waits for the end of that.
@@ -402,13 +413,12 @@ static void leave_all(const struct gyre_recovery *recovery)
 static bool visit_again(struct gyre_recovery *recovery)
 {
     const struct gyre_recovery last = *recovery;
-    recovery->kernels =
-        gyre_kernels_visit(recovery->device->runtime, recovery->device->dispatch, &recovery->count);
+    bool found = visit(recovery);
     for (size_t i = 0; i < last.count; i++)
         if (last.kernels[i]->revival.runs && !is_among(last.kernels[i], recovery))
             (void)end_revival(last.kernels[i]);
     leave_all(&last);
-    return recovery->kernels != NULL;
+    return found;
 }
 
 static bool recover(void *context)
@@ -417,7 +427,7 @@ static bool recover(void *context)
     gyre_status status = GYRE_AGAIN;
     while (status == GYRE_AGAIN) {
         if (!visit_again(&recovery))
-            return false; /* without memory: the device is gone, and whoever waits is told by its calls */
+            return false;
         status = try_once(&recovery);
     }
     leave_all(&recovery);

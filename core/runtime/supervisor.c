@@ -11,15 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/runtime/runtime.h"
+
+#define MEMORY_AGAIN_NS UINT64_C(10000000) /* until memory that was not there is asked for again */
 
 enum on_loss { ON_LOSS_LEAVE = 0, ON_LOSS_ONE = 1, ON_LOSS_ALL = 2, ON_LOSS_REST = 3 };
 
 /* All kernels, in order of launch. */
 struct family {
     gyre_kernel **kernels;
+    gyre_kernel_state *states; /* as many: what each is to be again when one was lost */
     size_t count;
 };
 
@@ -96,22 +100,22 @@ static void bring_up(gyre_kernel *kernel, gyre_kernel_state state)
 
 static void care_for(const struct family *family, size_t place)
 {
-    gyre_kernel_state *states = calloc(family->count, sizeof *states);
-    if (!states)
-        return;
+    gyre_kernel_state *states = family->states;
     for (size_t i = family->count; i-- > 0;) /* those that were launched last end first */
         states[i] = shares_fate(family, place, i) ? take_down(family->kernels[i]) : GYRE_KERNEL_TERMINATED;
     for (size_t i = 0; i < family->count; i++)
         if (states[i] != GYRE_KERNEL_TERMINATED)
             bring_up(family->kernels[i], states[i]);
-    free(states);
 }
 
-static void look_at_all(gyre_runtime *runtime)
+/* False without memory. */
+static bool look_at_all(gyre_runtime *runtime)
 {
-    struct family family = {NULL, 0};
+    struct family family = {NULL, NULL, 0};
     family.kernels = gyre_kernels_visit(runtime, NULL, &family.count);
-    for (size_t i = 0; family.kernels && i < family.count; i++) {
+    family.states = calloc(family.count + 1, sizeof *family.states);
+    bool able = family.kernels && family.states;
+    for (size_t i = 0; able && i < family.count; i++) {
         gyre_kernel *kernel = family.kernels[i];
         bool lost = gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
         kernel->losses.given_up = kernel->losses.given_up && lost;
@@ -121,9 +125,20 @@ static void look_at_all(gyre_runtime *runtime)
     for (size_t i = 0; family.kernels && i < family.count; i++)
         gyre_kernel_leave(family.kernels[i]);
     free(family.kernels);
+    free(family.states);
+    return able;
 }
 
 /* ---- the thread ---- */
+
+/* Under the lock: without memory nothing was done about what was noticed, and it is looked at again. */
+static void try_again_later(struct gyre_supervisor *supervisor)
+{
+    const struct timespec until = gyre_clock_timespec(gyre_clock_ns() + MEMORY_AGAIN_NS);
+    supervisor->noticed = true;
+    while (!supervisor->stop && pthread_cond_timedwait(&supervisor->changed, &supervisor->lock, &until) == 0)
+        ;
+}
 
 static void *supervise(void *argument)
 {
@@ -137,8 +152,10 @@ static void *supervise(void *argument)
             break;
         supervisor->noticed = false;
         pthread_mutex_unlock(&supervisor->lock);
-        look_at_all(runtime);
+        bool able = look_at_all(runtime);
         pthread_mutex_lock(&supervisor->lock);
+        if (!able)
+            try_again_later(supervisor);
     }
     pthread_mutex_unlock(&supervisor->lock);
     return NULL;
@@ -147,7 +164,7 @@ static void *supervise(void *argument)
 void gyre_supervisor_init(gyre_runtime *runtime)
 {
     pthread_mutex_init(&runtime->supervisor.lock, NULL);
-    pthread_cond_init(&runtime->supervisor.changed, NULL);
+    gyre_clock_condition(&runtime->supervisor.changed);
 }
 
 gyre_status gyre_supervisor_need(const gyre_kernel *kernel)
