@@ -65,7 +65,7 @@ static double measure(bool (*call)(size_t i), double seconds)
         const uint64_t start = now_ns();
         for (size_t i = 0; i < CALLS; i++)
             right += call(i % ROW);
-        rounds[count++] = (double)(now_ns() - start) / CALLS;
+        rounds[count++] = (double)(now_ns() - start) / (double)CALLS;
     }
     qsort(rounds, count, sizeof rounds[0], by_size);
     return right == count * CALLS ? rounds[count / 2] : -1.0;
