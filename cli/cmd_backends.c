@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/base/text.h"
@@ -126,10 +127,11 @@ static json_t *candidate_json(const struct gyre_candidate *candidate)
                   gyre_status_word(candidate->status), "reason", candidate->reason, "plugin",
                   candidate->plugin_name, "version", candidate->build, "abi", abi);
     json_t *verdict =
-        json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:b, s:I}", "score", candidate->score, "device_count",
+        json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:b, s:I, s:I}", "score", candidate->score, "device_count",
                   (json_int_t)candidate->device_count, "vendor_library", candidate->vendor_library, "summary",
                   candidate->summary, "fingerprint", candidate->fingerprint, "notes", candidate->notes,
-                  "remembered", candidate->remembered, "probe_ns", (json_int_t)candidate->probe_ns);
+                  "remembered", candidate->remembered, "probe_ns", (json_int_t)candidate->probe_ns, "expires",
+                  (json_int_t)candidate->expires);
     if (row)
         json_object_update_missing(row, verdict);
     json_decref(verdict);
@@ -207,6 +209,19 @@ static void tell_device(const struct gyre_candidate *candidate, uint32_t ordinal
     gyre_dispatch_close(dispatch);
 }
 
+static void tell_judged(const struct gyre_candidate *candidate)
+{
+    const char *changes = "until the plugin, its parameters or the driver change (--again)";
+    const int64_t left = candidate->expires - (int64_t)time(NULL);
+    if (!candidate->remembered && candidate->probe_ns > 0)
+        tell_of("judged", "now, by a probe of %.1f ms in a process of its own",
+                (double)candidate->probe_ns / 1e6);
+    else if (candidate->remembered && candidate->expires != 0)
+        tell_of("judged", "earlier; remembered for %" PRId64 " s more, or %s", left > 0 ? left : 0, changes);
+    else if (candidate->remembered)
+        tell_of("judged", "earlier; remembered %s", changes);
+}
+
 static void tell_verdict(const struct gyre_candidate *candidate)
 {
     char abi[16];
@@ -218,11 +233,7 @@ static void tell_verdict(const struct gyre_candidate *candidate)
                 GYRE_ABI_MINOR);
     tell("verdict", verdict_word(candidate));
     tell("reason", candidate->reason);
-    if (candidate->remembered)
-        tell("judged", "earlier; remembered until the plugin, its parameters or the driver change (--again)");
-    else if (candidate->probe_ns > 0)
-        tell_of("judged", "now, by a probe of %.1f ms in a process of its own",
-                (double)candidate->probe_ns / 1e6);
+    tell_judged(candidate);
     tell("vendor library", candidate->vendor_library);
     tell("driver", candidate->fingerprint);
     tell("summary", candidate->summary);

@@ -48,6 +48,7 @@ static void publish(struct entry *entry, bool remembered)
     candidate->score = (int)verdict->score;
     candidate->device_count = (uint32_t)verdict->device_count;
     candidate->probe_ns = (uint64_t)verdict->probe_ns;
+    candidate->expires = verdict->expires;
 }
 
 /* What needs no look at the plugin. */

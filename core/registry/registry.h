@@ -5,8 +5,9 @@
  *
  * Nothing is loaded or probed before somebody asks for its verdict. A probe runs in a child process (the
  * helper gyre-probe), so a plugin that crashes or hangs costs one sentence; its verdict is remembered on disk
- * until the plugin, its parameters or the driver change. This process loads a plugin only to open a device
- * (core/dispatch). Threads: any; a verdict in the making blocks others who ask for the same one.
+ * until the plugin, its parameters or the driver change (core/registry/memory.h), and where its cause may pass
+ * for some minutes at most (probe.h). This process loads a plugin only to open a device (core/dispatch).
+ * Threads: any; a verdict in the making blocks others who ask for the same one.
  */
 #ifndef GYRE_CORE_REGISTRY_REGISTRY_H
 #define GYRE_CORE_REGISTRY_REGISTRY_H
@@ -49,6 +50,7 @@ struct gyre_candidate {
     const char *fingerprint;    /* the plugin's word for the driver's identity */
     const char *notes;          /* what else it found, sentences separated by "; "; may be "" */
     uint64_t probe_ns;          /* how long the probe took, when it ran */
+    int64_t expires;            /* seconds since 1970 after which it is not remembered; 0: never */
 };
 
 /**

@@ -75,16 +75,26 @@ fi
 run backends --why good "${places[@]}"
 exits 0
 prints "named by       $home/dropins/good.ini:2"
-prints "judged         earlier; remembered"
+prints "judged         earlier; remembered until the plugin, its parameters or the driver change (--again)"
 prints "device         0: fake 0, 1 unit, 0 MiB, up to 1 lane and 1 block"
 prints "device         1: fake 1"
 prints "not chosen     better: priority 4"
+run backends --why hanging "${places[@]}"
+exits 0
+prints "judged         earlier; remembered for "
+prints " s more, or until the plugin, its parameters or the driver change (--again)"
 run backends --why good --again "${places[@]}"
 exits 0
 prints "judged         now, by a probe of "
 run backends --why refusing --json "${places[@]}"
 exits 0
 prints '"key":"mood","value":"refuses","origin":"'"$home"'/dropins/refusing.ini:3"'
+run backends --why good --json "${places[@]}"
+prints '"expires":0,'
+run backends --why hanging --json "${places[@]}"
+checks=$((checks + 1))
+expires="${out#*'"expires":'}"
+((${expires%%,*} > $(date +%s))) || fail "expected a time to come in expires"
 run backends --why off "${places[@]}"
 exits 1
 prints "$home/dropins/off.ini (disabled: a link to the null device)"
