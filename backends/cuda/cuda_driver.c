@@ -89,7 +89,10 @@ static gyre_status start_driver(const gyre_host *host)
 static gyre_status load_driver(const gyre_host *host)
 {
     void *library;
-    if (host->library_open(driver_name, &library) != GYRE_OK)
+    const gyre_status status = host->library_open(driver_name, &library);
+    if (status == GYRE_EXHAUSTED)
+        return status;
+    if (status != GYRE_OK)
         return host->error(GYRE_UNAVAILABLE,
                            "there is no NVIDIA driver: '%s' was not found in the loader's folders; install "
                            "the driver (Debian: apt install nvidia-driver; Ubuntu: ubuntu-drivers install), "

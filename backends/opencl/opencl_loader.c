@@ -52,7 +52,10 @@ static gyre_status fill(const gyre_host *host, void *library)
 static gyre_status load(const gyre_host *host)
 {
     void *library = NULL;
-    if (host->library_open(library_name, &library) != GYRE_OK)
+    const gyre_status status = host->library_open(library_name, &library);
+    if (status == GYRE_EXHAUSTED)
+        return status;
+    if (status != GYRE_OK)
         return host->error(
             GYRE_UNAVAILABLE,
             "there is no OpenCL loader: '%s' was not found in the loader's folders, or what is there does not "

@@ -5,6 +5,7 @@
  */
 #include "core/loader/elf.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,16 @@ struct elf_file {
     uint64_t size;
     ElfW(Ehdr) header;
     ElfW(Shdr) * sections;
+    bool starved; /* there was no memory for one of its tables */
 };
+
+/* What this process lacks says nothing of the file. */
+static gyre_status cannot_read(const struct elf_file *file, int error)
+{
+    const bool lacks = error == EMFILE || error == ENFILE || error == ENOMEM;
+    return gyre_error_set(lacks ? GYRE_EXHAUSTED : GYRE_UNAVAILABLE, "plugin '%s' cannot be read: %s%s",
+                          file->path, strerror(error), gyre_limit_remedy(error));
+}
 
 static bool read_at(const struct elf_file *file, uint64_t offset, void *bytes, uint64_t size)
 {
@@ -46,11 +56,12 @@ static bool read_at(const struct elf_file *file, uint64_t offset, void *bytes, u
     return true;
 }
 
-static void *read_table(const struct elf_file *file, uint64_t offset, uint64_t size)
+static void *read_table(struct elf_file *file, uint64_t offset, uint64_t size)
 {
     if (size == 0 || size > TABLE_MAX || size > file->size)
         return NULL;
     void *table = malloc((size_t)size);
+    file->starved = file->starved || !table;
     if (table && !read_at(file, offset, table, size)) {
         free(table);
         table = NULL;
@@ -119,7 +130,7 @@ static bool read_symbol(const struct elf_file *file, const ElfW(Sym) * symbol, v
 }
 
 /* Searches one dynamic symbol table. */
-static enum gyre_elf_finding search(const struct elf_file *file, const ElfW(Shdr) * table, const char *name,
+static enum gyre_elf_finding search(struct elf_file *file, const ElfW(Shdr) * table, const char *name,
                                     void *bytes, size_t size)
 {
     enum gyre_elf_finding found = GYRE_ELF_UNKNOWN;
@@ -168,8 +179,7 @@ static gyre_status open_file(struct elf_file *file)
     if (file->descriptor < 0 && (errno == ENOENT || errno == ENOTDIR))
         return gyre_error_set(GYRE_NOT_FOUND, "plugin '%s' does not exist", file->path);
     if (file->descriptor < 0 || fstat(file->descriptor, &info) != 0)
-        return gyre_error_set(GYRE_UNAVAILABLE, "plugin '%s' cannot be read: %s", file->path,
-                              strerror(errno));
+        return cannot_read(file, errno);
     if (!S_ISREG(info.st_mode))
         return gyre_error_set(GYRE_INCOMPATIBLE,
                               "plugin '%s' is not a file: expected a shared object, found a %s", file->path,
@@ -189,6 +199,10 @@ gyre_status gyre_elf_read_object(const char *path, const char *symbol, void *byt
     gyre_status status = open_file(&file);
     if (status == GYRE_OK)
         *found = find_object(&file, symbol, bytes, size);
+    if (file.starved) {
+        *found = GYRE_ELF_UNKNOWN;
+        status = cannot_read(&file, ENOMEM);
+    }
     if (file.descriptor >= 0)
         close(file.descriptor);
     return status;

@@ -19,7 +19,7 @@ enum gyre_elf_finding {
  * Checks that the file is an ELF shared object for the machine and word size of this program, and reads the
  * first `size` bytes of the exported object `symbol` as they are in the file: numbers are right, pointers are
  * not relocated yet. *found is what the lookup gave. NOT_FOUND when there is no such file, INCOMPATIBLE with
- * a sentence when it is not for this machine or damaged.
+ * a sentence when it is not for this machine or damaged, EXHAUSTED when there is no memory or no descriptor to look.
  */
 gyre_status gyre_elf_read_object(const char *path, const char *symbol, void *bytes, size_t size,
                                  enum gyre_elf_finding *found);

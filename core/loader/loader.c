@@ -5,9 +5,11 @@
  */
 #include "core/loader/loader.h"
 #include "core/base/error.h"
+#include "core/base/thread.h"
 #include "core/loader/elf.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,26 @@ bool gyre_plugin_read_abi(const char *path, uint16_t *abi_major, uint16_t *abi_m
 
 /* ---- libraries ---- */
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+/* glibc does not say why: there is no memory for it, or a right is missing. */
+static const char unmapped[] = "failed to map segment from shared object";
+
+/* The number of the error that dlopen's words end with, of those that say what this process lacks, else 0: the loader
+ * leaves errno alone. */
+static int lack_in(const char *words)
+{
+    static const int lacks[] = {EMFILE, ENFILE, ENOMEM};
+    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
+        if (ends_with(words, strerror(lacks[i])))
+            return lacks[i];
+    return ends_with(words, unmapped) || ends_with(words, "out of memory") ? ENOMEM : 0;
+}
+
 gyre_status gyre_library_open(const char *path, void **out)
 {
     *out = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -160,7 +182,14 @@ gyre_status gyre_library_open(const char *path, void **out)
             "(noexec): name another place (TMPDIR is that of compiles, cache_dir in [gyre] "
             "that of compiled kernels, plugin_dir that of plugins)",
             path);
-    return gyre_error_set(GYRE_UNAVAILABLE, "cannot load '%s': %s", path, words ? words : "no reason given");
+    if (!words)
+        words = "no reason given";
+    const int lack = lack_in(words);
+    return gyre_error_set(
+        lack ? GYRE_EXHAUSTED : GYRE_UNAVAILABLE, "cannot load '%s': %s%s", path, words,
+        ends_with(words, unmapped)
+            ? "; there is too little memory for it (ulimit -v), or it may not be run (noexec)"
+            : gyre_limit_remedy(lack));
 }
 
 gyre_status gyre_library_symbol(void *library, const char *name, void **out)

@@ -21,7 +21,7 @@ struct gyre_plugin;
  * Loads and judges. `path` is absolute. Threads: any. Blocks: for the loading.
  * NOT_FOUND when there is no such file, INCOMPATIBLE when it is no plugin of this machine and ABI,
  * UNAVAILABLE with the dynamic loader's words when it cannot be loaded (a library or symbol it needs is
- * missing). *out is NULL after a failure.
+ * missing), EXHAUSTED when this process has no memory or no descriptor for it. *out is NULL after a failure.
  */
 gyre_status gyre_plugin_load(const char *path, struct gyre_plugin **out);
 
@@ -43,7 +43,8 @@ bool gyre_plugin_read_abi(const char *path, uint16_t *abi_major, uint16_t *abi_m
 gyre_status gyre_plugin_judge_version(const char *path, uint16_t major, uint16_t minor, uint16_t core_major,
                                       uint16_t core_minor);
 
-/** The services library_* of gyre_host; contracts there. UNAVAILABLE with the loader's words on failure. */
+/** The services library_* of gyre_host; contracts there. UNAVAILABLE with the loader's words on failure,
+ * EXHAUSTED when they say that this process has no memory or no descriptor for it. */
 gyre_status gyre_library_open(const char *path, void **out);
 /** NOT_FOUND when the library has no such symbol. */
 gyre_status gyre_library_symbol(void *library, const char *name, void **out);

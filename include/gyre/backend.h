@@ -74,7 +74,8 @@ typedef struct gyre_host {
      * TIMEOUT when it was killed at the deadline; FAILED when a signal ended it.
      */
     gyre_status (*run_program)(const gyre_program_desc *desc, int *exit_code);
-    /** dlopen with RTLD_NOW | RTLD_LOCAL, and the loader's words on failure. */
+    /** dlopen with RTLD_NOW | RTLD_LOCAL, and the loader's words on failure: UNAVAILABLE, or EXHAUSTED when they say that
+     * this process has no memory or no descriptor for it, which a probe should answer with, too. */
     gyre_status (*library_open)(const char *path, void **out);
     gyre_status (*library_symbol)(void *library, const char *name, void **out);
     void (*library_close)(void *library);

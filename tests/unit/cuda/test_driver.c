@@ -267,6 +267,24 @@ START_TEST(a_device_that_may_run_nothing_is_refused)
 }
 END_TEST
 
+static gyre_status open_without_memory(const char *path, void **out)
+{
+    (void)path;
+    *out = NULL;
+    return GYRE_EXHAUSTED;
+}
+
+START_TEST(no_memory_for_the_driver_is_not_its_absence)
+{
+    const struct cuda_driver *driver;
+    struct gyre_host_services host;
+    gyre_host_init(&host, NULL, NULL);
+    host.table.library_open = open_without_memory;
+    ck_assert_int_eq(cuda_driver_open(&host.table, &driver), GYRE_EXHAUSTED);
+    ck_assert_ptr_null(driver);
+}
+END_TEST
+
 START_TEST(a_wrong_setting_is_refused_with_its_origin)
 {
     static const gyre_parameter wrong[] = {{"sms", "-1", "gyre.ini:3"},
@@ -393,6 +411,7 @@ TCase *driver_cases(void)
     tcase_add_test(cases, the_first_fatal_failure_is_told_ever_after);
     tcase_add_test(cases, a_module_is_loaded_and_unloaded_while_nothing_is_resident);
     tcase_add_test(cases, a_gpu_newer_than_nvrtc_gets_ptx_and_the_same_description);
+    tcase_add_test(cases, no_memory_for_the_driver_is_not_its_absence);
     tcase_add_test(cases, a_wrong_setting_is_refused_with_its_origin);
     tcase_add_test(cases, settings_are_read);
     tcase_add_test(cases, devices_are_chosen_by_number_and_by_uuid);

@@ -250,6 +250,25 @@ static gyre_status find_any_symbol(void *library, const char *name, void **out)
     return GYRE_OK;
 }
 
+static gyre_status open_without_memory(const char *path, void **out)
+{
+    (void)path;
+    *out = NULL;
+    return GYRE_EXHAUSTED;
+}
+
+START_TEST(no_memory_for_the_loader_is_not_its_absence)
+{
+    const gyre_host without_memory = {.size = sizeof without_memory,
+                                      .error = keep_error,
+                                      .library_open = open_without_memory,
+                                      .library_symbol = find_any_symbol};
+    const struct opencl_loader *loader;
+    ck_assert_int_eq(opencl_loader_open(&without_memory, &loader), GYRE_EXHAUSTED);
+    ck_assert_ptr_null(loader);
+}
+END_TEST
+
 START_TEST(a_forked_child_of_who_uses_it_is_told_so)
 {
     const gyre_host with_loader = {.size = sizeof with_loader,
@@ -285,6 +304,7 @@ int main(void)
     tcase_add_test(cases, a_compiled_file_comes_back_in_its_parts);
     tcase_add_test(cases, a_damaged_file_is_refused);
     tcase_add_test(cases, settings_have_ranges);
+    tcase_add_test(cases, no_memory_for_the_loader_is_not_its_absence);
     tcase_add_test(cases, a_forked_child_of_who_uses_it_is_told_so);
     suite_add_tcase(suite, cases);
     const int result = unit_run(suite);

@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,6 +175,94 @@ START_TEST(damaged_plugin_never_crashes_the_reader)
 }
 END_TEST
 
+/* ---- what this process lacks ---- */
+
+/* Sets a limit to `value`, and says what it was. */
+static rlim_t limit(__rlimit_resource_t which, rlim_t value)
+{
+    struct rlimit now;
+    ck_assert_int_eq(getrlimit(which, &now), 0);
+    const rlim_t before = now.rlim_cur;
+    now.rlim_cur = value;
+    ck_assert_int_eq(setrlimit(which, &now), 0);
+    return before;
+}
+
+START_TEST(no_descriptor_is_no_verdict_about_the_file)
+{
+    static const char said[] = "Too many open files; raise the limit of open files (ulimit -n)";
+    struct gyre_plugin *plugin;
+    void *library;
+    const int free_one = dup(STDERR_FILENO);
+    close(free_one);
+    const rlim_t before = limit(RLIMIT_NOFILE, (rlim_t)free_one);
+    const gyre_status plugin_status = gyre_plugin_load(GYRE_TEST_PLUGINS "fake.so", &plugin);
+    const bool plugin_said = strstr(gyre_error_text(), said) != NULL;
+    const gyre_status library_status = gyre_library_open(GYRE_TEST_PLUGINS "fake.so", &library);
+    const bool library_said = strstr(gyre_error_text(), said) != NULL;
+    limit(RLIMIT_NOFILE, before);
+    ck_assert_int_eq(plugin_status, GYRE_EXHAUSTED);
+    ck_assert(plugin_said);
+    ck_assert_int_eq(library_status, GYRE_EXHAUSTED);
+    ck_assert_msg(library_said, "%s", gyre_error_text());
+    ck_assert_int_eq(gyre_plugin_load(GYRE_TEST_PLUGINS "fake.so", &plugin), GYRE_OK);
+}
+END_TEST
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which reserve terabytes of addresses */
+/* The addresses that this process may take beside those that it has. */
+static rlim_t limit_more(size_t more)
+{
+    unsigned long pages;
+    FILE *file = fopen("/proc/self/statm", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%lu", &pages), 1);
+    fclose(file);
+    return limit(RLIMIT_AS, pages * (unsigned long)sysconf(_SC_PAGESIZE) + more);
+}
+
+START_TEST(no_memory_to_load_is_no_verdict_about_the_file)
+{
+    void *library;
+    const rlim_t before = limit_more(0);
+    const gyre_status status = gyre_library_open(GYRE_TEST_PLUGINS "fake.so", &library);
+    limit(RLIMIT_AS, before);
+    ck_assert_msg(status == GYRE_EXHAUSTED, "%s", gyre_error_text());
+    ck_assert_int_eq(gyre_library_open(GYRE_TEST_PLUGINS "fake.so", &library), GYRE_OK);
+    gyre_library_close(library);
+}
+END_TEST
+
+/* A large symbol table in a file with holes. */
+START_TEST(no_memory_to_read_is_no_verdict_about_the_file)
+{
+    enum { TABLE_SIZE = 48 << 20, FILE_SIZE = 64 << 20 };
+    const size_t size = read_plugin("fake", plugin_bytes, sizeof plugin_bytes);
+    char path[32], head[16];
+    enum gyre_elf_finding found;
+    Elf64_Ehdr header;
+    memcpy(&header, plugin_bytes, sizeof header);
+    for (unsigned i = 0; i < header.e_shnum; i++) {
+        Elf64_Shdr section;
+        unsigned char *place = plugin_bytes + header.e_shoff + i * sizeof section;
+        memcpy(&section, place, sizeof section);
+        if (section.sh_type == SHT_DYNSYM)
+            section.sh_size = TABLE_SIZE;
+        memcpy(place, &section, sizeof section);
+    }
+    write_file(path, plugin_bytes, size);
+    ck_assert_int_eq(truncate(path, FILE_SIZE), 0);
+    const rlim_t before = limit_more(8 << 20);
+    const gyre_status status = gyre_elf_read_object(path, GYRE_BACKEND_SYMBOL, head, sizeof head, &found);
+    limit(RLIMIT_AS, before);
+    unlink(path);
+    ck_assert_int_eq(status, GYRE_EXHAUSTED);
+    ck_assert_int_eq(found, GYRE_ELF_UNKNOWN);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "cannot be read: Cannot allocate memory"));
+}
+END_TEST
+#endif
+
 /* ---- plugins that fit ---- */
 
 START_TEST(plugin_of_an_older_minor_version_loads)
@@ -250,6 +339,11 @@ int main(void)
     tcase_add_test(tcase, a_pipe_is_refused_without_waiting);
     tcase_add_test(tcase, truncated_plugin_is_refused);
     tcase_add_test(tcase, damaged_plugin_never_crashes_the_reader);
+    tcase_add_test(tcase, no_descriptor_is_no_verdict_about_the_file);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_test(tcase, no_memory_to_load_is_no_verdict_about_the_file);
+    tcase_add_test(tcase, no_memory_to_read_is_no_verdict_about_the_file);
+#endif
     tcase_add_test(tcase, plugin_of_an_older_minor_version_loads);
     tcase_add_test(tcase, version_rule_is_same_major_and_no_newer_minor);
     tcase_add_test(tcase, plugin_loaded_twice_is_one_plugin);
