@@ -75,9 +75,12 @@ static gyre_status probe(const char *library, const gyre_probe_desc *desc, struc
     return status;
 }
 
+/* NULL without memory, which is then the error. */
 static gyre_parameter *read_parameters(char **words, size_t count)
 {
     gyre_parameter *parameters = calloc(count + 1, sizeof *parameters);
+    if (!parameters)
+        gyre_error_set(GYRE_EXHAUSTED, "no memory to probe a plugin; raise the limit of memory (ulimit -v)");
     for (size_t i = 0; parameters && i < count; i++)
         parameters[i] = (gyre_parameter){words[3 * i], words[3 * i + 1], words[3 * i + 2]};
     return parameters;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which backends there are, what a probe in a child makes of each, what is remembered, and what is chosen. */
 #include "core/base/error.h"
+#include "core/base/places.h"
 #include "core/config/config.h"
 #include "core/registry/memory.h"
 #include "core/registry/probe.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -295,6 +297,57 @@ START_TEST(verdict_whose_cause_may_pass_expires)
     ck_assert_msg(verdict.status == GYRE_OK && verdict.expires == 0, "%s", verdict.reason);
 }
 END_TEST
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which reserve terabytes of addresses */
+/* Runs the helper with many parameters and so many bytes of addresses; false when it did not come to an answer. */
+static bool probe_within(rlim_t limit, char answer[GYRE_VERDICT_TEXT_MAX])
+{
+    enum { MANY = 10000 };
+    static char *words[3 + 3 * MANY];
+    char helper[PATH_MAX];
+    int pipes[2], state;
+    size_t used = 0;
+    snprintf(helper, sizeof helper, "%s/%s", gyre_place_helpers(), GYRE_PROBE_PROGRAM);
+    for (size_t i = 2; i + 1 < sizeof words / sizeof words[0]; i++)
+        words[i] = "k";
+    words[0] = helper;
+    words[1] = GYRE_TEST_PLUGINS "moody.so";
+    ck_assert_int_eq(pipe(pipes), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit limits = {limit, RLIM_INFINITY};
+        dup2(pipes[1], STDOUT_FILENO);
+        if (setrlimit(RLIMIT_AS, &limits) == 0)
+            execv(helper, words);
+        _exit(127);
+    }
+    close(pipes[1]);
+    for (ssize_t got = 1; got > 0; used += (size_t)got)
+        got = read(pipes[0], answer + used, GYRE_VERDICT_TEXT_MAX - 1 - used);
+    answer[used] = '\0';
+    close(pipes[0]);
+    ck_assert_int_eq(waitpid(child, &state, 0), child);
+    return WIFEXITED(state) && WEXITSTATUS(state) == 0;
+}
+
+START_TEST(helper_without_memory_says_so)
+{
+    int exhausted = 0;
+    for (rlim_t kib = 1024; kib < 65536 && exhausted < 3; kib += 64) {
+        char answer[GYRE_VERDICT_TEXT_MAX];
+        struct gyre_verdict verdict;
+        if (!probe_within(kib * 1024, answer))
+            continue;
+        ck_assert_msg(gyre_verdict_read(answer, &verdict), "with %llu KiB: %s", (unsigned long long)kib,
+                      answer);
+        if (verdict.status != GYRE_EXHAUSTED)
+            break;
+        exhausted += strstr(verdict.reason, "no memory to probe a plugin") != NULL;
+    }
+    ck_assert_int_gt(exhausted, 0);
+}
+END_TEST
+#endif
 
 START_TEST(verdict_of_no_is_remembered_too)
 {
@@ -647,6 +700,9 @@ int main(void)
     tcase_add_test(tcase, verdict_is_remembered_for_the_limits_it_was_made_under);
     tcase_add_test(tcase, verdict_by_crash_expires);
     tcase_add_loop_test(tcase, verdict_whose_cause_may_pass_expires, 0, sizeof onces / sizeof onces[0]);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    tcase_add_test(tcase, helper_without_memory_says_so);
+#endif
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);
     tcase_add_test(tcase, verdict_is_forgotten_when_the_plugin_changes);
     tcase_add_test(tcase, verdict_is_forgotten_when_what_it_watches_changes);
