@@ -15,21 +15,22 @@ gyre_status gyre_message_put_buffer(void *message, size_t size, gyre_part *part,
 {
     gyre_far far = {.address = 0};
     gyre_part place;
-    if (!message || !part || !buffer || item_size == 0)
+    if (!message || !part || !buffer || item_size == 0 || size < sizeof(gyre_u32))
         return gyre_error_set(GYRE_INVALID, "gyre_put_buffer needs a message that was begun, a part and a "
                                             "buffer");
-    if (count == 0) {
-        *part = (gyre_part){0, 0};
-        return GYRE_OK;
-    }
+    gyre_status status = gyre_part_check(message, size, part);
+    if (status != GYRE_OK)
+        return status;
     if (first > buffer->size / item_size || count > buffer->size / item_size - first)
         return gyre_error_set(GYRE_INVALID,
                               "gyre_put_buffer: %u items of %zu bytes from item %llu on of a buffer of %llu "
                               "bytes",
                               count, item_size, (unsigned long long)first, (unsigned long long)buffer->size);
-    gyre_status status = gyre_buffer_handle(buffer, first * item_size, count * item_size, &far.handle);
+    if (count == 0) /* which a handle takes for all that there is */
+        return gyre_part_put(message, size, part, NULL, item_size, 0);
+    status = gyre_buffer_handle(buffer, first * item_size, count * item_size, &far.handle);
     if (status == GYRE_OK)
-        status = gyre_message_put(message, size, &place, &far, sizeof far, 1);
+        status = gyre_part_put(message, size, &place, &far, sizeof far, 1);
     if (status != GYRE_OK)
         return status;
     pthread_mutex_lock(&buffer->runtime->lock);

@@ -175,24 +175,49 @@ bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t c
 /* Bytes in use of the least message with a tail. */
 enum { BEGUN = 8 };
 
+static gyre_status wrong_place(size_t used)
+{
+    if (used < BEGUN) /* of zeros, perhaps: its first item would lie over this word */
+        return gyre_error_set(GYRE_INVALID,
+                              "the message was not begun: gyre_begin(&message) before gyre_put");
+    return gyre_error_set(GYRE_INVALID, "the part does not lie in the message: gyre_put needs a field of the "
+                                        "message, or of an item in its tail");
+}
+
+gyre_status gyre_part_check(const void *message, size_t size, const gyre_part *part)
+{
+    const size_t used = *(const gyre_u32 *)message, end = used < size ? used : size;
+    const uintptr_t at = (uintptr_t)part - (uintptr_t)message; /* huge before the message */
+    const bool within = at >= sizeof(gyre_u32) && at < end && end - at >= sizeof *part;
+    return used >= BEGUN && within ? GYRE_OK : wrong_place(used);
+}
+
+static gyre_status no_room(const gyre_u32 *used, size_t size, size_t item_size, size_t count)
+{
+    return gyre_error_set(GYRE_INVALID,
+                          "%zu items of %zu bytes do not fit behind the %" PRIu32
+                          " bytes of a message that holds "
+                          "at most %zu: declare a larger tail, or send less",
+                          count, item_size, *used, size);
+}
+
+gyre_status gyre_part_put(void *message, size_t size, gyre_part *part, const void *items, size_t item_size,
+                          size_t count)
+{
+    if (!gyre_part_take(message, size, item_size, count, part))
+        return no_room(message, size, item_size, count);
+    if (items)
+        memcpy((unsigned char *)message + part->offset, items, count * item_size);
+    return GYRE_OK;
+}
+
 gyre_status gyre_message_put(void *message, size_t size, gyre_part *part, const void *items, size_t item_size,
                              size_t count)
 {
     if (!message || !part || item_size == 0 || size < sizeof(gyre_u32))
         return gyre_error_set(GYRE_INVALID, "gyre_put needs a message that was begun, a part and items");
-    if (*(const gyre_u32 *)message < BEGUN) /* of zeros, perhaps: its first item would lie over this word */
-        return gyre_error_set(GYRE_INVALID,
-                              "the message was not begun: gyre_begin(&message) before gyre_put");
-    if (gyre_part_take(message, size, item_size, count, part)) {
-        if (items)
-            memcpy((unsigned char *)message + part->offset, items, count * item_size);
-        return GYRE_OK;
-    }
-    return gyre_error_set(GYRE_INVALID,
-                          "%zu items of %zu bytes do not fit behind the %" PRIu64
-                          " bytes of a message that holds "
-                          "at most %zu: declare a larger tail, or send less",
-                          count, item_size, (uint64_t) * (const gyre_u32 *)message, size);
+    const gyre_status status = gyre_part_check(message, size, part);
+    return status == GYRE_OK ? gyre_part_put(message, size, part, items, item_size, count) : status;
 }
 
 /*
@@ -231,13 +256,12 @@ gyre_status gyre_message_put_large(void *message, size_t size, gyre_part *part, 
     if (count > UINT32_MAX)
         return gyre_error_set(GYRE_INVALID, "gyre_put_large: %zu items are more than a part counts (%u)",
                               count, UINT32_MAX);
-    if (count == 0) {
-        *part = (gyre_part){0, 0};
-        return GYRE_OK;
-    }
+    gyre_status status = gyre_part_check(message, size, part);
+    if (status != GYRE_OK || count == 0)
+        return status == GYRE_OK ? gyre_part_put(message, size, part, NULL, item_size, 0) : status;
     gyre_far far = {.handle = {.size = (uint64_t)count * item_size}, .address = (uint64_t)(uintptr_t)items};
     far.handle.offset = mark_of(&far);
-    gyre_status status = gyre_message_put(message, size, &place, &far, sizeof far, 1);
+    status = gyre_part_put(message, size, &place, &far, sizeof far, 1);
     if (status == GYRE_OK)
         *part = (gyre_part){place.offset | GYRE_PART_FAR, (gyre_u32)count};
     return status;

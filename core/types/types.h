@@ -168,6 +168,15 @@ void gyre_layout_clear_message(const gyre_layout *layout, void *message);
  */
 bool gyre_part_take(void *message, uint64_t size, uint64_t item_size, uint64_t count, gyre_part *part);
 
+/**
+ * Whether gyre_put may say in *part where items are: INVALID unless the message, of `size` bytes of which its first word
+ * is there, was begun and the part lies in what it holds.
+ */
+gyre_status gyre_part_check(const void *message, size_t size, const gyre_part *part);
+/** gyre_message_put with arguments that were checked, and a part that may lie anywhere. */
+gyre_status gyre_part_put(void *message, size_t size, gyre_part *part, const void *items, size_t item_size,
+                          size_t count);
+
 /** Bytes of a message: what its first word says, for a type with a tail; else the type's size. */
 uint64_t gyre_layout_length(const gyre_layout *layout, const void *message);
 

@@ -78,8 +78,9 @@ GYRE_API const char *gyre_status_word(gyre_status status);
 
 /**
  * Puts `count` items behind what a begun message holds (NULL: zeroed items, to be written through gyre_items)
- * and says in *part, a field of the message or of an item in its tail, where they are. INVALID when they do
- * not fit; the message is as it was then.
+ * and says in *part, a field of the message or of an item in its tail, where they are; of none, that it is
+ * empty. INVALID when they do not fit, or when the message was not begun or the part lies elsewhere; the message
+ * is as it was then.
  *
  *     gyre_put(&message, &message.prices, prices, 3)
  */

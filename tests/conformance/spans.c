@@ -170,6 +170,12 @@ static void putting_a_buffer_checks_it(struct conformance *test)
     require(gyre_put_buffer(u64, &request, &request.words, buffer, UINT64_MAX, 2) == GYRE_INVALID);
     require(gyre_put_buffer(u64, &request, &request.words, NULL, 0, 2) == GYRE_INVALID);
     require(memcmp(&request, &before, request.gyre_used) == 0);
+    gyre_part elsewhere = {7, 7};
+    require(gyre_put_buffer(u64, &request, &elsewhere, buffer, 0, 2) == GYRE_INVALID);
+    require_sentence("the part does not lie in the message");
+    require(gyre_put_buffer(u64, &request, &elsewhere, buffer, 0, 0) == GYRE_INVALID);
+    require(gyre_put_buffer(u64, &request, &request.words, buffer, MANY + 1, 0) == GYRE_INVALID);
+    require(elsewhere.offset == 7 && memcmp(&request, &before, request.gyre_used) == 0);
     must(gyre_put_buffer(u64, &request, &request.words, buffer, MANY, 0));
     require(request.words.count == 0 && request.words.offset == 0);
     gyre_status status = GYRE_OK;

@@ -116,6 +116,56 @@ START_TEST(a_message_of_zeros_was_not_begun)
 }
 END_TEST
 
+/* Of another message, say, or of an item that was not put yet. */
+START_TEST(a_part_that_lies_elsewhere_is_refused_and_stays)
+{
+    struct {
+        table first, second;
+    } both;
+    const gyre_part other = {7, 7};
+    fill(&both.first);
+    fill(&both.second);
+    row *items = gyre_items(row, &both.second, both.second.rows);
+    gyre_part *const parts[] = {
+        &both.first.rows, (gyre_part *)(void *)((unsigned char *)&both.second - 4),
+        (gyre_part *)(void *)&both.second,
+        (gyre_part *)(void *)((unsigned char *)&both.second + both.second.gyre_used - 4), &items[4].name};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const bool first_word = i == 1 || i == 2; /* which says how long the message is */
+        if (!first_word)
+            memcpy(parts[i], &other, sizeof other);
+        const table before = both.second;
+        expect_error(gyre_put(&both.second, parts[i], "x", 1), GYRE_INVALID, "does not lie in the message");
+        expect_error(gyre_put(&both.second, parts[i], "", 0), GYRE_INVALID, "does not lie in the message");
+        expect_error(gyre_put_text(&both.second, parts[i], "x"), GYRE_INVALID, "does not lie in the message");
+        expect_error(gyre_put_large(&both.second, parts[i], "x", 1), GYRE_INVALID,
+                     "does not lie in the message");
+        expect_error(gyre_put_large(&both.second, parts[i], "", 0), GYRE_INVALID,
+                     "does not lie in the message");
+        ck_assert_mem_eq(&both.second, &before, sizeof before);
+        if (!first_word)
+            ck_assert_mem_eq(parts[i], &other, sizeof other);
+    }
+}
+END_TEST
+
+START_TEST(of_no_items_a_part_is_empty)
+{
+    table message;
+    fill(&message);
+    const uint32_t used = message.gyre_used;
+    ck_assert_int_eq(gyre_put(&message, &message.rows, (const row *)NULL, 0), GYRE_OK);
+    ck_assert_int_eq(gyre_put_large(&message, &message.limit, (const double *)NULL, 0), GYRE_OK);
+    ck_assert_uint_eq(message.rows.count + message.rows.offset, 0);
+    ck_assert_uint_eq(message.limit.count + message.limit.offset, 0);
+    ck_assert_uint_eq(message.gyre_used, used);
+    message.gyre_used = 0;
+    expect_error(gyre_put(&message, &message.rows, (const row *)NULL, 0), GYRE_INVALID, "was not begun");
+    expect_error(gyre_put_large(&message, &message.rows, (const row *)NULL, 0), GYRE_INVALID,
+                 "was not begun");
+}
+END_TEST
+
 START_TEST(wrong_offsets_and_counts_are_named)
 {
     table message;
@@ -169,6 +219,8 @@ int main(void)
     tcase_add_test(tcase, what_is_put_can_be_read);
     tcase_add_test(tcase, what_does_not_fit_is_refused_and_changes_nothing);
     tcase_add_test(tcase, a_message_of_zeros_was_not_begun);
+    tcase_add_test(tcase, a_part_that_lies_elsewhere_is_refused_and_stays);
+    tcase_add_test(tcase, of_no_items_a_part_is_empty);
     tcase_add_test(tcase, wrong_offsets_and_counts_are_named);
     tcase_add_test(tcase, parts_may_not_lie_over_each_other);
     suite_add_tcase(suite, tcase);
