@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Raw files to device buffers and back. Sizes against element types are the launch's business, which knows
- * the kernel. Files are read whole: a buffer has to fit the device's memory anyway.
+ * the kernel. Files are read whole: a buffer has to fit the device's memory anyway. A pipe cannot be read again: before
+ * one is, the names are checked, and the device's memory bounds it.
  */
 #include "cli/call_buffers.h"
 
@@ -40,14 +41,20 @@ static int refuse_empty(const char *path)
     return cli_error(CLI_FAILED, "buffer file '%s': expected raw elements, found a file of 0 bytes", path);
 }
 
-/* On the device that its kernel will be launched on. */
+/* The device that its kernel will be launched on. */
+static gyre_status find_device(gyre_runtime *runtime, const cli_context *cli, uint32_t device,
+                               struct gyre_dispatch **kernels)
+{
+    char name[GYRE_KERNEL_NAME_MAX];
+    gyre_kernel_guess_name(cli->operands.items[0], name, sizeof name);
+    return gyre_kernel_device(runtime, name, cli->backend, device, kernels);
+}
+
 static int allocate(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t size,
                     gyre_buffer **out)
 {
-    char name[GYRE_KERNEL_NAME_MAX];
     struct gyre_dispatch *kernels;
-    gyre_kernel_guess_name(cli->operands.items[0], name, sizeof name);
-    gyre_status status = gyre_kernel_device(runtime, name, cli->backend, device, &kernels);
+    gyre_status status = find_device(runtime, cli, device, &kernels);
     if (status == GYRE_OK)
         status = gyre_buffer_alloc(runtime, gyre_dispatch_backend(kernels), device, size, out);
     return cli_fail_unless_device(runtime, status);
@@ -71,16 +78,33 @@ static int load_regular(gyre_runtime *runtime, const cli_context *cli, uint32_t 
     return code;
 }
 
+/* How large a pipe may be. */
+static int bound_pipe(gyre_runtime *runtime, const cli_context *cli, uint32_t device, uint64_t *most)
+{
+    struct gyre_dispatch *kernels;
+    const gyre_status status = find_device(runtime, cli, device, &kernels);
+    const uint64_t memory = status == GYRE_OK ? gyre_dispatch_device_info(kernels)->memory_size : 0;
+    *most = memory && memory < PIPE_MAX ? memory : PIPE_MAX; /* 0: the device does not tell */
+    return cli_fail_unless_device(runtime, status);
+}
+
+static int refuse_long(const char *path, uint64_t most)
+{
+    return cli_error(CLI_FAILED, "buffer file '%s': a pipe of more than %" PRIu64 " bytes; %s", path, most,
+                     most < PIPE_MAX ? "the device has no more memory" : "name a regular file");
+}
+
 /* How large it is, only its end tells. */
 static int load_pipe(gyre_runtime *runtime, const cli_context *cli, uint32_t device, const input_file *file,
                      const input_wait *wait, gyre_buffer **out)
 {
     char *bytes = NULL;
-    uint64_t size = 0;
-    int code = input_file_read(file, PIPE_MAX + 1, wait, &bytes, &size);
-    if (code == CLI_OK && size > PIPE_MAX)
-        code = cli_error(CLI_FAILED, "buffer file '%s': a pipe of more than %d bytes; name a regular file",
-                         file->path, PIPE_MAX);
+    uint64_t size = 0, most = 0;
+    int code = bound_pipe(runtime, cli, device, &most);
+    if (code == CLI_OK)
+        code = input_file_read(file, most + 1, wait, &bytes, &size);
+    if (code == CLI_OK && size > most)
+        code = refuse_long(file->path, most);
     else if (code == CLI_OK && size == 0)
         code = refuse_empty(file->path);
     if (code == CLI_OK)
@@ -116,8 +140,7 @@ static int load_zeros(gyre_runtime *runtime, const cli_context *cli, uint32_t de
     return allocate(runtime, cli, device, size, out);
 }
 
-static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                const input_wait *wait, const char *option, const char *spec)
+static int name_one(call_buffers *buffers, const cli_context *cli, const char *option, const char *spec)
 {
     const char *equals = separator(spec);
     if (!equals)
@@ -127,16 +150,13 @@ static int load(call_buffers *buffers, const cli_context *cli, gyre_runtime *run
     char *name = strndup(spec, (size_t)(equals - spec));
     if (!name)
         return cli_error(CLI_FAILED, "out of memory");
-    gyre_binding_name *binding = &buffers->bindings[buffers->count];
+    buffers->bindings[buffers->count].name = name;
     buffers->names[buffers->count++] = name;
-    binding->name = name;
-    if (strncmp(equals + 1, ZEROS, sizeof ZEROS - 1) == 0)
-        return load_zeros(runtime, cli, device, option, spec, equals + sizeof ZEROS, &binding->buffer);
-    return load_file(runtime, cli, device, equals + 1, wait, &binding->buffer);
+    return CLI_OK;
 }
 
-int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
-                      const input_wait *wait, const cli_list *bound, const cli_list *named)
+int call_buffers_name(call_buffers *buffers, const cli_context *cli, const cli_list *bound,
+                      const cli_list *named)
 {
     size_t room = bound->count + named->count + 1;
     *buffers = (call_buffers){.bindings = calloc(room, sizeof *buffers->bindings),
@@ -145,10 +165,54 @@ int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtim
         return cli_error(CLI_FAILED, "out of memory");
     int code = CLI_OK;
     for (size_t i = 0; code == CLI_OK && i < bound->count; i++)
-        code = load(buffers, cli, runtime, device, wait, "--buffer", bound->items[i]);
+        code = name_one(buffers, cli, "--buffer", bound->items[i]);
     buffers->bound_count = buffers->count;
     for (size_t i = 0; code == CLI_OK && i < named->count; i++)
-        code = load(buffers, cli, runtime, device, wait, "--message-buffer", named->items[i]);
+        code = name_one(buffers, cli, "--message-buffer", named->items[i]);
+    return code;
+}
+
+static bool has_pipe(const cli_list *specs)
+{
+    bool found = false;
+    for (size_t i = 0; i < specs->count && !found; i++) {
+        struct stat info;
+        found = stat(separator(specs->items[i]) + 1, &info) == 0 && S_ISFIFO(info.st_mode);
+    }
+    return found;
+}
+
+/* Before a pipe is read; what else there is costs less than building the kernel twice. */
+static int check_names(const call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime,
+                       uint32_t device)
+{
+    gyre_launch_desc desc = cli_launch(cli, cli->operands.items[0]);
+    desc.device = device;
+    desc.bindings = buffers->bindings;
+    desc.binding_count = buffers->bound_count;
+    return cli_fail_unless_device(runtime, gyre_launch_check_names(runtime, &desc));
+}
+
+static int load(const cli_context *cli, gyre_runtime *runtime, uint32_t device, const input_wait *wait,
+                const char *option, const char *spec, gyre_buffer **out)
+{
+    const char *equals = separator(spec);
+    if (strncmp(equals + 1, ZEROS, sizeof ZEROS - 1) == 0)
+        return load_zeros(runtime, cli, device, option, spec, equals + sizeof ZEROS, out);
+    return load_file(runtime, cli, device, equals + 1, wait, out);
+}
+
+int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
+                      const input_wait *wait, const cli_list *bound, const cli_list *named)
+{
+    gyre_binding_name *binding = buffers->bindings;
+    int code = CLI_OK;
+    if (bound->count && (has_pipe(bound) || has_pipe(named)))
+        code = check_names(buffers, cli, runtime, device);
+    for (size_t i = 0; code == CLI_OK && i < bound->count; i++, binding++)
+        code = load(cli, runtime, device, wait, "--buffer", bound->items[i], &binding->buffer);
+    for (size_t i = 0; code == CLI_OK && i < named->count; i++, binding++)
+        code = load(cli, runtime, device, wait, "--message-buffer", named->items[i], &binding->buffer);
     return code;
 }
 

@@ -16,9 +16,17 @@ typedef struct call_buffers {
 } call_buffers;
 
 /**
- * Makes a buffer of each "NAME=FILE" of both lists, with the file's contents, or of "NAME=zeros:BYTES": those
- * that the kernel binds, and those that only its messages name. A file may be a pipe, which `wait` is for. Returns an
- * exit code and has said why when it is not CLI_OK. Finish with call_buffers_finish in every case.
+ * The names of two lists of "NAME=FILE" or "NAME=zeros:BYTES": of the buffers that the kernel binds, and of those that only
+ * its messages name. Returns an exit code and has said why when it is not CLI_OK. Finish with call_buffers_finish in
+ * every case.
+ */
+int call_buffers_name(call_buffers *buffers, const cli_context *cli, const cli_list *bound,
+                      const cli_list *named);
+
+/**
+ * Makes the buffers of the same lists, with the files' contents. A file may be a pipe, which `wait` is for; before one is
+ * read, the kernel, the first operand, is built and has to declare every name that is bound. Returns an exit code and has
+ * said why when it is not CLI_OK.
  */
 int call_buffers_load(call_buffers *buffers, const cli_context *cli, gyre_runtime *runtime, uint32_t device,
                       const input_wait *wait, const cli_list *bound, const cli_list *named);

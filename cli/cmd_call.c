@@ -377,11 +377,13 @@ static int run_opened(call_run *call)
 {
     watch_for_crashes();
     call->pipes = (input_wait){call->timeout_ms, "--timeout"};
-    int code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
-                                 &call->pipes, &call->buffer_specs, &call->named_specs);
     call->names = (message_json_names){call_buffers_resolve, &call->buffers};
+    int code = call_buffers_name(&call->buffers, call->cli, &call->buffer_specs, &call->named_specs);
     if (code == CLI_OK)
         code = call_buffers_check_outputs(&call->buffers, call->cli, &call->output_specs);
+    if (code == CLI_OK)
+        code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
+                                 &call->pipes, &call->buffer_specs, &call->named_specs);
     if (code == CLI_OK)
         code = call->state ? launch_with_state(call) : told(call, launch(call, false));
     if (code == CLI_OK)

@@ -115,11 +115,13 @@ static int load_buffers(struct serving *serving)
                                "--buffer: expected one kernel with it, found %zu: serve the others "
                                "at a --socket of their own",
                                serving->cli->operands.count);
-    int code = call_buffers_load(&serving->buffers, serving->cli, serving->runtime, 0,
+    int code = call_buffers_name(&serving->buffers, serving->cli, &serving->buffer_specs, &none);
+    if (code == CLI_OK)
+        code = call_buffers_check_outputs(&serving->buffers, serving->cli, &serving->output_specs);
+    if (code == CLI_OK)
+        code = call_buffers_load(&serving->buffers, serving->cli, serving->runtime, 0,
                                  &(input_wait){.ms = PIPE_WAIT_MS}, &serving->buffer_specs, &none);
-    return code == CLI_OK
-               ? call_buffers_check_outputs(&serving->buffers, serving->cli, &serving->output_specs)
-               : code;
+    return code;
 }
 
 static int serve(struct serving *serving)

@@ -89,6 +89,16 @@ static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_lau
     return GYRE_OK;
 }
 
+gyre_status gyre_kernel_check_bindings(const gyre_kernel *kernel, const gyre_launch_desc *desc)
+{
+    gyre_buffer_list list = {0};
+    gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    if (status == GYRE_OK)
+        status = check_binding_names(kernel, desc, &list);
+    gyre_buffer_list_finish(&list);
+    return status;
+}
+
 gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     gyre_buffer_list list = {0};

@@ -93,6 +93,7 @@ struct gyre_kernel {
     /* The list of the runtime (kernel.c). Under runtime->lock. */
     struct gyre_kernel *next;
     bool announced;    /* the launch succeeded: it is shown in the list */
+    bool only_built;   /* to see what it declares: it logs nothing */
     uint32_t visitors; /* atomic: threads that hold it without a lock; grows while it is listed */
 
     /* What was launched (launch.c, choices.c). Does not change after the launch. */

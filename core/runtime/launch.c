@@ -63,9 +63,9 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
                                           .options = options,
                                           .report = report};
     status = gyre_pipeline_run(&pipeline, &kernel->build);
-    if (report->warning[0])
+    if (report->warning[0] && !kernel->only_built)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
-    if (report->messages[0])
+    if (report->messages[0] && !kernel->only_built)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "%s", report->messages);
     free(report);
     if (status == GYRE_OK)
@@ -282,4 +282,20 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     gyre_kernel_announce(kernel);
     *out = kernel;
     return GYRE_OK;
+}
+
+gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc)
+{
+    gyre_status status = check_given(desc);
+    if (status != GYRE_OK)
+        return status;
+    gyre_kernel *kernel = gyre_kernel_create(runtime);
+    if (!kernel)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
+    kernel->only_built = true;
+    status = build_by_name(kernel, desc);
+    if (status == GYRE_OK)
+        status = gyre_kernel_check_bindings(kernel, desc);
+    gyre_kernel_release(kernel);
+    return status;
 }

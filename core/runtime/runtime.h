@@ -254,6 +254,8 @@ gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *c
 /* binding.c */
 /** The state of a kernel that was built: memory on its device, and what it begins with. */
 gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_desc *desc);
+/** Whether the kernel declares every name that something is bound to; INVALID. */
+gyre_status gyre_kernel_check_bindings(const gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** The buffers, by the names that the kernel declares. INVALID when one is missing, unknown or unfit. */
 gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** Counts the kernel in at the buffers that it binds. NOT_FOUND when one was freed since it ended. */

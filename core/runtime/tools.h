@@ -42,6 +42,12 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
 
 enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
 
+/**
+ * Builds what a launch of the descriptor would and compares the names of its bindings with those that the kernel
+ * declares; whether there are buffers is not looked at. Logs nothing. Fails as the launch would.
+ */
+gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc);
+
 /** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
  * only kernel that its text seems to declare, or the file's. */
 void gyre_kernel_guess_name(const char *source, char *name, size_t size);

@@ -183,6 +183,7 @@ static gyre_status fake_device_info(gyre_device *device, gyre_device_info *info)
         info->blocks_default_large = 4;
     }
     info->can_wake = 1;
+    info->memory_size = 1 << 20;
     return GYRE_OK;
 }
 

@@ -76,7 +76,7 @@ run backends --why good "${places[@]}"
 exits 0
 prints "named by       $home/dropins/good.ini:2"
 prints "judged         earlier; remembered until the plugin, its parameters or the driver change (--again)"
-prints "device         0: fake 0, 1 unit, 0 MiB, up to 1 lane and 1 block"
+prints "device         0: fake 0, 1 unit, 1 MiB, up to 1 lane and 1 block"
 prints "device         1: fake 1"
 prints "not chosen     better: priority 4"
 run backends --why hanging "${places[@]}"
@@ -143,6 +143,11 @@ cannot_start refusing "no moody device"
 cannot_start crashing "crashed while it was probed"
 cannot_start hanging "did not answer within 500 ms"
 cannot_start disabled "it is disabled by $home/dropins/disabled.ini:2"
+
+# a pipe is read up to what the device has
+run call --backend good "${places[@]}" examples/vector_add/vector_add.gyre.c --message-buffer any=<(yes) '{}'
+exits 1
+says "': a pipe of more than 1048576 bytes; the device has no more memory"
 
 # where no cache can be kept, everything works all the same
 touch "$folder/file"

@@ -217,6 +217,13 @@ says "1 sent, 0 answered, 0 failed"
 call "$kinds:count" --buffer weights=<(true) '{"value":0}' <"$nothing"
 exits 1
 says "': expected raw elements, found a file of 0 bytes"
+# names are checked before a pipe is read, which here has no end
+call "$kinds:count" --timeout 1000 --buffer nosuch=<(yes) --buffer counts=zeros:12 '{"value":0}' <"$nothing"
+refuses 1 "kernel 'count' has no buffer 'nosuch'; it declares weights, counts"
+call "$kinds:count" --timeout 1000 --buffer weights=<(sleep 5) --buffer weight=zeros:12 '{"value":0}' <"$nothing"
+refuses 1 "kernel 'count' has no buffer 'weight'; it declares weights, counts; did you mean 'weights'?"
+call "$kinds:count" --timeout 1000 --buffer weights=<(sleep 5) --output-buffer other=x <"$nothing"
+refuses 2 "--output-buffer: there is no buffer 'other' ('gyre help call' shows how)"
 call "$kinds:count" --timeout 0 --buffer weights="$folder/pipe" '{"value":0}' <"$nothing"
 refuses 1 "buffer file '$folder/pipe': $unwritten"
 written '' sleep 100
