@@ -70,26 +70,38 @@ cl_int opencl_build_program(const gyre_device *device, cl_program program, enum 
     return code;
 }
 
-gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
+/* Builds the program; what the compiler says of an error goes into `sentence`, which is empty where it says nothing. */
+static cl_int build_and_listen(gyre_device *device, const struct opencl_build_desc *desc, char *sentence,
+                               size_t size)
 {
-    char sentence[600];
-    cl_int code = opencl_build_program(device, desc->program, desc->lanes, desc->options);
+    const cl_int code = opencl_build_program(device, desc->program, desc->lanes, desc->options);
     char *log = read_log(device, desc->program);
     if (log && desc->messages && desc->messages_size)
         snprintf(desc->messages, desc->messages_size, "%s", log);
-    gyre_status status = GYRE_OK;
-    opencl_first_error(desc->source, log ? log : "", sentence, sizeof sentence);
-    if (code == CL_BUILD_PROGRAM_FAILURE && sentence[0])
-        status = device->host->error(GYRE_FAILED, "%s", sentence);
-    else if (code == CL_BUILD_PROGRAM_FAILURE)
-        status = device->host->error(GYRE_FAILED, "the compiler of device '%s' failed and said nothing",
-                                     device->name);
-    else if (code == CL_INVALID_BUILD_OPTIONS)
-        status = refuse_options(device, desc->options);
-    else if (code != CL_SUCCESS)
-        status = opencl_check(device, code, "clBuildProgram");
+    opencl_first_error(desc->source, log ? log : "", sentence, size);
     free(log);
-    return status;
+    return code;
+}
+
+gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *desc)
+{
+    /* PoCL 5 may fail without a word while another process builds the same text: both write one folder of its cache. */
+    enum { SILENT_TRIES = 3 };
+    char sentence[600];
+    cl_int code;
+    int tries = 0;
+    do
+        code = build_and_listen(device, desc, sentence, sizeof sentence);
+    while (code == CL_BUILD_PROGRAM_FAILURE && !sentence[0] && ++tries < SILENT_TRIES);
+    if (code == CL_BUILD_PROGRAM_FAILURE && sentence[0])
+        return device->host->error(GYRE_FAILED, "%s", sentence);
+    if (code == CL_BUILD_PROGRAM_FAILURE)
+        return device->host->error(GYRE_FAILED,
+                                   "the compiler of device '%s' failed %d times and said nothing",
+                                   device->name, SILENT_TRIES);
+    if (code == CL_INVALID_BUILD_OPTIONS)
+        return refuse_options(device, desc->options);
+    return opencl_check(device, code, "clBuildProgram");
 }
 
 static const char *users_options(const gyre_compile_desc *desc)

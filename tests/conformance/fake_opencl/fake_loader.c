@@ -7,6 +7,8 @@
  *   no_binaries       the driver refuses every binary, as another version's
  *   pocl5, pocl6      the platform says that it is such a PoCL
  *   no_plain          the compiler refuses to go without its optimizer
+ *   stumbles          the process's first two builds fail and nothing is said, as PoCL's beside another process's
+ *   mute              every build does
  *   few_lanes         kernels run with 256 work-items a group
  *   far               memory of their own: no processors, shared virtual memory is coarse-grained
  *   copied_only       with far: memory of the host that kernels reach; without this word they have
@@ -30,7 +32,15 @@
  * OpenCL's */
 #define REACHING " cl_nv_create_buffer"
 
-enum { SLEEPERS_MAX = 4096, EVENTS_MAX = 8, PARTS_MAX = 8, LANES = 256, LIVES = 2, TOLD_EVERY = 16 };
+enum {
+    SLEEPERS_MAX = 4096,
+    EVENTS_MAX = 8,
+    PARTS_MAX = 8,
+    LANES = 256,
+    LIVES = 2,
+    STUMBLES = 2,
+    TOLD_EVERY = 16
+};
 
 bool fake_lacks(const char *what)
 {
@@ -149,6 +159,9 @@ EXPORTED cl_int clBuildProgram(cl_program program, cl_uint count, const cl_devic
 {
     if (options && strstr(options, "-cl-opt-disable") && fake_lacks("no_plain"))
         return CL_INVALID_BUILD_OPTIONS;
+    static atomic_uint builds;
+    if (fake_lacks("mute") || (fake_lacks("stumbles") && atomic_fetch_add(&builds, 1) < STUMBLES))
+        return CL_BUILD_PROGRAM_FAILURE;
     return REAL(clBuildProgram)(program, count, devices, options, notify, context);
 }
 

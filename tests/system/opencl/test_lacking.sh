@@ -139,6 +139,13 @@ FAKE_OPENCL=pocl6,no_plain run call --backend opencl --lanes 2 "$mixed:ticks" "$
 exits 1
 says "refuses its options"
 
+# a compiler that fails and says nothing is asked again: PoCL 5 does so while another process builds the same
+FAKE_OPENCL=stumbles GYRE_CACHE_DIR="$folder/stumbled" run call --backend opencl "$scale" '{"value":3,"factor":2}'
+prints '{"scaled":6.0}'
+FAKE_OPENCL=mute GYRE_CACHE_DIR="$folder/mute" run call --backend opencl "$scale" '{"value":3,"factor":2}'
+exits 1
+says "failed 3 times and said nothing"
+
 # a loop that would have no end with 0 lanes, which the compiler has to know of not to be
 run call --backend opencl --set backend.opencl.optimize_blocks=yes tests/system/opencl/one_cell.gyre.c '{"how":5}' '{"how":6}'
 exits 0
