@@ -43,38 +43,57 @@ static gyre_status read_text(const struct reader *reader, char *out, size_t size
     return GYRE_OK;
 }
 
+static bool read_processor(const char **at, unsigned long *out)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    *out = strtoul(*at, &end, 10);
+    *at = end;
+    return true;
+}
+
+static gyre_status add_pins(const struct reader *reader, struct cpu_settings *settings, unsigned long first,
+                            unsigned long last)
+{
+    const long processors = sysconf(_SC_NPROCESSORS_CONF);
+    if (last >= (unsigned long)processors)
+        return reader->host->error(GYRE_CONFIG,
+                                   "%s: backend.cpu pin names processor %lu, this machine has 0 to %ld",
+                                   reader->parameter->origin, last, processors - 1);
+    if (last - first >= CPU_PIN_MAX - settings->pin_count)
+        return reader->host->error(
+            GYRE_CONFIG,
+            "%s: backend.cpu pin names more than %d processors: name fewer, as they are used around again",
+            reader->parameter->origin, CPU_PIN_MAX);
+    for (; first <= last; first++)
+        settings->pins[settings->pin_count++] = (uint16_t)first;
+    return GYRE_OK;
+}
+
 /* "none", "spread", or numbers and ranges: "0,2-5". */
 static gyre_status read_pins(const struct reader *reader, struct cpu_settings *settings)
 {
     static const char *const expected = "none, spread, or processor numbers like 0,2-5";
     const char *at = reader->parameter->value;
-    long processors = sysconf(_SC_NPROCESSORS_CONF);
     settings->pin_count = 0;
     settings->spread = !strcmp(at, "spread");
     if (settings->spread || !strcmp(at, "none") || !*at)
         return GYRE_OK;
-    while (*at) {
-        char *end;
-        unsigned long first = strtoul(at, &end, 10), last = first;
-        if (end == at)
-            return refuse(reader, expected);
-        if (*end == '-') {
-            at = end + 1;
-            last = strtoul(at, &end, 10);
-            if (end == at)
-                return refuse(reader, expected);
+    for (;;) {
+        unsigned long first, last;
+        bool right = read_processor(&at, &first);
+        last = first;
+        if (right && *at == '-') {
+            at++;
+            right = read_processor(&at, &last) && first <= last;
         }
-        if (first > last || last >= (unsigned long)processors)
-            return reader->host->error(GYRE_CONFIG,
-                                       "%s: backend.cpu pin names processor %lu, this machine has 0 to %ld",
-                                       reader->parameter->origin, last, processors - 1);
-        for (; first <= last && settings->pin_count < CPU_PIN_MAX; first++)
-            settings->pins[settings->pin_count++] = (uint16_t)first;
-        if (*end && *end != ',')
+        if (!right || (*at && *at != ','))
             return refuse(reader, expected);
-        at = *end ? end + 1 : end;
+        const gyre_status status = add_pins(reader, settings, first, last);
+        if (status != GYRE_OK || !*at++)
+            return status;
     }
-    return GYRE_OK;
 }
 
 static gyre_status read_one(const struct reader *reader, struct cpu_settings *settings)

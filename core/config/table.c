@@ -210,7 +210,7 @@ static const struct gyre_config_row rows[] = {
      .backend = "cpu",
      .key = "pin",
      .preset = "none",
-     .doc = "The CPUs that worker threads are pinned to, in order and then around again. "
+     .doc = "The CPUs that worker threads are pinned to, in order and then around again; at most 1024. "
             "`spread` takes those that the process may use, in an order that "
             "shares packages, caches and cores as late as possible (with hwloc). A thread whose CPU the "
             "process may not use runs where it may, with a line in the log."},

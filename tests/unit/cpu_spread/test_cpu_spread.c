@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pin = spread: what shares a part of the machine comes as late as possible in the order. */
+/* The key pin: what it may say; and with spread, that what shares a part of the machine comes as late as possible. */
+#include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/cpu_spread.h"
+#include "core/base/error.h"
 #include "core/loader/host.h"
 #include "unit/unit.h"
 
@@ -61,6 +63,61 @@ START_TEST(this_machine_has_an_order)
 }
 END_TEST
 
+/* ---- what it may say ---- */
+
+static gyre_status read_pin(const char *value, struct cpu_settings *settings)
+{
+    const gyre_parameter parameter = {.key = "pin", .value = value, .origin = "here.ini:3"};
+    struct gyre_host_services services;
+    gyre_host_init(&services, keep_log, NULL);
+    return cpu_settings_read(&services.table, &parameter, 1, settings);
+}
+
+START_TEST(processors_are_read)
+{
+    static struct cpu_settings settings;
+    ck_assert_int_eq(read_pin("0,0-0,0", &settings), GYRE_OK);
+    ck_assert_uint_eq(settings.pin_count, 3);
+    ck_assert_int_eq(read_pin("none", &settings), GYRE_OK);
+    ck_assert(settings.pin_count == 0 && !settings.spread);
+    ck_assert_int_eq(read_pin("spread", &settings), GYRE_OK);
+    ck_assert(settings.spread);
+}
+END_TEST
+
+START_TEST(what_is_no_list_of_processors_is_refused)
+{
+    static const char *const bad[] = {"0,", ",0", "0,,0", ",", "0-", "-0", " 0", "+0", "1-0", "0x", "0-0-0"};
+    static struct cpu_settings settings;
+    char sentence[128];
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(read_pin(bad[i], &settings) == GYRE_CONFIG, "'%s' is taken", bad[i]);
+        snprintf(
+            sentence, sizeof sentence,
+            "here.ini:3: backend.cpu pin must be none, spread, or processor numbers like 0,2-5, found '%s'",
+            bad[i]);
+        ck_assert_str_eq(gyre_error_text(), sentence);
+    }
+    ck_assert_int_eq(read_pin("0-65535", &settings), GYRE_CONFIG);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "names processor 65535, this machine has 0 to "));
+}
+END_TEST
+
+START_TEST(more_processors_than_are_kept_are_refused)
+{
+    static struct cpu_settings settings;
+    static char value[2 * CPU_PIN_MAX + 2];
+    for (size_t i = 0; i < CPU_PIN_MAX; i++)
+        memcpy(value + 2 * i, "0,", 2);
+    value[2 * CPU_PIN_MAX - 1] = '\0';
+    ck_assert_int_eq(read_pin(value, &settings), GYRE_OK);
+    ck_assert_uint_eq(settings.pin_count, CPU_PIN_MAX);
+    memcpy(value + 2 * CPU_PIN_MAX - 1, ",0", 3);
+    ck_assert_int_eq(read_pin(value, &settings), GYRE_CONFIG);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "pin names more than 1024 processors"));
+}
+END_TEST
+
 #ifdef GYRE_HAVE_HWLOC
 #include <hwloc.h>
 
@@ -107,6 +164,9 @@ int main(void)
 {
     Suite *suite = suite_create("cpu_spread");
     TCase *tcase = tcase_create("order");
+    tcase_add_test(tcase, processors_are_read);
+    tcase_add_test(tcase, what_is_no_list_of_processors_is_refused);
+    tcase_add_test(tcase, more_processors_than_are_kept_are_refused);
     tcase_add_test(tcase, without_hwloc_processors_come_by_number);
     tcase_add_test(tcase, this_machine_has_an_order);
 #ifdef GYRE_HAVE_HWLOC
