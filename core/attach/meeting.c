@@ -49,7 +49,8 @@ gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_atta
     out->desc.reply = get_optional_type(parcel, &out->types);
     if (is_request && named && gyre_parcel_whole(parcel))
         return GYRE_OK;
-    return gyre_error_set(GYRE_INVALID, "a program that wanted to attach sent a request that makes no sense");
+    return gyre_parcel_refuse(parcel, GYRE_INVALID,
+                              "a program that wanted to attach sent a request that makes no sense");
 }
 
 void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach_answer *answer)
@@ -106,5 +107,6 @@ gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attac
     if (gyre_parcel_whole(parcel) && out->control_size >= sizeof(gyre_control_region) &&
         make_sense(&out->options))
         return GYRE_OK;
-    return gyre_error_set(GYRE_INTERNAL, "the server described the queue in a way that makes no sense");
+    return gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                              "the server described the queue in a way that makes no sense");
 }

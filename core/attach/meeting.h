@@ -28,7 +28,7 @@ struct gyre_attach_request {
 };
 
 void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc);
-/** INVALID for what makes no sense. The caller releases out->types in any case. */
+/** INVALID for what makes no sense, EXHAUSTED. The caller releases out->types in any case. */
 gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out);
 
 /** What a client is given. */
@@ -40,7 +40,7 @@ struct gyre_attach_answer {
 };
 
 void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach_answer *answer);
-/** INTERNAL for what makes no sense. The caller releases out->types in any case. */
+/** INTERNAL for what makes no sense, EXHAUSTED. The caller releases out->types in any case. */
 gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out);
 
 /* ---- the place ---- */

@@ -59,7 +59,7 @@ void gyre_parcel_begin(struct gyre_parcel *parcel, enum gyre_parcel_operation op
     drop_descriptors(parcel);
     memcpy(parcel->bytes, &header, sizeof header);
     parcel->length = parcel->at = sizeof header;
-    parcel->broken = false;
+    parcel->broken = parcel->starved = false;
 }
 
 static struct header header_of(const struct gyre_parcel *parcel)
@@ -171,6 +171,14 @@ int gyre_parcel_take_descriptor(struct gyre_parcel *parcel)
 bool gyre_parcel_whole(const struct gyre_parcel *parcel)
 {
     return !parcel->broken && parcel->at == parcel->length;
+}
+
+gyre_status gyre_parcel_refuse(const struct gyre_parcel *parcel, gyre_status status, const char *sentence)
+{
+    if (parcel->starved)
+        return gyre_error_set(GYRE_EXHAUSTED,
+                              "out of memory: a message of another process could not be read");
+    return gyre_error_set_text(status, sentence);
 }
 
 /* ---- the socket ---- */
@@ -289,7 +297,7 @@ gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t
         if (got > 0) {
             parcel->length = (size_t)got;
             parcel->at = sizeof(struct header);
-            parcel->broken = false;
+            parcel->broken = parcel->starved = false;
             keep_descriptors(parcel, &message);
             return check_message(parcel, message.msg_flags);
         }

@@ -53,6 +53,7 @@ struct gyre_parcel {
     unsigned char *bytes; /* GYRE_PARCEL_MAX of them */
     size_t length, at;    /* of the message; where the next value is read */
     bool broken;          /* a value did not fit, was not there or made no sense */
+    bool starved;         /* ... or this process had no memory for it: nothing is wrong with the message */
     int descriptors
         [GYRE_PARCEL_DESCRIPTORS_MAX]; /* of a message that came in: the holder's, who closes them */
     uint32_t descriptor_count;
@@ -86,6 +87,8 @@ const char *gyre_parcel_get_text(struct gyre_parcel *parcel);
 int gyre_parcel_take_descriptor(struct gyre_parcel *parcel);
 /** Everything was read and made sense. */
 bool gyre_parcel_whole(const struct gyre_parcel *parcel);
+/** What to say of one that is not so: `status` with that sentence, but EXHAUSTED where memory was what lacked. */
+gyre_status gyre_parcel_refuse(const struct gyre_parcel *parcel, gyre_status status, const char *sentence);
 
 /**
  * Sends the message. LOST when the other end is gone, TIMEOUT at the deadline (nothing was sent then),

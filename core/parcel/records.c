@@ -80,7 +80,7 @@ static void *keep(struct reader *reader, size_t size)
 {
     struct gyre_kept_block *block = calloc(1, sizeof *block + size);
     if (!block) {
-        reader->parcel->broken = true;
+        reader->parcel->broken = reader->parcel->starved = true;
         return NULL;
     }
     block->next = reader->blocks;
@@ -162,7 +162,8 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     if (gyre_parcel_whole(parcel))
         return GYRE_OK;
     gyre_record_release(out);
-    return gyre_error_set(GYRE_INTERNAL, "a worker process described a kernel in a way that makes no sense");
+    return gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                              "a worker process described a kernel in a way that makes no sense");
 }
 
 void gyre_kept_release(struct gyre_kept_block **blocks)

@@ -12,7 +12,7 @@ void gyre_kept_release(struct gyre_kept_block **blocks);
 
 /** A type, with the types of its fields. */
 void gyre_type_put(struct gyre_parcel *parcel, const gyre_type *type);
-/** NULL for what is broken. Lives as long as *blocks, which may hold more already. */
+/** NULL for what is broken (gyre_parcel_refuse). Lives as long as *blocks, which may hold more already. */
 const gyre_type *gyre_type_get(struct gyre_parcel *parcel, struct gyre_kept_block **blocks);
 
 /** A record as it came, and the memory that its pointers point to. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/attach/meeting.h"
 #include "core/base/error.h"
 #include "core/parcel/records.h"
 #include "gyre/waiting.h"
@@ -14,6 +15,18 @@
 
 #define PAIR(FIELD) FIELD(u32, first) FIELD(f32, rest[3])
 GYRE_MESSAGE(pair, PAIR)
+
+/* From the nth call on there is no memory; 0: there is. */
+static int calls_left;
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    if (calls_left > 1)
+        calls_left--;
+    return calls_left == 1 ? NULL : __real_calloc(count, size);
+}
 
 static struct gyre_parcel sent, received;
 static int ends[2];
@@ -198,6 +211,75 @@ START_TEST(a_cut_kernel_record_is_refused_wherever_it_is_cut)
 }
 END_TEST
 
+static gyre_status get_record(void)
+{
+    struct gyre_kept_record kept;
+    const gyre_status status = gyre_record_get(&received, &kept);
+    gyre_record_release(&kept);
+    return status;
+}
+
+static gyre_status get_request(void)
+{
+    struct gyre_attach_request request;
+    const gyre_status status = gyre_attach_request_get(&received, &request);
+    gyre_kept_release(&request.types);
+    return status;
+}
+
+static gyre_status get_answer(void)
+{
+    struct gyre_attach_answer answer;
+    const gyre_status status = gyre_attach_answer_get(&received, &answer);
+    gyre_kept_release(&answer.types);
+    return status;
+}
+
+/* Reads what came while memory runs out a call later each time: that is told, and the message is not blamed. */
+static void read_without_memory(gyre_status (*get)(void))
+{
+    const size_t start = received.at;
+    gyre_status status = GYRE_EXHAUSTED;
+    int nth = 0;
+    while (status != GYRE_OK) {
+        received.at = start;
+        received.broken = received.starved = false;
+        calls_left = ++nth;
+        status = get();
+        calls_left = 0;
+        ck_assert_msg(status == GYRE_OK || status == GYRE_EXHAUSTED, "%d: %s", nth, gyre_error_text());
+        if (status != GYRE_OK)
+            ck_assert_str_eq(gyre_error_text(),
+                             "out of memory: a message of another process could not be read");
+    }
+    ck_assert_int_gt(nth, 5);
+}
+
+START_TEST(no_memory_for_a_kernel_record_is_told)
+{
+    gyre_record_put(&sent, &some_kernel);
+    pass_on();
+    read_without_memory(get_record);
+}
+END_TEST
+
+START_TEST(no_memory_for_the_types_of_a_meeting_is_told)
+{
+    const gyre_attach_desc desc = {.size = sizeof desc, .request = GYRE_TYPE(pair), .reply = GYRE_TYPE(pair)};
+    struct gyre_attach_answer answer = {.options.capacity = 64,
+                                        .control_size = sizeof(gyre_control_region),
+                                        .request = GYRE_TYPE(pair),
+                                        .reply = GYRE_TYPE(u64)};
+    gyre_attach_request_put(&sent, "kernel", &desc);
+    pass_on();
+    read_without_memory(get_request);
+    gyre_parcel_begin(&sent, GYRE_PARCEL_ATTACH, GYRE_OK);
+    gyre_attach_answer_put(&sent, &answer);
+    pass_on();
+    read_without_memory(get_answer);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("parcel");
@@ -211,6 +293,8 @@ int main(void)
     tcase_add_test(tcase, deadlines_and_ends_are_told_apart);
     tcase_add_test(tcase, a_kernel_record_arrives_with_its_types);
     tcase_add_test(tcase, a_cut_kernel_record_is_refused_wherever_it_is_cut);
+    tcase_add_test(tcase, no_memory_for_a_kernel_record_is_told);
+    tcase_add_test(tcase, no_memory_for_the_types_of_a_meeting_is_told);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
