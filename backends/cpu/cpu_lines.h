@@ -7,7 +7,6 @@
 #define GYRE_CPU_LINES_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #ifndef GYRE_CLI_BENCH_MEASURE_H
 #define GYRE_CLI_BENCH_MEASURE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

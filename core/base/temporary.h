@@ -7,8 +7,6 @@
 #ifndef GYRE_CORE_BASE_TEMPORARY_H
 #define GYRE_CORE_BASE_TEMPORARY_H
 
-#include <stddef.h>
-
 #include "gyre/status.h"
 
 enum { GYRE_TEMPORARY_MAX = 4000 };

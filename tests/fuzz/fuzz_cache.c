@@ -3,6 +3,7 @@
  * Fuzzes the readers of compiled kernel files: the whole file, and, because a checksum keeps most inputs from
  * getting further, the note behind it on its own.
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
