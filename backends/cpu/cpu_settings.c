@@ -81,7 +81,7 @@ static gyre_status read_pins(const struct reader *reader, struct cpu_settings *s
     if (settings->spread || !strcmp(at, "none") || !*at)
         return GYRE_OK;
     for (;;) {
-        unsigned long first, last;
+        unsigned long first = 0, last;
         bool right = read_processor(&at, &first);
         last = first;
         if (right && *at == '-') {
