@@ -11,13 +11,11 @@
 
 #include "core/ring/queue.h"
 #include "gyre/kernel.h"
+#include "tests/sanitizers.h"
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if UNDER_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
-#endif
-#endif
-#ifndef ASAN_POISON_MEMORY_REGION
+#else
 #define ASAN_POISON_MEMORY_REGION(address, size)   ((void)(address), (void)(size))
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif

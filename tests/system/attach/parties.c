@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See parties.h. */
 #include "parties.h"
+#include "tests/sanitizers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ party party_start(void (*run)(const party *self))
     int from[2] = {-1, -1}, to[2] = {-1, -1};
     meeting_place(); /* made by the parent, for all of them */
     require(pipe(from) == 0 && pipe(to) == 0);
-    if (UNDER_ASAN) /* a thread that is being started may hold the allocator, and the child would wait for it */
+    if (UNDER_ADDRESS_SANITIZER) /* a thread that is being started may hold the allocator, and the child would wait for it */
         usleep(50000);
     pid_t process = fork();
     require(process >= 0);

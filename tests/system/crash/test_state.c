@@ -4,6 +4,7 @@
  * happened. One case a run, `test_state CASE`.
  */
 #include "faults.h"
+#include "tests/sanitizers.h"
 #include "workers.h"
 
 #include <pthread.h>
@@ -572,7 +573,7 @@ static void without_room_for_a_copy_checkpoints_take_longer(void)
         exit(77);
     }
     gyre_buffer *sums = NULL;
-    if (UNDER_ASAN)
+    if (UNDER_ADDRESS_SANITIZER)
         exit(77); /* whose shadow leaves no room to limit */
     gyre_runtime *runtime =
         open_with("kernel.default.checkpoint_ms=0", "backend.cpu.worker_timeout_ms=20000");

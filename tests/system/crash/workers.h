@@ -16,18 +16,6 @@ void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)
 #define must(call)         require_((call) == GYRE_OK, #call, __FILE__, __LINE__)
 
-/** Whether AddressSanitizer is in this build, which needs terabytes of addresses. */
-#if defined __SANITIZE_ADDRESS__
-#define UNDER_ASAN 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer)
-#define UNDER_ASAN 1
-#endif
-#endif
-#ifndef UNDER_ASAN
-#define UNDER_ASAN 0
-#endif
-
 /** A test, one a run: `PROGRAM NAME`. */
 typedef struct named_case {
     const char *name;

@@ -4,6 +4,7 @@
  * into the process: this program needs none.
  */
 #include "stress.h"
+#include "tests/sanitizers.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -25,17 +26,7 @@ uint64_t resident_kib(void)
 /* Sanitizers keep freed memory for a while, so it proves nothing there; leaks are theirs to find. */
 bool memory_tells(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-    return false;
-#else
-    return true;
-#endif
-#else
-    return true;
-#endif
+    return !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER;
 }
 
 /* The few calls of CUDA's driver that this takes; 0 is success in all. */

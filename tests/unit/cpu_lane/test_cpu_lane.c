@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes: order, barriers, block functions, failures, divergence, stacks. */
 #include "lane_kernels.h"
+#include "tests/sanitizers.h"
 #include "unit/unit.h"
 
 #include <errno.h>
@@ -417,7 +418,7 @@ int main(void)
     tcase_add_test(tcase, an_assertion_names_file_line_and_condition);
     tcase_add_test(tcase, a_barrier_in_a_lane_kernel_fails_the_message);
     tcase_add_test(tcase, a_stack_overflow_meets_the_guard_page);
-#ifdef __SANITIZE_ADDRESS__
+#if UNDER_ADDRESS_SANITIZER
     (void)no_memory_for_a_stack_fails_the_message_alone; /* its runtime puts another mprotect in the way */
 #else
     tcase_add_loop_test(tcase, no_memory_for_a_stack_fails_the_message_alone, 0, 64);

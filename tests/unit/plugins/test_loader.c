@@ -4,6 +4,7 @@
 #include "core/loader/elf.h"
 #include "core/loader/host.h"
 #include "core/loader/loader.h"
+#include "tests/sanitizers.h"
 #include "unit/unit.h"
 
 #include <elf.h>
@@ -209,7 +210,7 @@ START_TEST(no_descriptor_is_no_verdict_about_the_file)
 }
 END_TEST
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which reserve terabytes of addresses */
+#if !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER /* which reserve terabytes of addresses */
 /* The addresses that this process may take beside those that it has. */
 static rlim_t limit_more(size_t more)
 {
@@ -340,7 +341,7 @@ int main(void)
     tcase_add_test(tcase, truncated_plugin_is_refused);
     tcase_add_test(tcase, damaged_plugin_never_crashes_the_reader);
     tcase_add_test(tcase, no_descriptor_is_no_verdict_about_the_file);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER
     tcase_add_test(tcase, no_memory_to_load_is_no_verdict_about_the_file);
     tcase_add_test(tcase, no_memory_to_read_is_no_verdict_about_the_file);
 #endif

@@ -8,6 +8,7 @@
 #include "core/registry/registry.h"
 #include "core/registry/verdict.h"
 #include "gyre/waiting.h"
+#include "tests/sanitizers.h"
 #include "unit/unit.h"
 
 #include <dirent.h>
@@ -298,7 +299,7 @@ START_TEST(verdict_whose_cause_may_pass_expires)
 }
 END_TEST
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* which reserve terabytes of addresses */
+#if !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER /* which reserve terabytes of addresses */
 /* Runs the helper with many parameters and so many bytes of addresses; false when it did not come to an answer. */
 static bool probe_within(rlim_t limit, char answer[GYRE_VERDICT_TEXT_MAX])
 {
@@ -700,7 +701,7 @@ int main(void)
     tcase_add_test(tcase, verdict_is_remembered_for_the_limits_it_was_made_under);
     tcase_add_test(tcase, verdict_by_crash_expires);
     tcase_add_loop_test(tcase, verdict_whose_cause_may_pass_expires, 0, sizeof onces / sizeof onces[0]);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER
     tcase_add_test(tcase, helper_without_memory_says_so);
 #endif
     tcase_add_test(tcase, verdict_of_no_is_remembered_too);

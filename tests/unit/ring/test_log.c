@@ -6,6 +6,7 @@
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "ring_device.h"
+#include "tests/sanitizers.h"
 #include "unit/unit.h"
 
 enum { ENTRIES = 8, ASK_AFTER = 4 };
@@ -219,18 +220,6 @@ END_TEST
 
 enum { LONG_WORDS = 8000, LONG_COUNT = 2000 };
 
-/* What was read while somebody wrote it is thrown away, which ThreadSanitizer cannot know. */
-#if defined(__SANITIZE_THREAD__)
-#define READS_BESIDE_WRITERS 0
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define READS_BESIDE_WRITERS 0
-#endif
-#endif
-#ifndef READS_BESIDE_WRITERS
-#define READS_BESIDE_WRITERS 1
-#endif
-
 static void *send_long(void *argument)
 {
     static uint64_t words[LONG_WORDS];
@@ -290,7 +279,7 @@ int main(void)
     tcase_add_test(tcase, what_a_checkpoint_covers_out_of_turn_is_not_handled_again);
     tcase_add_test(tcase, a_checkpoint_that_did_not_look_at_a_queue_covers_nothing_of_it);
     tcase_add_test(tcase, the_next_device_is_told_what_is_answered);
-    if (READS_BESIDE_WRITERS)
+    if (!UNDER_THREAD_SANITIZER) /* which cannot know that what was read while somebody wrote it is thrown away */
         tcase_add_test(tcase, a_request_is_read_whole_while_its_slot_is_written_anew);
     else
         (void)a_request_is_read_whole_while_its_slot_is_written_anew;
