@@ -7,6 +7,7 @@
 
 #include "cpu_backend.h"
 #include "cpu_lane.h"
+#include "gyre/waiting.h"
 
 enum { CPU_SIGNAL_STACK_SIZE = 65536 };
 
@@ -30,6 +31,7 @@ struct cpu_worker {
     uint32_t block;
     bool started;
     uint32_t queue_count;
+    gyre_patience patience;
     struct cpu_lanes *lanes; /* of block kernels */
     void *scratch;
     void *signal_stack; /* where a program's handler of faults runs when a lane's own stack is used up */

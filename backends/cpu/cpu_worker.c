@@ -20,10 +20,8 @@
 #include "gyre/waiting.h"
 
 enum {
-    BATCH = 256,    /* messages of one queue before the next queue has its turn */
-    CLAIM_MAX = 64, /* messages that a worker takes at once where several share a queue */
-    TURNS_PER_YIELD =
-        128,            /* of adaptive idling: some microseconds, more than a round trip between two cores */
+    BATCH = 256,        /* messages of one queue before the next queue has its turn */
+    CLAIM_MAX = 64,     /* messages that a worker takes at once where several share a queue */
     YIELDS = 16,        /* of adaptive idling, between spinning and parking */
     STREAM_MIN = 8,     /* messages in one turn that tell a stream from a few calls */
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
@@ -266,15 +264,27 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
     return false;
 }
 
-/* `polite`: lets others run now and then, because the client may be waiting for this very core. */
-static bool spin(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns, bool polite)
+static bool spin(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
 {
-    for (uint64_t turn = 1; turn <= turns; turn++) {
+    for (uint64_t turn = 0; turn < turns; turn++) {
         if (has_work(worker, command))
             return true;
-        if (polite && turn % TURNS_PER_YIELD == 0)
-            sched_yield();
         gyre_spin_pause();
+    }
+    return false;
+}
+
+/* Spins, and lets others run now and then, because the client may be waiting for this very core. */
+static bool spin_politely(struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
+{
+    int ran = 0;
+    gyre_patience_begin(&worker->patience);
+    for (uint64_t turn = 1; turn <= turns; turn++) {
+        if (has_work(worker, command)) {
+            gyre_patience_end(&worker->patience, ran);
+            return true;
+        }
+        ran = gyre_patience_pause(&worker->patience, turn);
     }
     return false;
 }
@@ -336,7 +346,7 @@ static void park(const struct cpu_worker *worker, gyre_u64 command)
     tell_starved(worker, starved, UINT32_MAX);
 }
 
-static void wait_for_work(const struct cpu_worker *worker, gyre_u64 command)
+static void wait_for_work(struct cpu_worker *worker, gyre_u64 command)
 {
     const struct gyre_resident *resident = worker->resident;
     bool found = false;
@@ -346,16 +356,16 @@ static void wait_for_work(const struct cpu_worker *worker, gyre_u64 command)
     }
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
-        spin(worker, command, UINT64_MAX, false);
+        spin(worker, command, UINT64_MAX);
         return;
     case GYRE_IDLE_YIELD:
         yield(worker, command, UINT64_MAX);
         return;
     case GYRE_IDLE_PARK:
-        found = spin(worker, command, PARK_TURNS, false);
+        found = spin(worker, command, PARK_TURNS);
         break;
     default:
-        found = spin(worker, command, resident->spin_turns, true) || yield(worker, command, YIELDS);
+        found = spin_politely(worker, command, resident->spin_turns) || yield(worker, command, YIELDS);
     }
     if (!found)
         park(worker, command);

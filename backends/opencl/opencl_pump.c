@@ -15,10 +15,10 @@
 #include "gyre/waiting.h"
 
 enum {
-    TURNS_PER_YIELD = 128, /* of adaptive idling: some microseconds */
     YIELDS = 16,           /* of adaptive idling, between spinning and parking */
     PARK_TURNS = 200,      /* looks of a parking strategy before it sleeps: a request may be on its way */
-    TURNS_PER_LOG = 65536  /* of endless strategies: looks between two at the log */
+    TURNS_PER_LOG = 65536, /* of endless strategies: looks between two at the log */
+    YIELDS_PER_LOG = 512
 };
 
 /* ---- queues ---- */
@@ -60,15 +60,27 @@ static bool has_work(gyre_resident *resident, gyre_u64 command)
 
 /* ---- waiting ---- */
 
-/* `polite`: lets others run now and then, because the client may be waiting for this very core. */
-static bool spin(gyre_resident *resident, gyre_u64 command, uint64_t turns, bool polite)
+static bool spin(gyre_resident *resident, gyre_u64 command, uint64_t turns)
 {
-    for (uint64_t turn = 1; turn <= turns; turn++) {
+    for (uint64_t turn = 0; turn < turns; turn++) {
         if (has_work(resident, command))
             return true;
-        if (polite && turn % TURNS_PER_YIELD == 0)
-            sched_yield();
         gyre_spin_pause();
+    }
+    return false;
+}
+
+/* Spins, and lets others run now and then, because the client may be waiting for this very core. */
+static bool spin_politely(gyre_resident *resident, gyre_u64 command, uint64_t turns)
+{
+    int ran = 0;
+    gyre_patience_begin(&resident->patience);
+    for (uint64_t turn = 1; turn <= turns; turn++) {
+        if (has_work(resident, command)) {
+            gyre_patience_end(&resident->patience, ran);
+            return true;
+        }
+        ran = gyre_patience_pause(&resident->patience, turn);
     }
     return false;
 }
@@ -119,18 +131,18 @@ static void wait_for_work(gyre_resident *resident, gyre_u64 command)
     }
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
-        spin(resident, command, TURNS_PER_LOG, false);
+        spin(resident, command, TURNS_PER_LOG);
         opencl_log_drain(resident, false);
         return;
     case GYRE_IDLE_YIELD:
-        yield(resident, command, TURNS_PER_LOG / TURNS_PER_YIELD);
+        yield(resident, command, YIELDS_PER_LOG);
         opencl_log_drain(resident, false);
         return;
     case GYRE_IDLE_PARK:
-        found = spin(resident, command, PARK_TURNS, false);
+        found = spin(resident, command, PARK_TURNS);
         break;
     default:
-        found = spin(resident, command, resident->spin_turns, true) || yield(resident, command, YIELDS);
+        found = spin_politely(resident, command, resident->spin_turns) || yield(resident, command, YIELDS);
     }
     if (!found)
         park(resident, command);

@@ -9,6 +9,7 @@
 #ifndef GYRE_OPENCL_RESIDENT_H
 #define GYRE_OPENCL_RESIDENT_H
 
+#include "gyre/waiting.h"
 #include "opencl_backend.h"
 
 enum { OPENCL_EPOCHS_MAX = 8, OPENCL_LOG_LINES = 1024 };
@@ -108,6 +109,7 @@ struct gyre_resident {
     bool lanes_meet;                   /* those of a block, at barriers, and handle a message together */
     gyre_idle idle;
     uint32_t spin_turns;
+    gyre_patience patience;
     int light_barriers;
     pthread_t thread;
     uint32_t present; /* futex word: 1 until the pump left */

@@ -16,8 +16,6 @@
 #include "core/ring/queue_spans.h"
 
 enum {
-    TURNS_PER_YIELD =
-        128, /* of an adaptive wait: some microseconds, more than a round trip between two cores */
     TURNS_PER_CLOCK = 64, /* a look at the clock costs as much as a few looks at the slot */
     YIELDS = 16,          /* between spinning and parking */
 };
@@ -99,20 +97,35 @@ static gyre_status look(const struct waiter *waiter)
     return gyre_queue_lost(waiter->queue) ? GYRE_LOST : GYRE_AGAIN;
 }
 
-/* `polite`: lets others run now and then, because the worker may be waiting for this very core. */
-static gyre_status spin(const struct waiter *waiter, uint64_t turns, bool polite)
+static gyre_status spin(const struct waiter *waiter)
 {
+    gyre_status status = look(waiter);
+    for (uint64_t turn = 1; status == GYRE_AGAIN; turn++) {
+        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= waiter->deadline_ns)
+            return GYRE_TIMEOUT;
+        gyre_spin_pause();
+        status = look(waiter);
+    }
+    return status;
+}
+
+/* Spins, and lets others run now and then, because the worker may be waiting for this very core. */
+static gyre_status spin_politely(const struct waiter *waiter, uint64_t turns)
+{
+    static _Thread_local gyre_patience patience;
     gyre_status status = GYRE_AGAIN;
+    int ran = 0;
+    gyre_patience_begin(&patience);
     for (uint64_t turn = 1; turn <= turns; turn++) {
         status = look(waiter);
         if (status != GYRE_AGAIN)
-            return status;
+            break;
         if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= waiter->deadline_ns)
             return GYRE_TIMEOUT;
-        if (polite && turn % TURNS_PER_YIELD == 0)
-            sched_yield();
-        gyre_spin_pause();
+        ran = gyre_patience_pause(&patience, turn);
     }
+    if (status == GYRE_OK)
+        gyre_patience_end(&patience, ran);
     return status;
 }
 
@@ -172,13 +185,13 @@ static gyre_status wait_by_strategy(const struct waiter *waiter)
     gyre_status status = GYRE_AGAIN;
     switch (waiter->queue->idle) {
     case GYRE_WAIT_SPIN:
-        return spin(waiter, UINT64_MAX, false);
+        return spin(waiter);
     case GYRE_WAIT_YIELD:
         return yield(waiter, UINT64_MAX);
     case GYRE_WAIT_PARK:
         break;
     default:
-        status = spin(waiter, waiter->queue->spin_turns, true);
+        status = spin_politely(waiter, waiter->queue->spin_turns);
         if (status == GYRE_AGAIN)
             status = yield(waiter, YIELDS);
     }

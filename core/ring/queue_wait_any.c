@@ -14,7 +14,7 @@
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 
-enum { YIELDS = 16, TURNS_PER_CLOCK = 64, TURNS_PER_YIELD = 128 };
+enum { YIELDS = 16, TURNS_PER_CLOCK = 64 };
 
 enum answer {
     ANSWER_READY,  /* a completion for a receiver */
@@ -54,18 +54,37 @@ static gyre_status look(const struct gyre_queue_group *group, bool *naps)
     return closed + lost == group->count ? GYRE_LOST : GYRE_AGAIN;
 }
 
-static gyre_status spin(const struct gyre_queue_group *group, uint64_t turns, uint64_t deadline_ns)
+static gyre_status spin(const struct gyre_queue_group *group, uint64_t deadline_ns)
 {
+    bool naps;
+    gyre_status status = look(group, &naps);
+    for (uint64_t turn = 1; status == GYRE_AGAIN; turn++) {
+        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= deadline_ns)
+            return GYRE_TIMEOUT;
+        gyre_spin_pause();
+        status = look(group, &naps);
+    }
+    return status;
+}
+
+/* Spins, and lets others run now and then, because a worker may be waiting for this very core. */
+static gyre_status spin_politely(const struct gyre_queue_group *group, uint64_t turns, uint64_t deadline_ns)
+{
+    static _Thread_local gyre_patience patience;
     gyre_status status = GYRE_AGAIN;
     bool naps;
-    for (uint64_t turn = 1; status == GYRE_AGAIN && turn <= turns; turn++) {
+    int ran = 0;
+    gyre_patience_begin(&patience);
+    for (uint64_t turn = 1; turn <= turns; turn++) {
         status = look(group, &naps);
-        if (status == GYRE_AGAIN && turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= deadline_ns)
-            status = GYRE_TIMEOUT;
-        if (turns != UINT64_MAX && turn % TURNS_PER_YIELD == 0)
-            sched_yield(); /* the worker may be waiting for this very core */
-        gyre_spin_pause();
+        if (status != GYRE_AGAIN)
+            break;
+        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= deadline_ns)
+            return GYRE_TIMEOUT;
+        ran = gyre_patience_pause(&patience, turn);
     }
+    if (status == GYRE_OK)
+        gyre_patience_end(&patience, ran);
     return status;
 }
 
@@ -138,13 +157,13 @@ static gyre_status wait_by_strategy(const struct gyre_queue_group *group, uint64
     gyre_status status = GYRE_AGAIN;
     switch (group->queues[0]->idle) {
     case GYRE_WAIT_SPIN:
-        return spin(group, UINT64_MAX, deadline_ns);
+        return spin(group, deadline_ns);
     case GYRE_WAIT_YIELD:
         return yield(group, UINT64_MAX, deadline_ns);
     case GYRE_WAIT_PARK:
         break;
     default:
-        status = spin(group, group->queues[0]->spin_turns, deadline_ns);
+        status = spin_politely(group, group->queues[0]->spin_turns, deadline_ns);
         if (status == GYRE_AGAIN)
             status = yield(group, YIELDS, deadline_ns);
     }

@@ -24,6 +24,7 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -48,6 +49,43 @@ static inline void gyre_spin_pause(void)
 #elif defined(__aarch64__)
     __asm__ __volatile__("yield");
 #endif
+}
+
+/**
+ * When a wait that spins lets others run, because whom it waits for may want this very processor: after so many looks, some
+ * microseconds, more than a round trip between two processors. Two threads that do share one would pay that on each way. So where
+ * wait after wait ends with the first look after others ran, the next ones let them run much sooner; one in GYRE_PATIENCE_PROBE
+ * keeps its patience all the same, and so notices when the two have come apart. One thread's; zeroed at first.
+ */
+typedef struct gyre_patience {
+    uint32_t waits, shared;
+    int hasty; /* the wait under way */
+} gyre_patience;
+
+enum { GYRE_PATIENCE_TURNS = 128, GYRE_PATIENCE_PROBE = 32, GYRE_HASTY_TURNS = 4, GYRE_HASTY_YIELDS = 4 };
+
+/** At the begin of a wait. */
+static inline void gyre_patience_begin(gyre_patience *patience)
+{
+    patience->hasty = patience->shared >= 2 && ++patience->waits % GYRE_PATIENCE_PROBE != 0;
+}
+
+/** After the look number `turn`, counted from 1, that found nothing. Returns 1 when others ran. */
+static inline int gyre_patience_pause(const gyre_patience *patience, uint64_t turn)
+{
+    const int soon =
+        patience->hasty && turn % GYRE_HASTY_TURNS == 0 && turn <= GYRE_HASTY_TURNS * GYRE_HASTY_YIELDS;
+    if (soon || turn % GYRE_PATIENCE_TURNS == 0)
+        return sched_yield() == 0;
+    gyre_spin_pause();
+    return 0;
+}
+
+/** After the look that found something. `ran`: what gyre_patience_pause said before it. */
+static inline void gyre_patience_end(gyre_patience *patience, int ran)
+{
+    if (!patience->hasty)
+        patience->shared = ran ? patience->shared + 1 : 0;
 }
 
 /**
