@@ -5,6 +5,7 @@
  */
 #include "opencl_device.h"
 #include "opencl_pocl.h"
+#include "opencl_text.h"
 #include "opencl_stage.h"
 #include "opencl_wait.h"
 

@@ -5,6 +5,7 @@
  */
 #include "opencl_platforms.h"
 #include "opencl_pocl.h"
+#include "opencl_text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -12,34 +13,6 @@
 #include <string.h>
 
 enum { PLATFORMS_MAX = 32 };
-
-static void tidy(char *text)
-{
-    size_t length = strlen(text), start = strspn(text, " ");
-    while (length > start && isspace((unsigned char)text[length - 1]))
-        text[--length] = '\0';
-    memmove(text, text + start, length - start + 1);
-}
-
-void opencl_platform_text(const struct opencl_loader *cl, cl_platform_id platform, cl_platform_info what,
-                          char *text, size_t size)
-{
-    char whole[1024] = "";
-    if (cl->clGetPlatformInfo(platform, what, sizeof whole - 1, whole, NULL) != CL_SUCCESS)
-        whole[0] = '\0';
-    tidy(whole);
-    snprintf(text, size, "%s", whole);
-}
-
-void opencl_device_text(const struct opencl_loader *cl, cl_device_id device, cl_device_info what, char *text,
-                        size_t size)
-{
-    char whole[1024] = "";
-    if (cl->clGetDeviceInfo(device, what, sizeof whole - 1, whole, NULL) != CL_SUCCESS)
-        whole[0] = '\0';
-    tidy(whole);
-    snprintf(text, size, "%s", whole);
-}
 
 /* '*' stands for any text, '?' for one character; letters match in either case. */
 static bool matches(const char *pattern, const char *name)

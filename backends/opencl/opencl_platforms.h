@@ -26,12 +26,6 @@ struct opencl_places {
 gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl, bool expendable,
                                const struct opencl_settings *settings, struct opencl_places *places);
 
-/** A text that a platform or a device tells of itself; "" when it does not. */
-void opencl_platform_text(const struct opencl_loader *cl, cl_platform_id platform, cl_platform_info what,
-                          char *text, size_t size);
-void opencl_device_text(const struct opencl_loader *cl, cl_device_id device, cl_device_info what, char *text,
-                        size_t size);
-
 /**
  * The .icd files that the loader dropped without a word, each with the reason, cut; "" when there are
  * none. Loads the libraries that they name: for the probe, which runs in a process of its own.

@@ -5,7 +5,7 @@
  * is not foreseen. No state but the environment.
  */
 #include "opencl_pocl.h"
-#include "opencl_platforms.h"
+#include "opencl_text.h"
 
 #include <pthread.h>
 #include <stdio.h>
