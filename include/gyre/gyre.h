@@ -522,7 +522,9 @@ typedef struct gyre_queue_stats {
     uint64_t rejected;       /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
     uint64_t dropped;        /* messages discarded by a policy, either end */
     uint64_t abandoned;      /* replies that came after their caller's deadline */
-    uint64_t high_water;     /* most messages ever between send and receive */
+    /* Most places of the ring ever taken at once. A message's is free again when it was received and all before it were:
+     * with callers of one message each it may exceed their number. */
+    uint64_t high_water;
     uint64_t send_waits, receive_waits; /* calls that had to wait */
     /* With the kernel's setting `timing`: messages with stamps, and their total time from the send to the
      * handler, in it, and from its end to the receiver. */
