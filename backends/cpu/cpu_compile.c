@@ -7,6 +7,8 @@
 #include "cpu_backend.h"
 #include "cpu_compiler.h"
 
+#include "gyre/lack.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -126,8 +128,11 @@ static gyre_status explain_failure(const gyre_device *device, const char *output
 {
     char sentence[600];
     cpu_first_error(output, sentence, sizeof sentence);
+    const int lack =
+        gyre_lack_in(sentence); /* what the compiler lacks, which has the limits of this process */
     if (sentence[0])
-        return device->host->error(GYRE_FAILED, "%s", sentence);
+        return device->host->error(gyre_lack_status(lack, GYRE_FAILED), "%s%s", sentence,
+                                   gyre_lack_remedy(lack));
     return device->host->error(GYRE_FAILED, "the C compiler '%s' failed with exit code %d and said nothing",
                                device->settings.compiler, exit_code);
 }
@@ -176,13 +181,15 @@ static gyre_status publish(const gyre_device *device, const gyre_compile_desc *d
             "the options of gcc (backend.cpu.compiler)",
             device->settings.compiler);
     if (desc->dependency_path && !cpu_dependencies_convert(files->rule, desc->dependency_path))
-        return device->host->error(GYRE_FAILED,
+        return device->host->error(gyre_lack_status(errno, GYRE_FAILED),
                                    "the C compiler's list of files '%s' cannot "
-                                   "be read or '%s' cannot be written: %s",
-                                   files->rule, desc->dependency_path, strerror(errno));
+                                   "be read or '%s' cannot be written: %s%s",
+                                   files->rule, desc->dependency_path, strerror(errno),
+                                   gyre_lack_remedy(errno));
     if (rename(files->object, desc->artifact_path) != 0)
-        return device->host->error(GYRE_FAILED, "the compiled kernel cannot be put at '%s': %s",
-                                   desc->artifact_path, strerror(errno));
+        return device->host->error(gyre_lack_status(errno, GYRE_FAILED),
+                                   "the compiled kernel cannot be put at '%s': %s", desc->artifact_path,
+                                   strerror(errno));
     return GYRE_OK;
 }
 

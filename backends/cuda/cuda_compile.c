@@ -10,6 +10,8 @@
 #include "../device/device_text.h"
 #include "cuda_source.h"
 
+#include "gyre/lack.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -335,8 +337,9 @@ static gyre_status write_artifact(const struct job *job)
         return GYRE_OK;
     const int error = errno;
     unlink(path);
-    return job->device->host->error(GYRE_FAILED, "the compiled kernel cannot be written to '%s': %s", final,
-                                    strerror(error));
+    return job->device->host->error(gyre_lack_status(error, GYRE_FAILED),
+                                    "the compiled kernel cannot be written to '%s': %s%s", final,
+                                    strerror(error), gyre_lack_remedy(error));
 }
 
 /* Dependencies first: once the artifact is there, everything is. */
@@ -346,8 +349,9 @@ static gyre_status publish(const struct job *job)
     if (desc->dependency_path &&
         !cuda_dependencies_write(job->files, job->unit, desc->unit_path, CUDA_ENTRY_HEADER,
                                  desc->include_directories, desc->dependency_path))
-        return job->device->host->error(GYRE_FAILED, "the list of files read cannot be written to '%s': %s",
-                                        desc->dependency_path, strerror(errno));
+        return job->device->host->error(gyre_lack_status(errno, GYRE_FAILED),
+                                        "the list of files read cannot be written to '%s': %s%s",
+                                        desc->dependency_path, strerror(errno), gyre_lack_remedy(errno));
     return write_artifact(job);
 }
 
@@ -356,8 +360,9 @@ static gyre_status run_job(struct job *job)
     gyre_status status = choose_architecture(job);
     job->unit = status == GYRE_OK ? device_text_read(job->desc->unit_path) : NULL;
     if (status == GYRE_OK && !job->unit)
-        status = job->device->host->error(GYRE_FAILED, "the unit '%s' cannot be read: %s",
-                                          job->desc->unit_path, strerror(errno));
+        status = job->device->host->error(gyre_lack_status(errno, GYRE_FAILED),
+                                          "the unit '%s' cannot be read: %s%s", job->desc->unit_path,
+                                          strerror(errno), gyre_lack_remedy(errno));
     if (status == GYRE_OK)
         status = make_cubin(job);
     if (status == GYRE_OK && job->forward)

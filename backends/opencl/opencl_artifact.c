@@ -2,6 +2,8 @@
 /* A head with the sizes of the parts, then the parts one after the other. No state. */
 #include "opencl_artifact.h"
 
+#include "gyre/lack.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -43,8 +45,9 @@ gyre_status opencl_artifact_write(const gyre_host *host, const char *path,
         return GYRE_OK;
     const int error = errno;
     unlink(new_path);
-    return host->error(GYRE_FAILED, "the compiled kernel cannot be written to '%s': %s", path,
-                       strerror(error));
+    return host->error(gyre_lack_status(error, GYRE_FAILED),
+                       "the compiled kernel cannot be written to '%s': %s%s", path, strerror(error),
+                       gyre_lack_remedy(error));
 }
 
 static bool ends_with_nul(const struct opencl_part *part)

@@ -8,6 +8,8 @@
 #include "opencl_source.h"
 #include "opencl_wait.h"
 
+#include "gyre/lack.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +95,10 @@ gyre_status opencl_build(gyre_device *device, const struct opencl_build_desc *de
     do
         code = build_and_listen(device, desc, sentence, sizeof sentence);
     while (code == CL_BUILD_PROGRAM_FAILURE && !sentence[0] && ++tries < SILENT_TRIES);
+    const int lack = gyre_lack_in(sentence);
     if (code == CL_BUILD_PROGRAM_FAILURE && sentence[0])
-        return device->host->error(GYRE_FAILED, "%s", sentence);
+        return device->host->error(gyre_lack_status(lack, GYRE_FAILED), "%s%s", sentence,
+                                   gyre_lack_remedy(lack));
     if (code == CL_BUILD_PROGRAM_FAILURE)
         return device->host->error(GYRE_FAILED,
                                    "the compiler of device '%s' failed %d times and said nothing",
@@ -118,8 +122,9 @@ static gyre_status build_source(struct job *job)
     text = job->source = opencl_source_flatten(desc->unit_path, entry_header, desc->include_directories,
                                                desc->dependency_path);
     if (!job->source)
-        return device->host->error(GYRE_FAILED, "the unit '%s' and its headers cannot be read: %s",
-                                   desc->unit_path, strerror(errno));
+        return device->host->error(gyre_lack_status(errno, GYRE_FAILED),
+                                   "the unit '%s' and its headers cannot be read: %s%s", desc->unit_path,
+                                   strerror(errno), gyre_lack_remedy(errno));
     job->program = device->cl->clCreateProgramWithSource(device->context, 1, &text, NULL, &code);
     gyre_status status = opencl_check(device, code, "clCreateProgramWithSource");
     if (status != GYRE_OK)

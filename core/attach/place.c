@@ -16,6 +16,7 @@
 #include "core/attach/meeting.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
+#include "gyre/lack.h"
 
 enum { BACKLOG = 64, KNOCK_MS = 1000 };
 
@@ -45,7 +46,8 @@ static gyre_status find_own(bool make, char *path, size_t size)
     } else {
         snprintf(folder, sizeof folder, "/tmp/gyre-%u", (unsigned)geteuid());
         if (make && mkdir(folder, S_IRWXU) != 0 && errno != EEXIST)
-            return gyre_error_set(GYRE_UNAVAILABLE, "cannot make %s: %s", folder, strerror(errno));
+            return gyre_error_set(gyre_lack_status(errno, GYRE_UNAVAILABLE), "cannot make %s: %s", folder,
+                                  strerror(errno));
         gyre_status status = check_folder(folder);
         if (status != GYRE_OK)
             return status;

@@ -6,7 +6,7 @@
  */
 #include "core/base/process.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "gyre/lack.h"
 #include "gyre/waiting.h"
 
 #include <errno.h>
@@ -50,7 +50,8 @@ static gyre_status open_stream(struct stream *stream, char *text, size_t size)
     if (size > 0)
         text[0] = '\0';
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return gyre_error_set(GYRE_EXHAUSTED, "no pipe for a child process: %s", strerror(errno));
+        return gyre_error_set(GYRE_EXHAUSTED, "no pipe for a child process: %s%s", strerror(errno),
+                              gyre_lack_remedy(errno));
     stream->read_end = ends[0];
     stream->write_end = ends[1];
     fcntl(stream->read_end, F_SETFL, O_NONBLOCK);
@@ -155,10 +156,8 @@ static gyre_status explain_spawn(const struct gyre_process_desc *desc, int code)
     if (code == ENOENT)
         return gyre_error_set(GYRE_NOT_FOUND, "there is no program '%s'%s", program,
                               strchr(program, '/') ? "" : " in PATH");
-    if (code == EAGAIN || code == ENOMEM || code == EMFILE || code == ENFILE)
-        return gyre_error_set(GYRE_EXHAUSTED, "cannot start '%s': %s%s", program, strerror(code),
-                              gyre_limit_remedy(code));
-    return gyre_error_set(GYRE_FAILED, "cannot start '%s': %s", program, strerror(code));
+    const gyre_status status = code == EAGAIN ? GYRE_EXHAUSTED : gyre_lack_status(code, GYRE_FAILED);
+    return gyre_error_set(status, "cannot start '%s': %s%s", program, strerror(code), gyre_lack_remedy(code));
 }
 
 /* How long poll may sleep: until the deadline, but only briefly where nothing tells of the child's end. */

@@ -2,18 +2,12 @@
 /* Starting threads, and the sentence where none is to be had. No state. */
 #include "core/base/thread.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/base/error.h"
 #include "gyre/thread.h"
-
-const char *gyre_limit_remedy(int error)
-{
-    return error == EMFILE ? "; raise the limit of open files (ulimit -n)" : gyre_thread_remedy(error);
-}
 
 gyre_status gyre_thread_need(pthread_t *thread, void *(*run)(void *argument), void *argument,
                              const char *purpose, ...)
@@ -27,5 +21,5 @@ gyre_status gyre_thread_need(pthread_t *thread, void *(*run)(void *argument), vo
     vsnprintf(what, sizeof what, purpose, args);
     va_end(args);
     return gyre_error_set(GYRE_EXHAUSTED, "no thread %s: %s%s", what, strerror(error),
-                          gyre_limit_remedy(error));
+                          gyre_lack_remedy(error));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of the core's own, and what the machine's limits of them are called. No state, any thread. */
+/* Threads of the core's own. No state, any thread. */
 #ifndef GYRE_CORE_BASE_THREAD_H
 #define GYRE_CORE_BASE_THREAD_H
 
@@ -13,8 +13,5 @@
  */
 gyre_status gyre_thread_need(pthread_t *thread, void *(*run)(void *argument), void *argument,
                              const char *purpose, ...) __attribute__((format(printf, 4, 5)));
-
-/** "; raise ..." of the limit that an error number (EAGAIN of a thread or a process, EMFILE) speaks of; "" of others. */
-const char *gyre_limit_remedy(int error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "core/cache/artifact.h"
 #include "core/base/error.h"
 #include "core/base/file_write.h"
+#include "gyre/lack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -86,15 +87,20 @@ static gyre_status map_file(const char *path, void **bytes, size_t *size)
     struct stat file;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
-        return gyre_error_set(errno == ENOENT ? GYRE_NOT_FOUND : GYRE_FAILED, "'%s' cannot be read: %s", path,
-                              strerror(errno));
+        return gyre_error_set(errno == ENOENT ? GYRE_NOT_FOUND : gyre_lack_status(errno, GYRE_FAILED),
+                              "'%s' cannot be read: %s%s", path, strerror(errno), gyre_lack_remedy(errno));
+    int error = 0;
     *bytes = MAP_FAILED;
     *size = 0;
     if (fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0) {
         *size = (size_t)file.st_size;
         *bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        error = *bytes == MAP_FAILED ? errno : 0;
     }
     close(descriptor);
+    if (error)
+        return gyre_error_set(gyre_lack_status(error, GYRE_FAILED), "'%s' cannot be read: %s%s", path,
+                              strerror(error), gyre_lack_remedy(error));
     if (*bytes == MAP_FAILED)
         return gyre_error_set(GYRE_INVALID, "'%s' is no compiled kernel: it is empty or no regular file",
                               path);
@@ -172,8 +178,8 @@ bool gyre_artifact_note(const struct gyre_artifact *artifact, const char *key, c
 
 static gyre_status write_error(const char *path)
 {
-    gyre_status status = errno == ENOSPC || errno == EDQUOT ? GYRE_EXHAUSTED : GYRE_FAILED;
-    return gyre_error_set(status, "'%s' cannot be written: %s", path, strerror(errno));
+    return gyre_error_set(gyre_lack_status(errno, GYRE_FAILED), "'%s' cannot be written: %s%s", path,
+                          strerror(errno), gyre_lack_remedy(errno));
 }
 
 static gyre_status write_all(int descriptor, const char *path, const unsigned char *bytes, size_t size)

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/cache/dependencies.h"
 #include "core/cache/entries.h"
+#include "gyre/lack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -189,7 +190,8 @@ bool gyre_cache_store(struct gyre_cache *cache, const struct gyre_cache_item *it
         if (mkdir(folder, 0700) == 0 || errno == EEXIST)
             status = gyre_artifact_write(path, item->image, item->image_size, note);
         else
-            status = gyre_error_set(GYRE_FAILED, "'%s' cannot be written: %s", folder, strerror(errno));
+            status = gyre_error_set(gyre_lack_status(errno, GYRE_FAILED), "'%s' cannot be written: %s%s",
+                                    folder, strerror(errno), gyre_lack_remedy(errno));
     }
     free(note);
     if (status != GYRE_OK) {

@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 
 #include "core/base/error.h"
+#include "gyre/lack.h"
 
 static bool is_dropin_name(const char *name)
 {
@@ -43,11 +44,13 @@ static gyre_status list_folder(struct gyre_settings *settings, const char *folde
     if (!stream && !named_by && (errno == ENOENT || errno == ENOTDIR))
         return GYRE_OK;
     if (!stream && named_by)
-        return gyre_error_set(GYRE_CONFIG, "%s: the drop-in folder %s cannot be read: %s", named_by, folder,
-                              strerror(errno));
+        return gyre_error_set(gyre_lack_status(errno, GYRE_CONFIG),
+                              "%s: the drop-in folder %s cannot be read: %s%s", named_by, folder,
+                              strerror(errno), gyre_lack_remedy(errno));
     if (!stream)
-        return gyre_error_set(GYRE_CONFIG, "the drop-in folder %s cannot be read: %s", folder,
-                              strerror(errno));
+        return gyre_error_set(gyre_lack_status(errno, GYRE_CONFIG),
+                              "the drop-in folder %s cannot be read: %s%s", folder, strerror(errno),
+                              gyre_lack_remedy(errno));
     gyre_status status = GYRE_OK;
     const struct dirent *entry;
     while (status == GYRE_OK && (entry = readdir(stream)))

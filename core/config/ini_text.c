@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/base/text.h"
+#include "gyre/lack.h"
 
 static bool is_null_device(const struct stat *info)
 {
@@ -37,7 +38,8 @@ static gyre_status cannot_read(const char *path)
 {
     if (errno == ENOENT || errno == ENOTDIR)
         return gyre_error_set(GYRE_NOT_FOUND, "%s: there is no such file", path);
-    return gyre_error_set(GYRE_CONFIG, "%s: cannot be read: %s", path, strerror(errno));
+    return gyre_error_set(gyre_lack_status(errno, GYRE_CONFIG), "%s: cannot be read: %s%s", path,
+                          strerror(errno), gyre_lack_remedy(errno));
 }
 
 static gyre_status read_open_file(const char *path, int descriptor, char **out, size_t *size)

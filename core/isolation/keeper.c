@@ -20,6 +20,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/thread.h"
+#include "gyre/lack.h"
 #include "gyre/waiting.h"
 
 #define CONNECT_NS UINT64_C(2000000000)
@@ -81,7 +82,8 @@ gyre_status gyre_worker_connect(int worker, int *socket)
     if (GYRE_FAULT_POINT(KEEPER_CONNECT) ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
         gyre_parcel_finish(&parcel);
-        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
+        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
+                              gyre_lack_remedy(errno));
     }
     gyre_parcel_begin(&parcel, GYRE_PARCEL_CONNECT, GYRE_OK);
     gyre_parcel_put_descriptor(&parcel, ends[1]);
@@ -296,7 +298,7 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     keeper->bell = status == GYRE_OK ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     if (status == GYRE_OK && keeper->bell < 0)
         status = gyre_error_set(GYRE_EXHAUSTED, "no descriptor to keep a worker process: %s%s",
-                                strerror(errno), gyre_limit_remedy(errno));
+                                strerror(errno), gyre_lack_remedy(errno));
     pthread_mutex_init(&keeper->lock, NULL);
     pthread_cond_init(&keeper->changed, NULL);
     if (status == GYRE_OK)

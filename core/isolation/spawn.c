@@ -21,6 +21,7 @@
 #include "core/base/fault.h"
 #include "core/base/places.h"
 #include "core/base/thread.h"
+#include "gyre/lack.h"
 
 static int set_attributes(posix_spawnattr_t *attributes)
 {
@@ -71,7 +72,7 @@ static gyre_status spawn(int socket, bool stands_by, pid_t *pid)
                               program);
     return gyre_error_set(rc == EAGAIN || rc == ENOMEM ? GYRE_EXHAUSTED : GYRE_FAILED,
                           "the worker program '%s' cannot be started: %s%s", program, strerror(rc),
-                          gyre_limit_remedy(rc));
+                          gyre_lack_remedy(rc));
 }
 
 gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
@@ -79,7 +80,8 @@ gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
     int ends[2];
     pid_t pid = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s", strerror(errno));
+        return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
+                              gyre_lack_remedy(errno));
     int fault = GYRE_FAULT_POINT(KEEPER_SPAWN);
     gyre_status status =
         fault ? gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault))

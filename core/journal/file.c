@@ -20,15 +20,15 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/base/file_write.h"
+#include "gyre/lack.h"
 
 enum { LOCK_NAP_NS = 5000000 };
 #define LOCK_NS UINT64_C(500000000)
 
 static gyre_status failed(const struct gyre_journal_file *file, const char *call)
 {
-    bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EMFILE || errno == ENFILE;
-    return gyre_error_set(full ? GYRE_EXHAUSTED : GYRE_FAILED, "the journal '%s': %s says: %s", file->path,
-                          call, strerror(errno));
+    return gyre_error_set(gyre_lack_status(errno, GYRE_FAILED), "the journal '%s': %s says: %s%s", file->path,
+                          call, strerror(errno), gyre_lack_remedy(errno));
 }
 
 static void close_descriptor(int *descriptor)

@@ -5,7 +5,7 @@
  */
 #include "core/loader/elf.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
+#include "gyre/lack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +35,8 @@ struct elf_file {
 /* What this process lacks says nothing of the file. */
 static gyre_status cannot_read(const struct elf_file *file, int error)
 {
-    const bool lacks = error == EMFILE || error == ENFILE || error == ENOMEM;
-    return gyre_error_set(lacks ? GYRE_EXHAUSTED : GYRE_UNAVAILABLE, "plugin '%s' cannot be read: %s%s",
-                          file->path, strerror(error), gyre_limit_remedy(error));
+    return gyre_error_set(gyre_lack_status(error, GYRE_UNAVAILABLE), "plugin '%s' cannot be read: %s%s",
+                          file->path, strerror(error), gyre_lack_remedy(error));
 }
 
 static bool read_at(const struct elf_file *file, uint64_t offset, void *bytes, uint64_t size)

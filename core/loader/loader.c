@@ -5,8 +5,8 @@
  */
 #include "core/loader/loader.h"
 #include "core/base/error.h"
-#include "core/base/thread.h"
 #include "core/loader/elf.h"
+#include "gyre/lack.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -189,7 +189,7 @@ gyre_status gyre_library_open(const char *path, void **out)
         lack ? GYRE_EXHAUSTED : GYRE_UNAVAILABLE, "cannot load '%s': %s%s", path, words,
         ends_with(words, unmapped)
             ? "; there is too little memory for it (ulimit -v), or it may not be run (noexec)"
-            : gyre_limit_remedy(lack));
+            : gyre_lack_remedy(lack));
 }
 
 gyre_status gyre_library_symbol(void *library, const char *name, void **out)

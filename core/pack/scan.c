@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "gyre/lack.h"
 
 enum { FILES_MAX = 64, FILE_SIZE_MAX = 4 << 20, TEXT_SIZE = 4096, NAME_SIZE = 128 };
 
@@ -187,7 +188,8 @@ static gyre_status read_file(const char *path, char **text)
     FILE *file = fopen(path, "re");
     *text = file ? malloc(FILE_SIZE_MAX + 1) : NULL;
     if (!*text) {
-        gyre_status status = gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", path, strerror(errno));
+        gyre_status status = gyre_error_set(gyre_lack_status(errno, GYRE_NOT_FOUND), "cannot read '%s': %s%s",
+                                            path, strerror(errno), gyre_lack_remedy(errno));
         if (file)
             fclose(file);
         return status;
@@ -233,7 +235,8 @@ gyre_status gyre_pack_scan(gyre_pack *wire, const char *path)
     char absolute[PATH_MAX];
     scan_state scanner = {.wire = wire};
     if (!realpath(path, absolute))
-        return gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", path, strerror(errno));
+        return gyre_error_set(gyre_lack_status(errno, GYRE_NOT_FOUND), "cannot read '%s': %s", path,
+                              strerror(errno));
     gyre_status status = scan_file(&scanner, absolute);
     for (size_t i = 0; i < scanner.file_count; i++)
         free(scanner.files[i]);

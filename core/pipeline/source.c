@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/pipeline/internal.h"
+#include "gyre/lack.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -63,7 +64,8 @@ static gyre_status split_name(const char *name, char path[PATH_MAX], char kernel
 
 static gyre_status cannot_read(const char *path)
 {
-    return gyre_error_set(GYRE_INVALID, "kernel file '%s' cannot be read: %s", path, strerror(errno));
+    return gyre_error_set(gyre_lack_status(errno, GYRE_INVALID), "kernel file '%s' cannot be read: %s%s",
+                          path, strerror(errno), gyre_lack_remedy(errno));
 }
 
 static gyre_status not_regular(const char *path, mode_t mode)
@@ -82,10 +84,10 @@ static gyre_status resolve(const char *typed, struct gyre_source *source)
         if (stat(typed, &file) == 0) /* a pipe that has no name, as of a shell's <(...) */
             return not_regular(typed, file.st_mode);
         const char *where = typed[0] == '/' || !getcwd(folder, sizeof folder) ? NULL : folder;
-        return gyre_error_set(code == ENOENT || code == ENOTDIR ? GYRE_NOT_FOUND : GYRE_INVALID,
-                              "kernel file '%s'%s%s%s cannot be opened: %s", typed,
-                              where ? " (seen from '" : "", where ? where : "", where ? "')" : "",
-                              strerror(code));
+        return gyre_error_set(
+            code == ENOENT || code == ENOTDIR ? GYRE_NOT_FOUND : gyre_lack_status(code, GYRE_INVALID),
+            "kernel file '%s'%s%s%s cannot be opened: %s", typed, where ? " (seen from '" : "",
+            where ? where : "", where ? "')" : "", strerror(code));
     }
     if (strchr(source->path, '\n'))
         return gyre_error_set(

@@ -2,6 +2,7 @@
 /* The temporary folder of one compile. Private to one run, so no locks. */
 #include "core/base/error.h"
 #include "core/pipeline/internal.h"
+#include "gyre/lack.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,13 +22,16 @@ gyre_status gyre_workspace_create(struct gyre_workspace *workspace)
 gyre_status gyre_workspace_write_unit(const struct gyre_workspace *workspace, const char *text)
 {
     FILE *file = fopen(workspace->unit, "we");
-    bool fine = file && fputs(text, file) >= 0;
-    if (file && fclose(file) != 0)
-        fine = false;
-    if (fine)
+    int error = file ? 0 : errno;
+    if (file && fputs(text, file) < 0)
+        error = errno;
+    if (file && fclose(file) != 0 && !error)
+        error = errno;
+    if (!error)
         return GYRE_OK;
-    return gyre_error_set(errno == ENOSPC ? GYRE_EXHAUSTED : GYRE_FAILED,
-                          "the generated unit '%s' cannot be written: %s", workspace->unit, strerror(errno));
+    return gyre_error_set(gyre_lack_status(error, GYRE_FAILED),
+                          "the generated unit '%s' cannot be written: %s%s", workspace->unit, strerror(error),
+                          gyre_lack_remedy(error));
 }
 
 void gyre_workspace_remove(struct gyre_workspace *workspace)

@@ -25,6 +25,7 @@ struct entry {
     pthread_mutex_t lock; /* while the verdict is made */
     struct gyre_verdict verdict;
     bool run_again; /* no remembered verdict counts */
+    bool passing;   /* its verdict is that nobody could look: the next who asks looks again */
 };
 
 struct gyre_registry {
@@ -84,34 +85,41 @@ static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
                                              manifest->parameter_count, &entry->verdict) ||
                               gyre_memory_recall(folder, manifest->library, manifest->parameters,
                                                  manifest->parameter_count, &entry->verdict));
-    if (!remembered &&
-        gyre_probe_run(manifest->library, manifest->parameters, manifest->parameter_count,
-                       gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "probe_timeout_ms"), &entry->verdict))
+    entry->passing =
+        !remembered &&
+        !gyre_probe_run(manifest->library, manifest->parameters, manifest->parameter_count,
+                        gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "probe_timeout_ms"), &entry->verdict);
+    if (!remembered && !entry->passing)
         gyre_memory_keep(folder, manifest->library, manifest->parameters, manifest->parameter_count,
                          &entry->verdict);
     publish(entry, remembered);
 }
 
-/* Makes the verdict when there is none yet. */
-static const struct gyre_candidate *judge(struct gyre_registry *registry, struct entry *entry)
+/* Makes the verdict when there is none yet. What is not good may be judged once more by then: it is read under the lock. */
+static gyre_status judge(struct gyre_registry *registry, struct entry *entry)
 {
     pthread_mutex_lock(&entry->lock);
-    if (!entry->candidate.judged) {
+    if (!entry->candidate.judged || entry->passing) {
         if (judge_outside(entry))
             publish(entry, false);
         else
             judge_plugin(registry, entry);
     }
+    const gyre_status status = entry->candidate.status;
     pthread_mutex_unlock(&entry->lock);
-    return &entry->candidate;
+    return status;
 }
 
 gyre_status gyre_registry_judge(struct gyre_registry *registry, size_t index)
 {
-    const struct gyre_candidate *candidate = judge(registry, &registry->entries[index]);
-    if (candidate->status != GYRE_OK)
-        return gyre_error_set(candidate->status, "%s", candidate->reason);
-    return GYRE_OK;
+    struct entry *entry = &registry->entries[index];
+    const gyre_status status = judge(registry, entry);
+    if (status == GYRE_OK)
+        return GYRE_OK;
+    pthread_mutex_lock(&entry->lock);
+    gyre_error_set(status, "%s", entry->candidate.reason);
+    pthread_mutex_unlock(&entry->lock);
+    return status;
 }
 
 void gyre_registry_forget(struct gyre_registry *registry, size_t index)
@@ -168,14 +176,19 @@ static gyre_status choose_named(struct gyre_registry *registry, const char *name
             entry = &registry->entries[i];
     if (!entry)
         return explain_unknown(registry, name);
-    const struct gyre_candidate *candidate = judge(registry, entry);
-    if (candidate->status != GYRE_OK) {
-        say(why, "%s was chosen by name, but cannot start: %s", name, candidate->reason);
-        return gyre_error_set(GYRE_UNAVAILABLE, "backend '%s' cannot start: %s", name, candidate->reason);
+    const struct gyre_candidate *candidate = &entry->candidate;
+    const gyre_status status = judge(registry, entry);
+    if (status == GYRE_OK) {
+        say(why, "%s was chosen by name", name);
+        *out = candidate;
+        return GYRE_OK;
     }
-    say(why, "%s was chosen by name", name);
-    *out = candidate;
-    return GYRE_OK;
+    pthread_mutex_lock(&entry->lock);
+    say(why, "%s was chosen by name, but cannot start: %s", name, candidate->reason);
+    const gyre_status told = gyre_error_set(status == GYRE_EXHAUSTED ? GYRE_EXHAUSTED : GYRE_UNAVAILABLE,
+                                            "backend '%s' cannot start: %s", name, candidate->reason);
+    pthread_mutex_unlock(&entry->lock);
+    return told;
 }
 
 static bool is_better(const struct gyre_candidate *a, const struct gyre_candidate *b)
@@ -195,10 +208,12 @@ static void tell_others(struct gyre_registry *registry, const struct gyre_candid
                         struct sentence *why)
 {
     for (size_t i = 0; i < registry->count; i++) {
-        const struct gyre_candidate *candidate = &registry->entries[i].candidate;
+        struct entry *entry = &registry->entries[i];
+        const struct gyre_candidate *candidate = &entry->candidate;
         const char *separator = why->length > 0 ? "; " : "";
         if (candidate == best)
             continue;
+        pthread_mutex_lock(&entry->lock);
         say(why, "%s", separator);
         if (candidate->origin[0] == '\0')
             say(why, "%s lies in the plugin folder, but no drop-in names it", candidate->name);
@@ -206,6 +221,7 @@ static void tell_others(struct gyre_registry *registry, const struct gyre_candid
             tell_failed(candidate, best != NULL, why);
         else
             say(why, "%s has priority %d, score %d", candidate->name, candidate->priority, candidate->score);
+        pthread_mutex_unlock(&entry->lock);
     }
 }
 
@@ -217,9 +233,8 @@ static gyre_status choose_best(struct gyre_registry *registry, const struct gyre
         struct entry *entry = &registry->entries[i];
         if (entry->candidate.origin[0] == '\0')
             continue;
-        const struct gyre_candidate *candidate = judge(registry, entry);
-        if (candidate->status == GYRE_OK && is_better(candidate, best))
-            best = candidate;
+        if (judge(registry, entry) == GYRE_OK && is_better(&entry->candidate, best))
+            best = &entry->candidate;
     }
     if (best)
         say(why, "%s: priority %d, score %d", best->name, best->priority, best->score);

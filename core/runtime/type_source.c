@@ -16,6 +16,7 @@
 #include "core/base/error.h"
 #include "core/base/file_write.h"
 #include "core/base/temporary.h"
+#include "gyre/lack.h"
 
 enum { NAMES_MAX = 256 };
 
@@ -67,17 +68,23 @@ static size_t write_kernels(FILE *in, FILE *out)
     return count;
 }
 
+static gyre_status cannot(const char *verb, const char *path, gyre_status status)
+{
+    return gyre_error_set(gyre_lack_status(errno, status), "cannot %s '%s': %s%s", verb, path,
+                          strerror(errno), gyre_lack_remedy(errno));
+}
+
 static gyre_status open_header(const char *header, char absolute[PATH_MAX], FILE **in)
 {
     struct stat about;
     *in = NULL;
     if (!realpath(header, absolute) || stat(absolute, &about) != 0)
-        return gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
+        return cannot("read", header, GYRE_NOT_FOUND);
     if (!S_ISREG(about.st_mode))
         return gyre_error_set(GYRE_INVALID, "'%s' is %s; expected a header that declares messages", header,
                               S_ISDIR(about.st_mode) ? "a folder" : "no regular file");
     *in = fopen(absolute, "re");
-    return *in ? GYRE_OK : gyre_error_set(GYRE_NOT_FOUND, "cannot read '%s': %s", header, strerror(errno));
+    return *in ? GYRE_OK : cannot("read", header, GYRE_NOT_FOUND);
 }
 
 static gyre_status write_file(const char *header, const char *path)
@@ -90,13 +97,13 @@ static gyre_status write_file(const char *header, const char *path)
     FILE *out = fopen(path, "we");
     if (!out) {
         fclose(in);
-        return gyre_error_set(GYRE_FAILED, "cannot write '%s': %s", path, strerror(errno));
+        return cannot("write", path, GYRE_FAILED);
     }
     fprintf(out, "#include <gyre/kernel.h>\n#include \"%s\"\n", absolute);
     size_t count = write_kernels(in, out);
     fclose(in);
     if (fclose(out) != 0)
-        return gyre_error_set(GYRE_FAILED, "cannot write '%s': %s", path, strerror(errno));
+        return cannot("write", path, GYRE_FAILED);
     return count ? GYRE_OK
                  : gyre_error_set(GYRE_INVALID,
                                   "'%s' declares no message: expected GYRE_MESSAGE(...) or "

@@ -7,10 +7,11 @@
 #ifndef GYRE_THREAD_H
 #define GYRE_THREAD_H
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+
+#include "gyre/lack.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,8 +40,7 @@ static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *att
 /** What people can do about an error of gyre_thread_start, to end a sentence with: "; raise ...", or "". */
 static inline const char *gyre_thread_remedy(int error)
 {
-    return error == EAGAIN ? "; raise the limit of processes and threads (ulimit -u, or the container's)"
-                           : "";
+    return gyre_lack_remedy(error);
 }
 
 #ifdef __cplusplus

@@ -69,6 +69,28 @@ done
 checks=$((checks + 1))
 ((rings_refused > 0)) || fail "expected a limit at which a ring finds no descriptor"
 
+# no descriptor is free, then one, then two
+few_free()
+{
+    code=0
+    TMPDIR="$folder/tmp" "$FEW" "$@" >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")"
+    err="$(<"$folder/err")"
+    called="few $*"
+    checks=$((checks + 1))
+    if ((code == 77)); then
+        echo "$out"
+    else
+        exits 0
+        prints '; raise the limit of open files (ulimit -n)'
+    fi
+}
+mkdir "$folder/tmp"
+for backend in cpu opencl; do
+    few_free "$backend" "$same"
+    few_free "$backend" "$same" "backend.$backend.isolation=process"
+done
+
 # a limit of file sizes, which ends other programs with a signal: the rings are files too
 limited -f 4 "$same" 1
 exits 1

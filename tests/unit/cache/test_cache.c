@@ -159,6 +159,25 @@ static void set_age(const char *path, time_t seconds)
     ck_assert_int_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }
 
+START_TEST(an_entry_that_cannot_be_opened_for_want_of_descriptors_stays)
+{
+    struct world world;
+    struct rlimit before;
+    char path[PATH_MAX];
+    set_up(&world, 1 << 20);
+    ck_assert(store(&world, "k", "image", 5, path));
+    const int free_one = dup(STDERR_FILENO); /* for the folder alone */
+    close(free_one);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit few = {(rlim_t)free_one + 1, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    const bool found = find(&world, "k");
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert(!found);
+    ck_assert(find(&world, "k"));
+}
+END_TEST
+
 START_TEST(what_was_used_longest_ago_leaves_first)
 {
     struct world world;
@@ -346,6 +365,7 @@ static TCase *cache_cases(void)
     tcase_add_test(tcase, a_header_that_was_only_touched_is_a_hit);
     tcase_add_test(tcase, a_header_that_changed_while_compiling_spoils_the_entry);
     tcase_add_test(tcase, a_damaged_entry_is_removed_and_rebuilt);
+    tcase_add_test(tcase, an_entry_that_cannot_be_opened_for_want_of_descriptors_stays);
     tcase_add_test(tcase, what_was_used_longest_ago_leaves_first);
     tcase_add_test(tcase, an_entry_larger_than_the_cache_stays_until_the_next);
     tcase_add_test(tcase, listing_tells_what_is_there_and_clearing_removes_it);
