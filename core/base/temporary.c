@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "gyre/lack.h"
 
 #define PREFIX "gyre-work-" /* not "gyre-": /tmp/gyre-UID holds sockets */
 enum { NAME_LENGTH = sizeof PREFIX - 1 + 6, NEW_SECONDS = 10, DESCRIPTORS_MAX = 8 };
@@ -31,22 +32,36 @@ static const char *named_parent(void)
     return named && named[0] == '/' ? named : NULL;
 }
 
+static gyre_status no_folder(const char *parent, int reason)
+{
+    return gyre_error_set(gyre_lack_status(reason, GYRE_FAILED),
+                          "no temporary folder can be made in '%s' (%s)%s%s", parent, strerror(reason),
+                          gyre_lack_remedy(reason), reason == EMFILE ? "" : ": TMPDIR may name another");
+}
+
+/* The descriptor is also what the folder is emptied by when no other can be had. */
 gyre_status gyre_temporary_make(struct gyre_temporary *temporary, const char *parent)
 {
+    int reason = 0;
     if (named_parent())
         parent = named_parent();
     int length = snprintf(temporary->path, sizeof temporary->path, "%s/" PREFIX "XXXXXX", parent);
-    bool fits = length > 0 && (size_t)length < sizeof temporary->path;
-    if (!fits || !mkdtemp(temporary->path)) {
-        int reason = fits ? errno : ENAMETOOLONG;
-        temporary->path[0] = '\0';
-        return gyre_error_set(reason == ENOSPC ? GYRE_EXHAUSTED : GYRE_FAILED,
-                              "no temporary folder can be made in '%s' (%s): TMPDIR may name another", parent,
-                              strerror(reason));
+    if (length <= 0 || (size_t)length >= sizeof temporary->path)
+        reason = ENAMETOOLONG;
+    else if (!mkdtemp(temporary->path))
+        reason = errno;
+    if (!reason) {
+        temporary->lock = open(temporary->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        reason = temporary->lock < 0 ? errno : 0;
+        if (reason)
+            rmdir(temporary->path);
     }
-    temporary->lock = open(temporary->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (temporary->lock >= 0) /* a file system without locks: then nobody can take it for a left one either */
-        flock(temporary->lock, LOCK_EX | LOCK_NB);
+    if (reason) {
+        temporary->path[0] = '\0';
+        return no_folder(parent, reason);
+    }
+    flock(temporary->lock,
+          LOCK_EX | LOCK_NB); /* a file system without locks: nobody takes it for a left one either */
     return GYRE_OK;
 }
 
@@ -61,12 +76,26 @@ int gyre_temporary_delete(const char *path)
     return nftw(path, remove_one, DESCRIPTORS_MAX, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
+/* The files of the open folder, without another descriptor. */
+static void empty(DIR *files)
+{
+    const struct dirent *entry;
+    while ((entry = readdir(files)))
+        unlinkat(dirfd(files), entry->d_name, 0);
+}
+
 void gyre_temporary_remove(struct gyre_temporary *temporary)
 {
     if (!temporary->path[0])
         return;
-    gyre_temporary_delete(temporary->path);
-    if (temporary->lock >= 0)
+    DIR *files = fdopendir(temporary->lock);
+    if (files)
+        empty(files);
+    if (rmdir(temporary->path) != 0) /* there are folders in it, or there was no memory */
+        gyre_temporary_delete(temporary->path);
+    if (files)
+        closedir(files);
+    else
         close(temporary->lock);
     temporary->path[0] = '\0';
 }

@@ -16,10 +16,11 @@ struct gyre_temporary {
     int lock;
 };
 
-/** Makes a folder in TMPDIR, when that is an absolute path, else in `parent`. EXHAUSTED when the disk is full,
- * FAILED otherwise. */
+/** Makes a folder in TMPDIR, when that is an absolute path, else in `parent`. EXHAUSTED when the disk is full or there is
+ * no descriptor, FAILED otherwise. */
 gyre_status gyre_temporary_make(struct gyre_temporary *temporary, const char *parent);
-/** Removes it with all that it holds. One that was never made (all zero) may be given. */
+/** Removes it with all that it holds, for files without a free descriptor. One that was never made (all zero) may be
+ * given. */
 void gyre_temporary_remove(struct gyre_temporary *temporary);
 
 /** Removes any folder with all that it holds; -1 with errno when it cannot. */

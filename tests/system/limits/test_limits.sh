@@ -84,6 +84,8 @@ few_free()
         exits 0
         prints '; raise the limit of open files (ulimit -n)'
     fi
+    checks=$((checks + 1))
+    [[ -z "$(ls -A "$folder/tmp")" ]] || fail "expected no folder of a compile: $(ls "$folder/tmp")"
 }
 mkdir "$folder/tmp"
 for backend in cpu opencl; do
