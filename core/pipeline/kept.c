@@ -26,6 +26,12 @@ static struct gyre_cache_part text_part(const char *text)
     return (struct gyre_cache_part){text, strlen(text)};
 }
 
+/* The path that a kept kernel is known by. */
+static const char *known_as(const struct gyre_run *run)
+{
+    return run->desc->written_for ? run->desc->written_for : run->source.path;
+}
+
 static void make_key(struct gyre_run *run)
 {
     const struct gyre_dispatch *device = run->desc->device;
@@ -37,7 +43,7 @@ static void make_key(struct gyre_run *run)
                                             text_part(info->compiler),
                                             text_part(run->headers),
                                             text_part(run->options),
-                                            text_part(run->source.path),
+                                            text_part(known_as(run)),
                                             text_part(run->checked ? "checked" : "unchecked"),
                                             {run->source.text, run->source.size}};
     gyre_cache_key(parts, sizeof parts / sizeof parts[0], run->key);
@@ -65,7 +71,7 @@ static char *make_note(struct gyre_run *run)
             "backend %s\narchitecture %s\ncompiler %s\nabi %d\ngyre %s\nsource %s\nchecked %s\n"
             "options %s\n",
             gyre_dispatch_backend(run->desc->device), info->architecture, info->compiler, GYRE_ABI_MAJOR,
-            producer, run->source.path, run->checked ? "yes" : "no", options_noted(run));
+            producer, known_as(run), run->checked ? "yes" : "no", options_noted(run));
     if (fclose(note) == 0)
         return text;
     free(text);

@@ -61,7 +61,9 @@ struct gyre_pipeline_desc {
     const struct gyre_config
         *config;                  /* NULL: no cache, check where there is a checker, a minute to compile */
     struct gyre_dispatch *device; /* the build keeps a reference */
-    const char *source;  /* "FILE.gyre.c", "FILE.gyre.c:KERNEL", or a file that `gyre compile -o` wrote */
+    const char *source; /* "FILE.gyre.c", "FILE.gyre.c:KERNEL", or a file that `gyre compile -o` wrote */
+    /* absolute path of the file that `source` was written for, under which it is kept and listed; NULL: its own */
+    const char *written_for;
     const char *options; /* further compiler options, of this kernel; NULL: none */
     const char *output;  /* where to put an artifact that runs without a compiler; NULL: nowhere */
     /* asked before `output` is written, with `context`: false leaves it as it is; NULL: it is written */

@@ -87,9 +87,8 @@ static gyre_status open_header(const char *header, char absolute[PATH_MAX], FILE
     return *in ? GYRE_OK : cannot("read", header, GYRE_NOT_FOUND);
 }
 
-static gyre_status write_file(const char *header, const char *path)
+static gyre_status write_file(const char *header, const char *path, char absolute[PATH_MAX])
 {
-    char absolute[PATH_MAX];
     FILE *in;
     gyre_status status = open_header(header, absolute, &in);
     if (status != GYRE_OK)
@@ -111,11 +110,12 @@ static gyre_status write_file(const char *header, const char *path)
                                   header);
 }
 
-static gyre_status write_around(const char *header, const char *path)
+/* Into the file `path`; `absolute` is the header's own path then. */
+static gyre_status write_around(const char *header, const char *path, char absolute[PATH_MAX])
 {
     struct gyre_file_hush hush;
     gyre_file_hush_begin(&hush);
-    gyre_status status = write_file(header, path);
+    gyre_status status = write_file(header, path, absolute);
     gyre_file_hush_end(&hush);
     return status;
 }
@@ -134,15 +134,19 @@ static gyre_status take_kernel(const gyre_kernel_record *record, gyre_type_taker
     return status;
 }
 
+/* `header`: the absolute path of the one that the source was written around, by which the cache knows it; or NULL. */
 static gyre_status compile(gyre_runtime *runtime, struct gyre_dispatch *device, const char *source,
-                           gyre_type_taker take, void *context)
+                           const char *header, gyre_type_taker take, void *context)
 {
     struct gyre_pipeline_report *report = calloc(1, sizeof *report);
     struct gyre_build *build = NULL;
     if (!report)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to read the types of '%s'", source);
-    const struct gyre_pipeline_desc desc = {
-        .config = runtime->config, .device = device, .source = source, .report = report};
+    const struct gyre_pipeline_desc desc = {.config = runtime->config,
+                                            .device = device,
+                                            .source = source,
+                                            .written_for = header,
+                                            .report = report};
     gyre_status status = gyre_pipeline_run(&desc, &build);
     if (report->messages[0])
         gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s", report->messages);
@@ -180,14 +184,14 @@ static gyre_status compile_header(gyre_runtime *runtime, struct gyre_dispatch *d
                                   gyre_type_taker take, void *context)
 {
     struct gyre_temporary folder = {.path = ""};
-    char path[PATH_MAX];
+    char path[PATH_MAX], absolute[PATH_MAX];
     gyre_status status = gyre_temporary_make(&folder, "/tmp");
     if (status != GYRE_OK)
         return status;
     snprintf(path, sizeof path, "%s/types.gyre.c", folder.path);
-    status = write_around(header, path);
+    status = write_around(header, path, absolute);
     if (status == GYRE_OK)
-        status = compile(runtime, device, path, take, context);
+        status = compile(runtime, device, path, absolute, take, context);
     if (status != GYRE_OK)
         status = tell_header(status, header, path);
     gyre_temporary_remove(&folder);
@@ -202,5 +206,5 @@ gyre_status gyre_type_source_read(gyre_runtime *runtime, const char *backend, co
     if (status != GYRE_OK)
         return status;
     return is_header(file) ? compile_header(runtime, device, file, take, context)
-                           : compile(runtime, device, file, take, context);
+                           : compile(runtime, device, file, NULL, take, context);
 }

@@ -31,6 +31,23 @@ run call --backend cpu --set queue.wired.wire=memorypack tests/conformance/kerne
 exits 1
 prints '"33221100554477668899aabbccddeeff2a01443322116655887799aabbccddeeff0000008040"'
 prints '{"failed":{"code":2,"text":"the input ends within it"}}'
+# a header is compiled once, and kept under its own name until it changes
+cp $kernels/desk.h "$folder/kept.h"
+kept()
+{
+    XDG_CACHE_HOME="$folder/kept" run "$@" "$folder/kept.h"
+    exits 0
+    XDG_CACHE_HOME="$folder/kept" run cache list
+    prints "$folder/kept.h"
+}
+kept messages --backend cpu
+kept messages --backend cpu
+checks=$((checks + 1))
+[[ "$(grep -c "kept.h" <<<"$out")" == 1 && "$out" != *gyre-work-* ]] || fail "expected one entry, of the header"
+printf '#define GREETING(FIELD) FIELD(u32, word)\nGYRE_MESSAGE(greeting, GREETING)\n' >>"$folder/kept.h"
+XDG_CACHE_HOME="$folder/kept" run messages --backend cpu "$folder/kept.h"
+exits 0
+prints 'greeting: 4 bytes'
 printf '#define A 1\n' >"$folder/empty.h"
 run messages --backend cpu "$folder/empty.h"
 refuses 1 "'$folder/empty.h' declares no message: expected GYRE_MESSAGE(...) or GYRE_MESSAGE_TAIL(...) at the start of a line"
