@@ -101,6 +101,26 @@ if [[ -n "$at" ]]; then
     ((code != 0)) || fail "a damaged file is refused by its checksum"
 fi
 
+# a fault in the handler is told, also where it ran over the end of its thread's own stack; there Linux itself finds nothing
+# of what it keeps for the thread (rseq), unless glibc is told to leave that out
+cat >"$folder/over.gyre.c" <<'END'
+#include <gyre/kernel.h>
+GYRE_KERNEL(over, u32, u32)
+{
+    i32 here[8];
+    for (u32 i = 0; i < *request; i++)
+        here[i] = (i32)i;
+    *reply = (u32)here[*request - 1];
+    return GYRE_REPLY;
+}
+END
+for size in 3000 100000; do
+    GLIBC_TUNABLES=glibc.pthread.rseq=0 run call --backend opencl "$folder/over.gyre.c" "$size"
+    grep -qa __asan_init "$GYRE" || ((code != 139)) || says "gyre: a fault ended the program, most likely in the handler"
+done
+run call --backend opencl --set backend.opencl.isolation=process "$folder/over.gyre.c" 100000
+((code == 0)) || says "the worker process"
+
 # what the device measured
 run call --backend opencl --set backend.opencl.profile=yes --set gyre.log_level=info "$scale" '{"value":1,"factor":2}'
 says "1 epochs of 1.0 messages on average; the device took"
