@@ -71,7 +71,8 @@ static void judge_library(struct report *report, const char *file, const char *n
 {
     char shown[256], reason[384];
     void *library = NULL;
-    if (report->host->library_open(name, &library) == GYRE_OK) {
+    const gyre_status status = report->host->library_open(name, &library);
+    if (status == GYRE_OK) {
         if (!is_platform(report->host, library))
             add(report, file, "its library is no OpenCL platform");
         return;
@@ -79,6 +80,9 @@ static void judge_library(struct report *report, const char *file, const char *n
     show(name, shown, sizeof shown);
     if (strchr(name, '/') && access(name, F_OK) != 0)
         snprintf(reason, sizeof reason, "there is no file '%s'", shown);
+    else if (status == GYRE_EXHAUSTED)
+        snprintf(reason, sizeof reason, "'%s' does not load: there is too little memory for it (ulimit -v)",
+                 shown);
     else
         snprintf(reason, sizeof reason, "'%s' does not load; `ldd` tells what it lacks", shown);
     add(report, file, reason);

@@ -7,10 +7,13 @@
 #include "opencl_pocl.h"
 #include "opencl_text.h"
 
+#include "gyre/lack.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { PLATFORMS_MAX = 32 };
 
@@ -113,16 +116,33 @@ static void tell_devices(const struct opencl_loader *cl, char *text, size_t size
     }
 }
 
+/* In the probe's process the files of the platforms are looked at once more. */
+static gyre_status refuse_no_platform(const gyre_host *host, bool expendable)
+{
+    char dropped[512] = "";
+    struct rlimit limit;
+    if (expendable)
+        opencl_dropped_platforms(host, dropped, sizeof dropped);
+    if (gyre_lack_addresses_limited() && getrlimit(RLIMIT_AS, &limit) == 0)
+        return host->error(
+            GYRE_EXHAUSTED,
+            "the OpenCL loader works and finds no platform, and this process may have no more than %llu "
+            "KiB of addresses, which a platform takes many of: raise that limit (ulimit -v)%s%s",
+            (unsigned long long)(limit.rlim_cur / 1024), dropped[0] ? "; " : "", dropped);
+    return host->error(
+        GYRE_UNAVAILABLE,
+        "the OpenCL loader works and finds no platform; install one (Debian, Ubuntu: apt install "
+        "pocl-opencl-icd)%s%s%s%s",
+        dropped[0] ? ", or mend one of those that " : "; none is named by ", opencl_vendors_path(),
+        dropped[0] ? " names; " : "", dropped);
+}
+
 /* There is no device at all. */
-static gyre_status refuse_nothing(const gyre_host *host, uint32_t platform_count)
+static gyre_status refuse_nothing(const gyre_host *host, uint32_t platform_count, bool expendable)
 {
     const char *chosen = getenv("POCL_DEVICES");
     if (platform_count == 0)
-        return host->error(
-            GYRE_UNAVAILABLE,
-            "the OpenCL loader works and finds no platform; install one (Debian, Ubuntu: apt install "
-            "pocl-opencl-icd); of the files in %s, `gyre backends --why opencl` tells why they were dropped",
-            opencl_vendors_path());
+        return refuse_no_platform(host, expendable);
     return host->error(
         GYRE_UNAVAILABLE,
         "the OpenCL loader works and finds %u platform%s without a device; see `clinfo -l`. PoCL "
@@ -131,12 +151,12 @@ static gyre_status refuse_nothing(const gyre_host *host, uint32_t platform_count
         chosen ? "'" : "");
 }
 
-static gyre_status refuse_none(const gyre_host *host, const struct opencl_loader *cl,
+static gyre_status refuse_none(const gyre_host *host, const struct opencl_loader *cl, bool expendable,
                                const struct opencl_settings *settings, const struct opencl_places *places)
 {
     char there[512] = "", index[16] = "all";
     if (places->device_count == 0)
-        return refuse_nothing(host, places->platform_count);
+        return refuse_nothing(host, places->platform_count, expendable);
     if (settings->index >= 0)
         snprintf(index, sizeof index, "%d", settings->index);
     tell_devices(cl, there, sizeof there);
@@ -165,5 +185,5 @@ gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader
         places->matching[0] = places->matching[index < OPENCL_DEVICES_MAX ? index : 0];
         places->matching_count = index < places->matching_count ? 1 : 0;
     }
-    return places->matching_count > 0 ? GYRE_OK : refuse_none(host, cl, settings, places);
+    return places->matching_count > 0 ? GYRE_OK : refuse_none(host, cl, expendable, settings, places);
 }

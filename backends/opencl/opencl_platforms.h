@@ -20,7 +20,8 @@ struct opencl_places {
 };
 
 /**
- * UNAVAILABLE when there is no platform or no device at all, or none that the settings name; and, unless this process
+ * UNAVAILABLE when there is no platform or no device at all, or none that the settings name; EXHAUSTED when there is no
+ * platform where addresses are limited; and, unless this process
  * may end (`expendable`), when a platform would end it.
  */
 gyre_status opencl_places_find(const gyre_host *host, const struct opencl_loader *cl, bool expendable,

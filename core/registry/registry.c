@@ -11,6 +11,7 @@
 #include "core/registry/held.h"
 #include "core/registry/memory.h"
 #include "core/registry/probe.h"
+#include "gyre/lack.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -89,7 +90,8 @@ static void judge_plugin(struct gyre_registry *registry, struct entry *entry)
         !remembered &&
         !gyre_probe_run(manifest->library, manifest->parameters, manifest->parameter_count,
                         gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "probe_timeout_ms"), &entry->verdict);
-    if (!remembered && !entry->passing)
+    const bool own_limit = entry->verdict.status == GYRE_EXHAUSTED && gyre_lack_addresses_limited();
+    if (!remembered && !entry->passing && !own_limit) /* other processes may have other limits */
         gyre_memory_keep(folder, manifest->library, manifest->parameters, manifest->parameter_count,
                          &entry->verdict);
     publish(entry, remembered);

@@ -70,7 +70,11 @@ run call --backend opencl --set backend.opencl.platform=nobody "$scale" '{}'
 says "is meant by backend.opencl platform = nobody"
 OCL_ICD_VENDORS="$folder/none" run call --backend opencl "$scale" '{}'
 says "finds no platform; install one"
-says "of the files in $folder/none, \`gyre backends --why opencl\` tells why they were dropped"
+says "or mend one of those that $folder/none names; dropped by the OpenCL loader: $folder/none: it cannot be read"
+mkdir "$folder/empty"
+OCL_ICD_VENDORS="$folder/empty" run backends --why opencl
+prints "install one (Debian, Ubuntu: apt install pocl-opencl-icd); none is named by $folder/empty"
+[[ "$out" != *'backends --why'* ]] || fail "expected no sentence that sends to itself"
 POCL_DEVICES=bogus run call --backend opencl --set 'backend.opencl.platform=Portable*' "$scale" '{}'
 [[ "$err" == *"without a device; see"*"POCL_DEVICES ('bogus') names none"* || "$err" == *"is meant by"* ]] ||
     fail "expected that POCL_DEVICES is named"

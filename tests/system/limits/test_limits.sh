@@ -51,6 +51,24 @@ for kib in 100000 60000 40000 30000 25000 20000; do
     ((code == 0)) || [[ "$err" == *": "* ]] || fail "expected a sentence"
 done
 
+# where addresses are limited, a platform that is installed and cannot be mapped is not called missing
+run call --backend opencl "$same" 1 </dev/null
+if ((code == 0)); then
+    for kib in 60000 100000; do
+        code=0
+        (ulimit -v "$kib" && exec "$GYRE" backends --again --why opencl) >"$folder/out" 2>"$folder/err" || code=$?
+        out="$(<"$folder/out")"
+        err="$(<"$folder/err")"
+        called="ulimit -v $kib; gyre backends --again --why opencl"
+        checks=$((checks + 1))
+        ((code < 126)) || fail "expected a sentence, not the end by a signal"
+        prints "(ulimit -v)"
+        [[ "$out" != *"install one"* ]] || fail "expected no call to install what is there"
+    done
+    run backends --why opencl # the limit was that process's
+    prints "can start"
+fi
+
 # a limit of descriptors; below the first few not even the libraries load (127)
 for count in 4 6 8 10 12; do
     limited -n "$count" --set gyre.remember_probes=false "$same" 1

@@ -6,6 +6,7 @@
 #include "unit/unit.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 START_TEST(error_text_reads_outermost_first)
 {
@@ -79,6 +80,34 @@ static void *tell_mask(void *argument)
     return argument;
 }
 
+START_TEST(a_lack_of_threads_names_the_limit_of_addresses_where_there_is_one)
+{
+    struct rlimit before;
+    ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+    const struct rlimit some = {(rlim_t)1 << 46, before.rlim_max}, none = {before.rlim_max, before.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
+    if (before.rlim_max == RLIM_INFINITY)
+        ck_assert_str_eq(gyre_thread_remedy(EAGAIN),
+                         "; raise the limit of processes and threads (ulimit -u, or the container's)");
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &some), 0);
+    const char *remedy = gyre_thread_remedy(EAGAIN);
+    ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+    ck_assert_str_eq(remedy,
+                     "; raise the limit of memory (ulimit -v), or that of processes and threads (ulimit -u, "
+                     "or the container's)");
+}
+END_TEST
+
+START_TEST(what_a_process_lacks_is_told_from_what_is_wrong)
+{
+    ck_assert_int_eq(gyre_lack_status(EMFILE, GYRE_INVALID), GYRE_EXHAUSTED);
+    ck_assert_int_eq(gyre_lack_status(ENOSPC, GYRE_FAILED), GYRE_EXHAUSTED);
+    ck_assert_int_eq(gyre_lack_status(EACCES, GYRE_INVALID), GYRE_INVALID);
+    ck_assert_int_eq(gyre_lack_in("/usr/bin/ld: cannot find -lc: Too many open files"), EMFILE);
+    ck_assert_int_eq(gyre_lack_in("k.gyre.c:3: unknown type"), 0);
+}
+END_TEST
+
 START_TEST(threads_leave_the_programs_signals_and_take_their_own)
 {
     pthread_t thread;
@@ -106,6 +135,8 @@ int main(void)
     tcase_add_test(tcase, error_that_is_held_stays);
     tcase_add_test(tcase, nearest_name_finds_typos_and_refuses_strangers);
     tcase_add_test(tcase, status_words_cover_every_status);
+    tcase_add_test(tcase, a_lack_of_threads_names_the_limit_of_addresses_where_there_is_one);
+    tcase_add_test(tcase, what_a_process_lacks_is_told_from_what_is_wrong);
     tcase_add_test(tcase, threads_leave_the_programs_signals_and_take_their_own);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
