@@ -9,6 +9,7 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,6 +22,7 @@
 
 #include "core/attach/meeting.h"
 #include "core/base/error.h"
+#include "core/base/file_write.h"
 #include "core/base/places.h"
 #include "core/base/process.h"
 #include "core/base/temporary.h"
@@ -29,6 +31,7 @@
 #include "core/isolation/keeper.h"
 #include "core/pipeline/pipeline.h"
 #include "core/runtime/tools.h"
+#include "gyre/lack.h"
 #include "gyre/waiting.h"
 
 /* of gyre-check: how long it may take to start, and its code for a wrong call */
@@ -198,6 +201,29 @@ static void look_at_key(doctor_report *report, const char *folder)
         closedir(files);
 }
 
+/* Writes and removes a file as large as a small kernel. 0, or the error that keeps kernels from being put there. */
+static int try_to_keep(const char *folder)
+{
+    static const char nothing[65536];
+    char path[PATH_MAX];
+    int error = 0;
+    snprintf(path, sizeof path, "%s/doctor.%ld.tmp", folder, (long)getpid());
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return errno;
+    for (size_t done = 0; done < sizeof nothing && !error;) {
+        const ssize_t wrote = gyre_file_write(file, nothing + done, sizeof nothing - done);
+        if (wrote > 0)
+            done += (size_t)wrote;
+        else if (wrote == 0 || errno != EINTR)
+            error = wrote == 0 ? ENOSPC : errno;
+    }
+    if (close(file) != 0 && !error)
+        error = errno;
+    unlink(path);
+    return error;
+}
+
 static void look_at_entries(doctor_report *report, const struct gyre_cache *cache)
 {
     struct gyre_cache_entry *entries = NULL;
@@ -216,10 +242,14 @@ static void look_at_entries(doctor_report *report, const struct gyre_cache *cach
     doctor_find(report, DOCTOR_OK, "cache", "%zu compiled kernel%s, %llu of at most %llu bytes, in %s", count,
                 gyre_text_plural(count), (unsigned long long)total, (unsigned long long)cache->size_max,
                 cache->folder);
-    if (access(cache->folder, W_OK) != 0)
-        doctor_find(report, DOCTOR_NOTE, "cache",
-                    "%s: %s; kernels that are not in it are compiled at every start", cache->folder,
-                    strerror(errno));
+    const int error = try_to_keep(cache->folder);
+    if (error)
+        doctor_find(
+            report, DOCTOR_NOTE, "cache",
+            "%s: %s; kernels that are not in it are compiled at every start: %s, or name another folder in "
+            "gyre.cache_dir",
+            cache->folder, strerror(error),
+            gyre_lack_status(error, GYRE_OK) == GYRE_EXHAUSTED ? "make room there" : "make it writable");
     free(entries);
 }
 

@@ -34,7 +34,7 @@ typedef struct doctor_report {
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime);
 /** Descriptors and locked memory that a process may have. */
 void doctor_look_at_limits(doctor_report *report);
-/** Damaged entries, and files of writers that died. */
+/** Whether it can be written; damaged entries, and files of writers that died. */
 void doctor_look_at_cache(doctor_report *report, const gyre_runtime *runtime);
 /** Folders of compiles whose process died. */
 void doctor_look_at_temporary(doctor_report *report);

@@ -154,7 +154,9 @@ END
     says "compiled kernels are not kept: '$tiny/kernels/"
     says "cannot be written: Read-only file system"
     GYRE=unshare run -rm sh "$folder/read_only" "$tiny" "$program" doctor --backend cpu --set "gyre.cache_dir=$tiny"
-    prints "$tiny/kernels: Read-only file system; kernels that are not in it are compiled at every start"
+    prints "$tiny/kernels: Read-only file system; kernels that are not in it are compiled at every start: make it writable"
+    GYRE=unshare run -rm sh "$folder/on_tiny" "$tiny" "$program" doctor --backend cpu --set "gyre.cache_dir=$tiny"
+    prints "$tiny/kernels: No space left on device; kernels that are not in it are compiled at every start: make room there"
     GYRE=unshare run -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$program" call --backend cpu "$same" 1 </dev/null
     exits 0
     prints 1
