@@ -212,6 +212,14 @@ static const char *check_sum(const char *text)
     return strncmp(text, expected, strlen(expected)) == 0 ? rest : NULL;
 }
 
+/* One that would last for longer was made before the clock was set back. */
+static bool holds_still(const struct gyre_verdict *verdict)
+{
+    const int64_t now = time(NULL);
+    return verdict->expires == 0 ||
+           (verdict->expires > now && verdict->expires <= now + GYRE_VERDICT_BRIEFLY_S);
+}
+
 bool gyre_memory_recall(const char *folder, const char *library, const gyre_parameter *parameters,
                         size_t parameter_count, struct gyre_verdict *verdict)
 {
@@ -225,7 +233,7 @@ bool gyre_memory_recall(const char *folder, const char *library, const gyre_para
              identity(library, parameters, parameter_count, verdict));
     if (strncmp(rest, expected, strlen(expected)) != 0)
         return false;
-    return verdict->expires == 0 || verdict->expires > (int64_t)time(NULL);
+    return holds_still(verdict);
 }
 
 void gyre_memory_keep(const char *folder, const char *library, const gyre_parameter *parameters,

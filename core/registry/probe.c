@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WORDS_SIZE = 1024, BRIEFLY_S = 600 };
+enum { WORDS_SIZE = 1024 };
 
 /* The helper's arguments: its path, the plugin, then key, value, origin of each parameter. */
 static const char **make_arguments(const char *helper, const char *library, const gyre_parameter *parameters,
@@ -49,7 +49,7 @@ static const char *last_words(char *text)
 /* The machine may just have been busy, or short of something. */
 static void remember_briefly(struct gyre_verdict *verdict)
 {
-    verdict->expires = (int64_t)time(NULL) + BRIEFLY_S;
+    verdict->expires = (int64_t)time(NULL) + GYRE_VERDICT_BRIEFLY_S;
 }
 
 /* A "no" that the next moment may make a "yes", with nothing that a verdict depends on having changed. */

@@ -12,7 +12,10 @@
 
 #include "gyre/status.h"
 
-enum { GYRE_VERDICT_TEXT_MAX = 8192 };
+enum {
+    GYRE_VERDICT_TEXT_MAX = 8192,
+    GYRE_VERDICT_BRIEFLY_S = 600, /* how long a verdict is remembered whose cause may pass */
+};
 
 /** Numbers are all int64_t so that one table describes the text form. */
 struct gyre_verdict {

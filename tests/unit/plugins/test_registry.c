@@ -291,9 +291,13 @@ START_TEST(verdict_whose_cause_may_pass_expires)
     gyre_memory_keep(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &verdict);
     ck_assert(gyre_memory_recall(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &recalled));
     ck_assert_int_eq(recalled.expires, verdict.expires);
-    verdict.expires = (int64_t)time(NULL) - 1; /* later */
-    gyre_memory_keep(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &verdict);
-    ck_assert(!gyre_memory_recall(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &recalled));
+    const int64_t others[] = {-1, 86400}; /* later; and when the clock was set back a day */
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        verdict.expires = (int64_t)time(NULL) + others[i];
+        gyre_memory_keep(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &verdict);
+        ck_assert(
+            !gyre_memory_recall(fixture.folder, GYRE_TEST_PLUGINS "moody.so", parameters, 2, &recalled));
+    }
     ck_assert(gyre_probe_run(GYRE_TEST_PLUGINS "moody.so", parameters, 2, UINT64_C(20000000000), &verdict));
     ck_assert_msg(verdict.status == GYRE_OK && verdict.expires == 0, "%s", verdict.reason);
 }
