@@ -24,11 +24,14 @@ struct gyre_durable {
     gyre_recovered recovered;
     enum gyre_durable_sync sync;
     uint64_t sync_ns, size_max;
+    uint64_t begun_size; /* of the file when it began anew */
 
     pthread_mutex_t lock;
     pthread_t thread;
     bool runs;
-    bool failing;        /* the last write did not work, and that was told */
+    bool failing;        /* the last write did not work */
+    bool told;           /* that it did not, or that the file could not begin anew */
+    bool stuck;          /* it was to begin anew, and could not */
     uint64_t synced_ns;  /* when */
     uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
 };

@@ -2,7 +2,8 @@
 /*
  * Writing a queue's journal: its thread gathers whatever came while it wrote the last group, and lets it be
  * durable together. A disk that refuses is tried again and again; nothing is lost meanwhile, because senders
- * come no further than the journal lets them. Locks: durable.h.
+ * come no further than the journal lets them. What room is left is not filled by a file that should begin anew: the
+ * new one has to fit beside it. Locks: durable.h.
  */
 #include "core/runtime/durable.h"
 
@@ -28,14 +29,16 @@ static const struct gyre_store *store_of(const gyre_kernel *kernel)
 
 static void note(struct gyre_durable *durable, gyre_status status)
 {
-    if (status != GYRE_OK && !durable->failing)
+    const bool well = status == GYRE_OK && !durable->stuck;
+    if (status != GYRE_OK && !durable->told)
         gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_ERROR,
                          "queue '%s' waits for its journal, which cannot be written: %s",
                          durable->queue->name, gyre_error_text());
-    if (status == GYRE_OK && durable->failing)
+    if (well && durable->told)
         gyre_runtime_log(durable->kernel->runtime, GYRE_LOG_WARNING,
                          "the journal of queue '%s' is written again", durable->queue->name);
     durable->failing = status != GYRE_OK;
+    durable->told = !well;
 }
 
 /* What was written may leave the ring, and is durable when the settings say so. */
@@ -66,16 +69,42 @@ static bool needs_new_file(const struct gyre_durable *durable)
     return durable->journal.doubtful || durable->journal.size > durable->size_max;
 }
 
+static gyre_status renew(struct gyre_durable *durable)
+{
+    gyre_status status = gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel));
+    durable->stuck = status != GYRE_OK;
+    if (status == GYRE_OK)
+        durable->begun_size = durable->journal.size;
+    return status;
+}
+
 static gyre_status renew_if_needed(struct gyre_durable *durable)
 {
-    return needs_new_file(durable)
-               ? gyre_journal_renew(&durable->journal, durable->queue, store_of(durable->kernel))
-               : GYRE_OK;
+    return needs_new_file(durable) ? renew(durable) : GYRE_OK;
+}
+
+/* Grown far beyond what it may be, because it could not begin anew. Whoever made room meant it for that. */
+static bool is_overgrown(const struct gyre_durable *durable)
+{
+    return durable->stuck && durable->journal.size > durable->begun_size + 2 * durable->size_max;
+}
+
+static gyre_status wait_for_room(const struct gyre_durable *durable)
+{
+    gyre_checkpoints_want(durable->kernel); /* it begins anew with one */
+    return gyre_error_set(
+        GYRE_EXHAUSTED,
+        "the journal '%s' has %llu bytes, journal_size is %llu, and there is no room beside it "
+        "for the new one that replaces it",
+        durable->file.path, (unsigned long long)durable->journal.size, (unsigned long long)durable->size_max);
 }
 
 /* *more: it is worth looking again at once. */
 static gyre_status gather(struct gyre_durable *durable, bool *more)
 {
+    *more = false;
+    if (durable->queue->log->keeps && is_overgrown(durable))
+        return wait_for_room(durable);
     gyre_status status = gyre_journal_gather(&durable->journal, durable->queue, more);
     if (!durable->queue->log->keeps) /* else checkpoints see to it */
         status = status == GYRE_OK ? renew_if_needed(durable) : status;
@@ -166,7 +195,7 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
     if (!durable)
         return GYRE_OK;
     pthread_mutex_lock(&durable->lock);
-    gyre_status status = gyre_journal_renew(&durable->journal, queue, store_of(durable->kernel));
+    gyre_status status = renew(durable);
     if (status == GYRE_OK)
         status = publish(durable);
     if (status == GYRE_OK)
@@ -193,7 +222,7 @@ void gyre_durable_checkpoint(gyre_kernel *kernel)
         return;
     pthread_mutex_lock(&durable->lock);
     gyre_status status = needs_new_file(durable)
-                             ? gyre_journal_renew(&durable->journal, queue, store_of(kernel))
+                             ? renew(durable)
                              : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
     if (status == GYRE_OK)
         status = publish(durable);

@@ -558,6 +558,47 @@ static void nothing_is_lost_when_the_disk_is_full(void)
     live(last_life, 0);
 }
 
+/* A disk with some room, but not for a new file: the old one may not take it all. */
+static void no_room_beside(void)
+{
+    char path[128];
+    struct stat now;
+    const struct chosen_fault no_new_file = {GYRE_FAULT_JOURNAL_RENEW, GYRE_FAULT_FAIL, ENOSPC};
+    gyre_runtime *runtime = open_durable(false, extra);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    journal_path("fragile_actor", path, sizeof path);
+    arm_fault(&no_new_file, 1, UINT64_MAX / 2);
+    uint64_t sent = 0, received = 0;
+    crash_request request = {.number = number_of(0)};
+    while (sent < 50000 && gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(300)) == GYRE_OK) {
+        request.number = number_of(++sent);
+        receive_right(queue, received++);
+    }
+    require(sent < 50000 && strstr(gyre_error_text(), "waits for its journal"));
+    require(stat(path, &now) == 0 && now.st_size < 4 * 65536);
+    require(log_lines_with("cannot be written") == 1 && log_lines_with("is written again") == 0);
+    disarm_faults();
+    for (uint64_t i = 0; i < 500; i++) {
+        send_right(queue, sent++, CRASH_NOT);
+        receive_right(queue, received++);
+    }
+    must(gyre_await(queue, sent - 1, GYRE_DURABLE, soon()));
+    require(stat(path, &now) == 0 && now.st_size < 2 * 65536);
+    ledger->sent = ledger->durable = ledger->received = sent;
+    kill(getpid(), SIGKILL);
+}
+
+static void a_journal_that_cannot_begin_anew_leaves_room_for_that(void)
+{
+    static const char *const settings[] = {"kernel.default.checkpoint_ms=3", "queue.default.fsync=never",
+                                           "queue.default.journal_size=65536", NULL};
+    need_fault_board();
+    extra = settings;
+    live(no_room_beside, 60000000);
+    require(ledger->durable > 500);
+    live(last_life, 0);
+}
+
 static void removed_file(void)
 {
     enum { EACH = 100 };
@@ -690,6 +731,8 @@ static const named_case cases[] = {
     {"a_journal_without_a_whole_checkpoint_is_refused", a_journal_without_a_whole_checkpoint_is_refused},
     {"a_journal_that_cannot_be_read_is_not_replaced", a_journal_that_cannot_be_read_is_not_replaced},
     {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
+    {"a_journal_that_cannot_begin_anew_leaves_room_for_that",
+     a_journal_that_cannot_begin_anew_leaves_room_for_that},
     {"a_journal_that_was_removed_is_written_anew", a_journal_that_was_removed_is_written_anew},
     {"who_waits_for_the_journal_waits_for_no_timer", who_waits_for_the_journal_waits_for_no_timer},
     {"what_cannot_be_kept_is_refused", what_cannot_be_kept_is_refused},
