@@ -234,9 +234,16 @@ void gyre_durable_checkpoint(gyre_kernel *kernel)
 static void finish(struct gyre_durable *durable)
 {
     bool more = true;
+    gyre_status status = GYRE_OK;
     durable->sync_ns = 0;
-    while (more && gather(durable, &more) == GYRE_OK)
-        ;
+    while (more && status == GYRE_OK)
+        status = gather(durable, &more);
+    if (status != GYRE_OK)
+        gyre_runtime_log(
+            durable->kernel->runtime, GYRE_LOG_ERROR,
+            "queue '%s' ends with a journal, '%s', that could not be written to its end: requests that "
+            "were not durable are not in it, and replies that were taken last may be offered again",
+            durable->queue->name, durable->file.path);
 }
 
 void gyre_durable_end(struct gyre_durable *durable)

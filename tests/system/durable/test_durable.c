@@ -558,6 +558,32 @@ static void nothing_is_lost_when_the_disk_is_full(void)
     live(last_life, 0);
 }
 
+static void end_on_a_full_disk(void)
+{
+    const struct chosen_fault full = {GYRE_FAULT_JOURNAL_WRITE, GYRE_FAULT_FAIL, ENOSPC};
+    gyre_runtime *runtime = open_durable(false, NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    send_right(queue, 0, CRASH_NOT);
+    receive_right(queue, 0);
+    must(gyre_await(queue, 0, GYRE_DURABLE, soon()));
+    arm_fault(&full, 1, UINT64_MAX / 2);
+    send_right(queue, 1, CRASH_NOT);
+    receive_right(queue, 1);
+    gyre_close(runtime);
+    require(log_lines_with("could not be written to its end: requests that were not durable are not in it") ==
+            1);
+    disarm_faults();
+    ledger->durable = ledger->received = ledger->sent = 1;
+}
+
+/* What was accepted and is nowhere is told. */
+static void a_journal_that_ends_on_a_full_disk_says_so(void)
+{
+    need_fault_board();
+    live(end_on_a_full_disk, 0);
+    live(last_life, 0);
+}
+
 /* A disk with some room, but not for a new file: the old one may not take it all. */
 static void no_room_beside(void)
 {
@@ -731,6 +757,7 @@ static const named_case cases[] = {
     {"a_journal_without_a_whole_checkpoint_is_refused", a_journal_without_a_whole_checkpoint_is_refused},
     {"a_journal_that_cannot_be_read_is_not_replaced", a_journal_that_cannot_be_read_is_not_replaced},
     {"nothing_is_lost_when_the_disk_is_full", nothing_is_lost_when_the_disk_is_full},
+    {"a_journal_that_ends_on_a_full_disk_says_so", a_journal_that_ends_on_a_full_disk_says_so},
     {"a_journal_that_cannot_begin_anew_leaves_room_for_that",
      a_journal_that_cannot_begin_anew_leaves_room_for_that},
     {"a_journal_that_was_removed_is_written_anew", a_journal_that_was_removed_is_written_anew},
