@@ -194,11 +194,18 @@ static ssize_t write_some(const struct gyre_journal_file *file, const void *from
     return wrote;
 }
 
+static bool is_shorter(const struct gyre_journal_file *file)
+{
+    struct stat now;
+    return fstat(file->file, &now) == 0 && (uint64_t)now.st_size < file->size;
+}
+
 static gyre_status file_append(void *context, const void *bytes, size_t size)
 {
     struct gyre_journal_file *file = context;
     const unsigned char *from = bytes;
     size_t done = 0;
+    file->cut = file->cut || is_shorter(file);
     while (done < size) {
         ssize_t wrote = write_some(file, from + done, size - done, (off_t)(file->size + done));
         if (wrote < 0 && errno == EINTR)
@@ -215,22 +222,35 @@ static gyre_status file_append(void *context, const void *bytes, size_t size)
     return GYRE_OK;
 }
 
-/* What is written to a file that nobody will find again is not durable. */
-static gyre_status check_name(const struct gyre_journal_file *file)
+/* Its name leads elsewhere, or nowhere; where it cannot be looked up, nothing is known of it. */
+static bool is_elsewhere(const struct gyre_journal_file *file, const struct stat *now)
+{
+    struct stat named;
+    if (stat(file->path, &named) != 0)
+        return errno == ENOENT;
+    return named.st_dev != now->st_dev || named.st_ino != now->st_ino;
+}
+
+/* What is written to a file that the next run does not find, or finds cut, is not durable. */
+static gyre_status check_place(const struct gyre_journal_file *file)
 {
     struct stat now;
     if (fstat(file->file, &now) != 0)
         return failed(file, "fstat");
-    if (now.st_nlink > 0)
+    const bool there = !is_elsewhere(file, &now);
+    if (there && !file->cut)
         return GYRE_OK;
-    return gyre_error_set(GYRE_FAILED, "the journal '%s' was removed while it is in use; it is written anew",
-                          file->path);
+    return gyre_error_set(GYRE_FAILED, "the journal '%s' was %s while it is in use; it is written anew",
+                          file->path,
+                          now.st_nlink == 0 ? "removed"
+                          : there           ? "cut off"
+                                            : "moved or replaced");
 }
 
 static gyre_status file_sync(void *context)
 {
     struct gyre_journal_file *file = context;
-    gyre_status status = check_name(file);
+    gyre_status status = check_place(file);
     if (status != GYRE_OK)
         return status;
     if (GYRE_FAULT_POINT(JOURNAL_SYNC) || (file->renamed && fsync(file->folder) != 0))
@@ -278,6 +298,7 @@ static gyre_status file_end_anew(void *context, bool keep)
     }
     close_descriptor(&file->old);
     file->renamed = true;
+    file->cut = false;
     return GYRE_OK;
 }
 

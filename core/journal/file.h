@@ -13,6 +13,7 @@ struct gyre_journal_file {
     uint64_t size, old_size;
     bool synced;  /* whether replacing waits for the disk */
     bool renamed; /* ... and the folder was not synced since */
+    bool cut;     /* somebody else made it shorter, and what was written since stands behind a hole */
 };
 
 /**

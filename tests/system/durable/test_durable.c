@@ -625,7 +625,32 @@ static void a_journal_that_cannot_begin_anew_leaves_room_for_that(void)
     live(last_life, 0);
 }
 
-static void removed_file(void)
+static void cut_off(const char *path)
+{
+    require(truncate(path, 100) == 0);
+}
+
+static void remove_it(const char *path)
+{
+    require(unlink(path) == 0);
+}
+
+static void move_away(const char *path)
+{
+    char other[160];
+    snprintf(other, sizeof other, "%s.moved", path);
+    require(rename(path, other) == 0);
+}
+
+/* By somebody who knows nothing of journals, while they are in use. */
+static const struct {
+    void (*harm)(const char *path);
+    const char *words;
+} harms[] = {{remove_it, "was removed while it is in use"},
+             {move_away, "was moved or replaced while it is in use"},
+             {cut_off, "was cut off while it is in use"}};
+
+static void harmed_file(void)
 {
     enum { EACH = 100 };
     char path[128];
@@ -635,22 +660,26 @@ static void removed_file(void)
         if (i == EACH) {
             must(gyre_await(queue, i - 1, GYRE_DURABLE, soon()));
             journal_path("fragile_actor", path, sizeof path);
-            require(unlink(path) == 0);
+            harms[ledger->seed].harm(path);
         }
         send_right(queue, i, CRASH_NOT);
         receive_right(queue, i);
     }
     must(gyre_await(queue, 2 * EACH - 1, GYRE_DURABLE, soon()));
-    require(access(path, F_OK) == 0 && log_lines_with("was removed while it is in use") == 1);
+    require(access(path, F_OK) == 0 && log_lines_with(harms[ledger->seed].words) == 1);
     ledger->sent = ledger->durable = ledger->received = 2 * EACH;
     kill(getpid(), SIGKILL);
 }
 
 static void a_journal_that_was_removed_is_written_anew(void)
 {
-    live(removed_file, 60000000);
-    require(ledger->durable > 0);
-    live(last_life, 0);
+    for (uint64_t i = 0; i < sizeof harms / sizeof harms[0]; i++) {
+        begin_lives();
+        ledger->seed = i;
+        live(harmed_file, 60000000);
+        require(ledger->durable > 0);
+        live(last_life, 0);
+    }
 }
 
 /* ---- waiting for the journal ---- */
