@@ -1,11 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program `gyre`. Everything is in the library beside it, so that tests reach it. */
+/*
+ * The program `gyre`. Everything is in the library beside it, so that tests reach it. Under a small limit of the
+ * stack, which nothing can tell before it is too late, a thread with a usual one does the work.
+ */
+#include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
 
 #include "cli/cli.h"
 
+enum { STACK_NEEDED = 1 << 20, STACK_USUAL = 8 << 20 };
+
+struct command_line {
+    char **arguments;
+    size_t count;
+    int code;
+};
+
+static bool stack_is_small(void)
+{
+    struct rlimit stack;
+    return getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < STACK_NEEDED;
+}
+
+static void *run(void *argument)
+{
+    struct command_line *line = argument;
+    line->code = cli_main(line->arguments, line->count);
+    return NULL;
+}
+
+/* Threads that a plugin's libraries start get a usual stack as well, and signals are the command's, which may wait for
+ * them. False: nothing ran. */
+static bool run_beside(struct command_line *line)
+{
+    pthread_t thread;
+    pthread_attr_t usual;
+    sigset_t all;
+    pthread_attr_init(&usual);
+    bool ran = pthread_attr_setstacksize(&usual, STACK_USUAL) == 0 &&
+               pthread_setattr_default_np(&usual) == 0 && pthread_create(&thread, &usual, run, line) == 0;
+    pthread_attr_destroy(&usual);
+    sigfillset(&all);
+    if (ran)
+        pthread_sigmask(SIG_BLOCK, &all, NULL);
+    return ran && pthread_join(thread, NULL) == 0;
+}
+
 int main(int argc, char **argv)
 {
+    struct command_line line = {.arguments = argv + (argc > 0), .count = argc > 0 ? (size_t)argc - 1 : 0};
     signal(SIGXFSZ, SIG_IGN); /* a write beyond a limit of file sizes fails with a sentence instead */
-    return cli_main(argv + (argc > 0), argc > 0 ? (size_t)argc - 1 : 0);
+    if (!stack_is_small() || !run_beside(&line))
+        run(&line);
+    return line.code;
 }

@@ -111,6 +111,34 @@ for backend in cpu opencl; do
     few_free "$backend" "$same" "backend.$backend.isolation=process"
 done
 
+# a limit of the stack: messages of 64 KiB and tables of findings lie on it
+small_stack()
+{
+    code=0
+    (ulimit -s 64 && exec "$GYRE" "$@") </dev/null >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")"
+    err="$(<"$folder/err")"
+    called="ulimit -s 64; gyre $*"
+}
+small_stack call --backend cpu "$kept" 1
+exits 0
+prints 1
+small_stack doctor
+prints "headers "
+run bench --backend cpu --case call/48 --seconds 0.01 # compiles, which needs more
+small_stack bench --backend cpu --case call/48 --seconds 0.05
+exits 0
+: >"$folder/serving"
+(ulimit -s 64 && exec "$GYRE" serve --backend cpu --socket "$folder/small" "$kept") >"$folder/serving" 2>/dev/null &
+while kill -0 $! 2>/dev/null && [[ ! -s "$folder/serving" ]]; do
+    sleep 0.05
+done
+kill $!
+code=0
+wait $! || code=$?
+called="ulimit -s 64; gyre serve, then SIGTERM"
+exits 0
+
 # a limit of file sizes, which ends other programs with a signal: the rings are files too
 limited -f 4 "$same" 1
 exits 1
