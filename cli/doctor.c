@@ -312,7 +312,8 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
     if (status == GYRE_OK) {
         doctor_find(report, DOCTOR_OK, "server", "one serves at %s", path);
     } else if (S_ISSOCK(about.st_mode) && about.st_uid == geteuid() && gyre_place_is_dead(path)) {
-        tell_left(report, report->clean && unlink(path) == 0, "server", path, "nobody listens any more");
+        tell_left(report, report->clean && gyre_place_remove_dead(path), "server", path,
+                  "nobody listens any more");
     } else {
         doctor_find(report, DOCTOR_NOTE, "server", "%s", gyre_error_text());
     }

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where servers and clients meet: a Unix socket in the file system, whose mode says who may come. No locks.
- * Must not trust a folder below /tmp that is not this user's own.
+ * Where servers and clients meet: a Unix socket in the file system, whose mode says who may come. Lock: flock on the
+ * folder, while a server takes or leaves its place there. Must not trust a folder below /tmp that is not this user's own.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
@@ -18,7 +22,7 @@
 #include "core/base/error.h"
 #include "gyre/lack.h"
 
-enum { BACKLOG = 64, KNOCK_MS = 1000 };
+enum { BACKLOG = 64, KNOCK_MS = 1000, LOCK_MS = 1500, LOCK_NAP_NS = 2000000 };
 
 #define LONGEST_NS UINT64_C(1000000000) /* of one wait */
 
@@ -139,6 +143,28 @@ bool gyre_place_is_dead(const char *path)
     return knock(path) == ECONNREFUSED;
 }
 
+/*
+ * Between seeing that a server is dead and listening in its place nobody else may do the same: one would remove the
+ * socket of the other. -1 where there is no such lock, or somebody holds it for long: then it is as without.
+ */
+static int lock_folder(const char *path)
+{
+    char copy[GYRE_PLACE_MAX];
+    snprintf(copy, sizeof copy, "%s", path);
+    const int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const uint64_t until = gyre_in_ms(LOCK_MS);
+    while (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+           gyre_clock_ns() < until)
+        nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
+    return folder;
+}
+
+static void unlock_folder(int folder)
+{
+    if (folder >= 0)
+        close(folder);
+}
+
 /* A socket that nobody listens on any more was left by a server that died. */
 static gyre_status remove_dead(const char *path)
 {
@@ -178,6 +204,7 @@ static gyre_status name_socket(int listener, const char *path, uint32_t mode)
 
 gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
 {
+    const int folder = lock_folder(path);
     *out = -1;
     gyre_status status = remove_dead(path);
     if (status == GYRE_OK)
@@ -188,5 +215,21 @@ gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
         close(*out);
         *out = -1;
     }
+    unlock_folder(folder);
     return status;
+}
+
+bool gyre_place_remove_dead(const char *path)
+{
+    const int folder = lock_folder(path);
+    const bool removed = gyre_place_is_dead(path) && unlink(path) == 0;
+    unlock_folder(folder);
+    return removed;
+}
+
+void gyre_place_leave(const char *path, int listener)
+{
+    shutdown(listener, SHUT_RDWR); /* a forked child may have a copy */
+    close(listener);
+    gyre_place_remove_dead(path);
 }

@@ -118,8 +118,7 @@ static void end_server(struct gyre_server *server)
     ssize_t written = write(server->over, &one, sizeof one);
     (void)written; /* an empty eventfd takes it */
     pthread_join(server->door, NULL);
-    close(server->listener);
-    unlink(server->path);
+    gyre_place_leave(server->path, server->listener);
     pthread_mutex_lock(&server->lock);
     while (server->inside)
         pthread_cond_wait(&server->left, &server->lock);
@@ -170,10 +169,8 @@ static gyre_status open_door(struct gyre_server *server, const gyre_serve_desc *
     if (status != GYRE_OK)
         return status;
     status = gyre_thread_need(&server->door, watch_door, server, "for the server at %s", server->path);
-    if (status != GYRE_OK) {
-        close(server->listener);
-        unlink(server->path);
-    }
+    if (status != GYRE_OK)
+        gyre_place_leave(server->path, server->listener);
     return status;
 }
 

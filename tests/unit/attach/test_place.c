@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places where servers listen: one server each, and whoever leaves takes nobody else's socket along. */
+#include "tests/unit/unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/attach/meeting.h"
+#include "gyre/waiting.h"
+
+enum { SERVERS = 4, ROUNDS = 100 };
+
+static char place[GYRE_PLACE_MAX];
+static pthread_barrier_t start;
+
+static void name_place(void)
+{
+    snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
+}
+
+static void remove_place(void)
+{
+    unlink(place);
+}
+
+static bool somebody_serves(void)
+{
+    int client = -1;
+    ck_assert_int_eq(gyre_place_socket(&client), GYRE_OK);
+    const gyre_status status = gyre_place_connect(place, gyre_in_ms(1000), client);
+    close(client);
+    return status == GYRE_OK;
+}
+
+/* ---- one server ---- */
+
+static void *serve(void *listener)
+{
+    pthread_barrier_wait(&start);
+    gyre_place_listen(place, 0600, listener);
+    return NULL;
+}
+
+START_TEST(of_many_that_replace_a_dead_server_one_serves)
+{
+    pthread_barrier_init(&start, NULL, SERVERS);
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t threads[SERVERS];
+        int listeners[SERVERS], listening = 0, dead = -1;
+        ck_assert_int_eq(gyre_place_listen(place, 0600, &dead), GYRE_OK);
+        close(dead);
+        for (int i = 0; i < SERVERS; i++)
+            ck_assert_int_eq(pthread_create(&threads[i], NULL, serve, &listeners[i]), 0);
+        for (int i = 0; i < SERVERS; i++) {
+            pthread_join(threads[i], NULL);
+            listening += listeners[i] >= 0;
+        }
+        ck_assert_msg(listening == 1, "round %d: %d servers", round, listening);
+        ck_assert(somebody_serves());
+        for (int i = 0; i < SERVERS; i++)
+            if (listeners[i] >= 0)
+                gyre_place_leave(place, listeners[i]);
+    }
+    pthread_barrier_destroy(&start);
+}
+END_TEST
+
+/* ---- leaving ---- */
+
+START_TEST(who_leaves_removes_the_socket)
+{
+    int listener = -1;
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &listener), GYRE_OK);
+    ck_assert(somebody_serves());
+    gyre_place_leave(place, listener);
+    ck_assert_int_ne(access(place, F_OK), 0);
+}
+END_TEST
+
+/* A program that serves may have forked. */
+START_TEST(a_copy_of_the_listener_keeps_no_socket)
+{
+    int listener = -1;
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &listener), GYRE_OK);
+    const int copy = dup(listener);
+    gyre_place_leave(place, listener);
+    ck_assert_int_ne(access(place, F_OK), 0);
+    close(copy);
+}
+END_TEST
+
+START_TEST(who_leaves_leaves_the_socket_of_another)
+{
+    int first = -1, second = -1;
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &first), GYRE_OK);
+    ck_assert_int_eq(unlink(place), 0); /* somebody cleaned up */
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &second), GYRE_OK);
+    gyre_place_leave(place, first);
+    ck_assert(somebody_serves());
+    gyre_place_leave(place, second);
+    ck_assert_int_ne(access(place, F_OK), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("attach_place");
+    TCase *tcase = tcase_create("attach_place");
+    tcase_add_checked_fixture(tcase, name_place, remove_place);
+    tcase_add_test(tcase, of_many_that_replace_a_dead_server_one_serves);
+    tcase_add_test(tcase, who_leaves_removes_the_socket);
+    tcase_add_test(tcase, a_copy_of_the_listener_keeps_no_socket);
+    tcase_add_test(tcase, who_leaves_leaves_the_socket_of_another);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
