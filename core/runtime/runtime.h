@@ -48,6 +48,7 @@ struct gyre_watchdog {
     bool look;                    /* there is a kernel that it does not know yet */
     struct gyre_kernel **kernels; /* its thread's, as the room */
     size_t room;
+    uint64_t missed_ns; /* atomic: for how long nobody looked, because the program was stopped */
 };
 
 /** What works with a runtime's kernels and has to end before they do. */

@@ -13,6 +13,9 @@
  * A request whose reply may lack room, which its receiver would have to make, tells nothing: of its queue only
  * a block does that says that it works.
  *
+ * Its time is what passes while it looks. A program that is stopped (SIGSTOP, a debugger, a frozen container or virtual
+ * machine) has workers that are stopped as well, mostly, and no handler of theirs used up its budget meanwhile.
+ *
  * Without a budget a kernel is watched all the same, with more patience, and what is seen is only told.
  *
  * Locks: watchdog.lock for the thread's own members; kernel->lock for a look, not while anything is done
@@ -58,6 +61,27 @@ static struct patience patience_with(const gyre_kernel *kernel)
     return (struct patience){budget ? budget : told, budget != 0};
 }
 
+/* ---- its time ---- */
+
+static uint64_t watch_now(const gyre_runtime *runtime)
+{
+    return gyre_clock_ns() - __atomic_load_n(&runtime->watchdog.missed_ns, __ATOMIC_RELAXED);
+}
+
+/* Who looked just before the time of a stop was left out has seen a later one. */
+static uint64_t time_since(uint64_t then, uint64_t now)
+{
+    return now > then ? now - then : 0;
+}
+
+/* Looks come `pause_ns` apart, and up to twice that on a busy machine: what is beyond did not pass. */
+static void leave_out(struct gyre_watchdog *watchdog, uint64_t due_ns, uint64_t pause_ns)
+{
+    const uint64_t now = gyre_clock_ns();
+    if (now > due_ns + pause_ns)
+        __atomic_fetch_add(&watchdog->missed_ns, now - due_ns - pause_ns, __ATOMIC_RELAXED);
+}
+
 /* ---- looking ---- */
 
 /* Replies are stored back to back, and some were not received: as far as is known of another program's. */
@@ -75,7 +99,7 @@ static uint64_t works_ns(const gyre_kernel *kernel, uint32_t block, uint64_t now
     if (tells == GYRE_TELLS_TIME)
         return __atomic_load_n(&line->working_ns, __ATOMIC_RELAXED);
     const bool works = tells && kernel->watch.blocks && kernel->watch.blocks[block].working;
-    return works ? now - kernel->watch.blocks[block].since_ns : 0;
+    return works ? time_since(kernel->watch.blocks[block].since_ns, now) : 0;
 }
 
 static bool works_for(const gyre_kernel *kernel, uint64_t now, uint64_t limit_ns)
@@ -117,7 +141,7 @@ static bool look_at_queue(const gyre_kernel *kernel, gyre_queue *queue, uint64_t
 /* A queue's request was given the time of the budget, and the look at the whole kernel did not tell. */
 static bool queue_stalls(const gyre_kernel *kernel, const gyre_queue *queue, uint64_t now, uint64_t budget)
 {
-    uint64_t age = now - queue->watched_ns;
+    uint64_t age = time_since(queue->watched_ns, now);
     uint64_t claimed = __atomic_load_n(&queue->shared->claim.next, __ATOMIC_RELAXED);
     if (kernel->blocks > 1 && claimed > queue->watched)
         return age >= budget;
@@ -135,7 +159,7 @@ static bool kernel_stalls(gyre_kernel *kernel, uint64_t now, uint64_t budget)
     }
     if (moved || !waits)
         kernel->watch.moved_ns = now;
-    return stalls || (waits && now - kernel->watch.moved_ns >= budget);
+    return stalls || (waits && time_since(kernel->watch.moved_ns, now) >= budget);
 }
 
 /* Under the lock. */
@@ -153,7 +177,7 @@ static void look_at_blocks(gyre_kernel *kernel, uint64_t now)
 
 void gyre_watchdog_forget(gyre_kernel *kernel)
 {
-    uint64_t now = gyre_clock_ns();
+    uint64_t now = watch_now(kernel->runtime);
     kernel->watch.stalled = false;
     kernel->watch.moved_ns = now;
     for (uint32_t i = 0; kernel->watch.blocks && i < kernel->blocks; i++)
@@ -205,7 +229,7 @@ static void act(gyre_kernel *kernel, struct patience patience)
 
 static void watch_kernel(gyre_kernel *kernel, struct patience patience)
 {
-    uint64_t now = gyre_clock_ns();
+    uint64_t now = watch_now(kernel->runtime);
     bool newly = false, over = false;
     pthread_mutex_lock(&kernel->lock);
     look_at_blocks(kernel, now);
@@ -275,13 +299,13 @@ static void *watch(void *argument)
     while (!watchdog->stop) {
         watchdog->look = false;
         pthread_mutex_unlock(&watchdog->lock);
-        uint64_t next = look_at_all(runtime);
-        next += gyre_clock_ns();
-        const struct timespec until = gyre_clock_timespec(next);
+        const uint64_t pause = look_at_all(runtime), due = gyre_clock_ns() + pause;
+        const struct timespec until = gyre_clock_timespec(due);
         pthread_mutex_lock(&watchdog->lock);
         while (!watchdog->stop && !watchdog->look &&
                pthread_cond_timedwait(&watchdog->changed, &watchdog->lock, &until) != ETIMEDOUT)
             ;
+        leave_out(watchdog, due, pause);
     }
     pthread_mutex_unlock(&watchdog->lock);
     return NULL;
@@ -372,7 +396,7 @@ static gyre_kernel_health health_of_block(const gyre_kernel *kernel, const gyre_
 static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *info)
 {
     const gyre_control_block *line = &gyre_control_blocks(kernel)[block];
-    const uint64_t now = gyre_clock_ns();
+    const uint64_t now = watch_now(kernel->runtime);
     pthread_mutex_lock(&kernel->lock);
     look_at_blocks(kernel, now);
     info->handled = __atomic_load_n(&line->handled, __ATOMIC_RELAXED);
@@ -381,7 +405,7 @@ static void read_block(gyre_kernel *kernel, uint32_t block, gyre_block_info *inf
     info->tells = __atomic_load_n(&line->tells, __ATOMIC_RELAXED) != 0;
     info->still_ns = works_ns(kernel, block, now);
     if (!info->still_ns && kernel->watch.blocks)
-        info->still_ns = now - kernel->watch.blocks[block].since_ns;
+        info->still_ns = time_since(kernel->watch.blocks[block].since_ns, now);
     info->health = health_of_block(kernel, line, info);
     pthread_mutex_unlock(&kernel->lock);
 }

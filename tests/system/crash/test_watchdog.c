@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of handlers that take long, of a kernel and of each of its blocks. One case a run. */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "workers.h"
@@ -198,6 +200,49 @@ static void each_block_tells_what_it_does(void)
     gyre_close(runtime);
 }
 
+/* ---- a program that is stopped, with its worker ---- */
+
+static void run_to_be_stopped(void)
+{
+    gyre_runtime *runtime = open_isolated((const char *[]){"kernel.default.handler_budget_ms=1000", NULL});
+    gyre_kernel *kernel = launch_fragile(runtime, "fragile", 1);
+    const crash_request held = {.fault = CRASH_WAIT, .always = 1, .number = 1};
+    must(gyre_send(gyre_kernel_queue(kernel), &held, sizeof held, NULL, soon()));
+    receive(gyre_kernel_queue(kernel), 1);
+    require(info_of(kernel).stalls == 0 && info_of(kernel).restarts == 0);
+    gyre_close(runtime);
+}
+
+/* The program goes on a little before its worker, and looks at what that did not answer. */
+static void stop_with_worker(pid_t program)
+{
+    pid_t worker = 0;
+    for (const uint64_t limit = soon(); !worker; worker = worker_of(program))
+        require(gyre_now_ns() < limit);
+    usleep(300000);
+    require(kill(program, SIGSTOP) == 0 && kill(worker, SIGSTOP) == 0);
+    usleep(1200000);
+    require(kill(program, SIGCONT) == 0);
+    usleep(50000);
+    let_handlers_go_on();
+    require(kill(worker, SIGCONT) == 0);
+}
+
+/* As by Ctrl-Z: no handler used up its budget meanwhile. */
+static void a_program_that_was_stopped_finds_nothing_stalled(void)
+{
+    int status = 0;
+    const pid_t program = fork();
+    require(program >= 0);
+    if (program == 0) {
+        run_to_be_stopped();
+        _exit(EXIT_SUCCESS);
+    }
+    stop_with_worker(program);
+    require(waitpid(program, &status, 0) == program);
+    require(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS);
+}
+
 /* Where anything in the configuration would put them back, it is known at the launch only. */
 static void checkpoints_that_nobody_puts_back_are_told(void)
 {
@@ -224,6 +269,7 @@ static const named_case cases[] = {
     {"who_receives_late_costs_no_worker", who_receives_late_costs_no_worker},
     {"a_loop_is_found_while_nobody_receives", a_loop_is_found_while_nobody_receives},
     {"each_block_tells_what_it_does", each_block_tells_what_it_does},
+    {"a_program_that_was_stopped_finds_nothing_stalled", a_program_that_was_stopped_finds_nothing_stalled},
     {"checkpoints_that_nobody_puts_back_are_told", checkpoints_that_nobody_puts_back_are_told},
 };
 
