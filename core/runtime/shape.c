@@ -35,7 +35,7 @@ static gyre_status refuse_configured(const struct gyre_shape_site *site, const c
         gyre_config_find(site->config, GYRE_SECTION_KERNEL, site->name, key);
     const struct gyre_config_value *all = gyre_config_find(site->config, GYRE_SECTION_KERNEL, NULL, key);
     bool inherited = strcmp(own->origin, all->origin) == 0;
-    return gyre_error_set(GYRE_INVALID,
+    return gyre_error_set(GYRE_CONFIG,
                           "%s: %s = %s of [kernel.%s] does not fit kernel '%s', an actor, which has 1 lane "
                           "and 1 block; set %s = 1 in [kernel.%s], or declare it as GYRE_KERNEL",
                           own->origin, key, own->text, inherited ? "default" : site->name, site->name, key,
@@ -85,7 +85,11 @@ static gyre_status check_blocks(const struct gyre_shape_site *site, uint32_t blo
 /* `key`: what the configuration said it in; NULL: the program did. */
 static gyre_status blame(const struct gyre_shape_site *site, const char *key, gyre_status status)
 {
-    return key ? gyre_config_blame(site->config, GYRE_SECTION_KERNEL, site->name, key, status) : status;
+    if (!key || status == GYRE_OK)
+        return status;
+    if (setting(site, key)) /* else it was left to the device */
+        status = GYRE_CONFIG;
+    return gyre_config_blame(site->config, GYRE_SECTION_KERNEL, site->name, key, status);
 }
 
 gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lanes, uint32_t *blocks)

@@ -92,13 +92,13 @@ call --lanes 4 "$folder/actor.gyre.c" 1
 fails 1 "kernel 'actor' is an actor" "4 lanes"
 printf '[kernel.default]\nblocks = 3\n' >"$folder/shape.ini"
 call --config "$folder/shape.ini" "$folder/actor.gyre.c" 1
-fails 1 "shape.ini:2: blocks = 3 of [kernel.default] does not fit kernel 'actor', an actor" "set blocks = 1 in [kernel.actor]"
+fails 4 "shape.ini:2: blocks = 3 of [kernel.default] does not fit kernel 'actor', an actor" "set blocks = 1 in [kernel.actor]"
 call --config "$folder/shape.ini" --set kernel.actor.blocks=1 "$folder/actor.gyre.c" 1
 exits 0
 call --set kernel.default.lanes=4 "$folder/actor.gyre.c" 1
-fails 1 "command line: lanes = 4 of [kernel.default] does not fit" "set lanes = 1 in [kernel.actor]"
+fails 4 "command line: lanes = 4 of [kernel.default] does not fit" "set lanes = 1 in [kernel.actor]"
 call --set kernel.actor.lanes=4 "$folder/actor.gyre.c" 1
-fails 1 "command line: lanes = 4 of [kernel.actor] does not fit"
+fails 4 "command line: lanes = 4 of [kernel.actor] does not fit"
 
 # a handler that faults ends the program, and not silently
 if [[ "$backend" == cpu ]]; then

@@ -360,8 +360,8 @@ misplaced()
 }
 misplaced 3 2 '[gyre]\nbackend = no_such\n' "there is no backend 'no_such'"
 misplaced 3 4 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nbackend = no_such\n' "there is no backend 'no_such'"
-misplaced 1 4 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nblocks = 65536\n' "kernel 'outcomes': 65536 blocks, and "
-misplaced 1 4 '[gyre]\nbackend = cpu\n[kernel.default]\nlanes = 1048576\n' "kernel 'outcomes': 1048576 lanes, and "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nblocks = 65536\n' "kernel 'outcomes': 65536 blocks, and "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[kernel.default]\nlanes = 1048576\n' "kernel 'outcomes': 1048576 lanes, and "
 misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\nheader = 17\n' "in the section [queue.outcomes]: header: '17'"
 misplaced 4 5 '[gyre]\nbackend = cpu\n[queue.outcomes]\npolicy = drop_oldest\nlevels = 3\n' "queue 'outcomes' has 3 levels"
 misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\ndurability = journal\n' "queue 'outcomes' has durability = journal: say in"

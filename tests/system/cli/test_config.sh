@@ -198,7 +198,7 @@ prints '{"queues":[{"queue":"mine","kernel":"mine","capacity":16,"request_size":
 prints '"queue":"large","kernel":"mine","capacity":32,"request_size":800,'
 [[ "$out" != *'"queue":"yours"'* ]] || fail "expected no queue of another kernel"
 run config --config "$folder/mine.ini" --set kernel.mine.lanes=2000 --memory mine
-exits 1
+exits 4
 says "lanes"
 run config --config "$folder/mine.ini" --memory mien
 refuses 1 "kernel 'mien' has no source: name a file, or set source in the section [kernel.mien]; did you mean 'mine'?"
@@ -226,10 +226,10 @@ run config --config "$named" --set journal_dir="$folder" --set kernel.tally_acto
 exits 1
 says "$named:4: queue 'tally_actor' has durability = journal, and the handler of kernel 'tally_actor' keeps something between messages: set checkpoints = true for the kernel"
 run config --config "$named" --set journal_dir="$folder" --memory "$kernels/state.gyre.c:tally_actor"
-exits 1
+exits 4
 says "$named:2: lanes = 2 of [kernel.tally_actor] does not fit kernel 'tally_actor', an actor, which has 1 lane and 1 block"
 run config --set kernel.letters.blocks=65536 --memory "$kernels/bridged.gyre.c"
-exits 1
+exits 4
 says "command line: kernel 'letters': 65536 blocks, and "
 run config --set queue.letters.capacity=1073741824 --set queue.letters.layout=slots --memory "$kernels/bridged.gyre.c"
 exits 1
