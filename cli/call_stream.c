@@ -2,7 +2,8 @@
 /*
  * The loop of `gyre call`: fill a batch, send it, print what came back. It keeps the queue's credit itself,
  * so that no policy for full queues ever applies. One thread; waits only for the source or for a completion,
- * and for the source, or for room that others take, only when nothing is in flight.
+ * and for the source, or for room that others take, only when nothing is in flight. What an earlier run left in
+ * the queue's journal is in flight from the beginning, and completed first.
  */
 #include "cli/call_stream.h"
 
@@ -15,66 +16,89 @@
 #include "cli/message_json.h"
 #include "core/base/error.h"
 
-enum { BATCH_MAX = 256, BATCH_BYTES = 1 << 20, REFUSAL_SIZE = 1024 };
+enum { BATCH_MAX = 256, BATCH_BYTES = 1 << 20, REFUSAL_SIZE = 1024, REASON_SIZE = 4096 };
 
 typedef struct call_stream {
     const call_stream_desc *desc;
     call_counts *counts;
     unsigned char *requests, *replies; /* `batch` of each */
     gyre_completion completions[BATCH_MAX];
-    size_t batch, batched; /* the most, and those that are read and not sent */
-    uint64_t capacity, in_flight;
-    char refusal[REFUSAL_SIZE]; /* of the request that ended the batch; "" when none did */
+    size_t batch, batched;               /* the most, and those that are read and not sent */
+    uint64_t capacity, in_flight;        /* in flight: sent, and left */
+    uint64_t left_first, left_end, left; /* an earlier run's: their indices, and how many are still to come */
+    char refusal[REFUSAL_SIZE];          /* of the request that ended the batch; "" when none did */
 } call_stream;
 
 /* ---- what came back ---- */
 
+/* What a line counts as, once it is printed. */
+enum line { LINE_ANSWER, LINE_NO_REPLY, LINE_FAILURE, LINE_LOSS };
+
 /* A handler may write anything into its reply: what is no message of the type is told, not followed. */
-static void print_reply(call_stream *stream, const void *reply, uint32_t length)
+static enum line print_reply(const call_stream *stream, const void *reply, uint32_t length)
 {
     FILE *out = stream->desc->out;
     const gyre_layout *layout = stream->desc->reply;
     if (layout->shape == GYRE_SHAPE_PACKET) {
         message_json_write_hex(reply, length, out);
-        stream->counts->answered++;
-        return;
+        return LINE_ANSWER;
     }
     if (layout->tail == 0 || gyre_layout_check_message(layout, reply, length) == GYRE_OK) {
         message_json_write(layout, reply, out);
-        stream->counts->answered++;
-        return;
+        return LINE_ANSWER;
     }
     fputs("{\"malformed\":", out);
     message_json_write_text(gyre_error_text(), out);
     fputc('}', out);
-    stream->counts->failed++;
+    return LINE_FAILURE;
 }
 
-static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
+static enum line print_outcome(const call_stream *stream, const gyre_completion *completion,
+                               const void *reply)
 {
     FILE *out = stream->desc->out;
     switch (completion->outcome) {
     case GYRE_REPLIED:
-        print_reply(stream, reply, completion->length);
-        break;
+        return print_reply(stream, reply, completion->length);
     case GYRE_NOT_REPLIED:
         fputs("{\"no_reply\":true}", out);
-        stream->counts->without_reply++;
-        break;
+        return LINE_NO_REPLY;
     case GYRE_HANDLER_FAILED:
         fprintf(out, "{\"failed\":{\"code\":%" PRId32 ",\"text\":", completion->failure_code);
         message_json_write_text(completion->failure_text, out);
         fputs("}}", out);
-        stream->counts->failed++;
-        break;
+        return LINE_FAILURE;
     case GYRE_WAS_DROPPED:
         fputs("{\"dropped\":true}", out);
-        stream->counts->lost++;
-        break;
+        return LINE_LOSS;
     default:
         fputs("{\"unhandled\":true}", out);
-        stream->counts->lost++;
+        return LINE_LOSS;
     }
+}
+
+static void count_line(call_counts *counts, enum line line)
+{
+    uint64_t *const count[] = {[LINE_ANSWER] = &counts->answered,
+                               [LINE_NO_REPLY] = &counts->without_reply,
+                               [LINE_FAILURE] = &counts->failed,
+                               [LINE_LOSS] = &counts->lost};
+    ++*count[line];
+}
+
+/* Only what this run sent is answered by it: what an earlier one left is marked, and counted apart. */
+static void print_completion(call_stream *stream, const gyre_completion *completion, const void *reply)
+{
+    FILE *out = stream->desc->out;
+    if (completion->index >= stream->left_first && completion->index < stream->left_end) {
+        fputs("{\"recovered\":", out);
+        print_outcome(stream, completion, reply);
+        fputs("}\n", out);
+        stream->counts->recovered++;
+        stream->left -= stream->left > 0;
+        return;
+    }
+    count_line(stream->counts, print_outcome(stream, completion, reply));
     fputc('\n', out);
 }
 
@@ -98,6 +122,23 @@ static gyre_status show(const call_stream *stream)
     return gyre_error_set(GYRE_FAILED, "cannot write the replies: %s", strerror(errno));
 }
 
+/* Completions come in order: which one did not. */
+static gyre_status tell_overdue(const call_stream *stream)
+{
+    const call_counts *counts = stream->counts;
+    const uint64_t timeout_ms = stream->desc->timeout_ms;
+    if (stream->left)
+        return gyre_error_set(GYRE_TIMEOUT,
+                              "the kernel did not complete message %" PRIu64 " of %" PRIu64
+                              " that an earlier run left in the queue's journal within %" PRIu64
+                              " ms (--timeout)",
+                              counts->recovered + 1, counts->recovered + stream->left, timeout_ms);
+    return gyre_error_set(GYRE_TIMEOUT,
+                          "the kernel did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
+                          " ms (--timeout)",
+                          counts->sent - stream->in_flight + 1, counts->sent, timeout_ms);
+}
+
 /* Progress of at least one completion, or TIMEOUT with the request that is overdue. */
 static gyre_status receive_or_time_out(call_stream *stream)
 {
@@ -110,10 +151,7 @@ static gyre_status receive_or_time_out(call_stream *stream)
         status = receive_some(stream, timeout_ms ? gyre_in_ms(timeout_ms) : GYRE_FOREVER);
     if (status != GYRE_TIMEOUT && status != GYRE_AGAIN)
         return status;
-    return gyre_error_set(GYRE_TIMEOUT,
-                          "the kernel did not complete message %" PRIu64 " of %" PRIu64 " within %" PRIu64
-                          " ms (--timeout)",
-                          stream->counts->sent - stream->in_flight + 1, stream->counts->sent, timeout_ms);
+    return tell_overdue(stream);
 }
 
 static gyre_status drain(call_stream *stream)
@@ -179,7 +217,8 @@ static gyre_status send_all(call_stream *stream)
 {
     gyre_status status = GYRE_OK;
     for (size_t done = 0; status == GYRE_OK && done < stream->batched;) {
-        uint64_t room = stream->capacity - stream->in_flight, left = stream->batched - done;
+        uint64_t left = stream->batched - done;
+        uint64_t room = stream->in_flight < stream->capacity ? stream->capacity - stream->in_flight : 0;
         size_t sent = 0;
         if (room == 0) {
             status = receive_or_time_out(stream);
@@ -258,6 +297,44 @@ static gyre_status stream_all(call_stream *stream)
     return status;
 }
 
+/* ---- the end ---- */
+
+/* What was sent has a line each, also what nobody will complete. */
+static void print_uncompleted(call_stream *stream, gyre_status why)
+{
+    const bool gone = why == GYRE_LOST || why == GYRE_CLOSED;
+    const uint64_t count = stream->in_flight - stream->left;
+    for (uint64_t i = 0; i < count; i++)
+        fputs(gone ? "{\"unhandled\":true}\n" : "{\"unanswered\":true}\n", stream->desc->out);
+    if (gone)
+        stream->counts->lost += count;
+    else
+        stream->counts->unanswered += count;
+}
+
+/* After a failure: what was accepted before is received all the same, unless that is what took too long. */
+static void settle(call_stream *stream, gyre_status failure)
+{
+    char reason[REASON_SIZE];
+    snprintf(reason, sizeof reason, "%s", gyre_error_text());
+    gyre_status status = failure == GYRE_TIMEOUT ? receive_what_is_there(stream) : drain(stream);
+    if (stream->in_flight)
+        print_uncompleted(stream, status == GYRE_OK ? failure : status);
+    fflush(stream->desc->out);
+    gyre_error_set(failure, "%s", reason);
+}
+
+/* What an earlier run left; most queues have no journal and nothing left. */
+static void note_left(call_stream *stream)
+{
+    gyre_recovered recovered = {.size = sizeof recovered};
+    if (gyre_queue_recovered(stream->desc->queue, &recovered) != GYRE_OK)
+        return;
+    stream->left_first = recovered.first;
+    stream->left_end = recovered.first + recovered.offered;
+    stream->left = stream->in_flight = recovered.offered;
+}
+
 gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
 {
     call_stream stream = {.desc = desc, .counts = counts};
@@ -267,6 +344,7 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
     if (status != GYRE_OK)
         return status;
     uint64_t larger = desc->request->size > desc->reply->size ? desc->request->size : desc->reply->size;
+    note_left(&stream);
     stream.capacity = stats.capacity;
     stream.batch = larger * BATCH_MAX > BATCH_BYTES ? BATCH_BYTES / larger : BATCH_MAX;
     stream.requests = malloc(stream.batch * larger + 1);
@@ -275,6 +353,8 @@ gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts)
         status = stream_all(&stream);
     else
         status = gyre_error_set(GYRE_EXHAUSTED, "out of memory for a batch of messages");
+    if (status != GYRE_OK && stream.replies)
+        settle(&stream, status);
     free(stream.requests);
     free(stream.replies);
     return status;

@@ -6,7 +6,10 @@
  *     {"no_reply":true}                         it did not
  *     {"failed":{"code":7,"text":"..."}}        it failed the request
  *     {"dropped":true}, {"unhandled":true}      discarded by the queue's policy; left over at termination
+ *     {"unanswered":true}                       its completion did not come in time
  *     {"refused":"..."}                         the request was no message and was not sent
+ *
+ * Before them {"recovered":LINE} for each request that an earlier run left in the queue's journal.
  */
 #ifndef GYRE_CLI_CALL_STREAM_H
 #define GYRE_CLI_CALL_STREAM_H
@@ -27,14 +30,17 @@ typedef struct call_stream_desc {
     FILE *out;
 } call_stream_desc;
 
+/* Of those sent, each is one of answered, without_reply, failed, lost and unanswered in the end. */
 typedef struct call_counts {
-    uint64_t sent, answered, without_reply, failed, lost, refused;
+    uint64_t sent, answered, without_reply, failed, lost, unanswered, refused;
+    uint64_t recovered; /* of an earlier run, however they ended; in no other count */
 } call_counts;
 
 /**
  * Runs until the source ends and every completion was printed. Batches whatever waits, and flushes `out`
  * before it waits for a request or a reply. Failed requests are counted, not an error. TIMEOUT when no completion came
- * in time, or what sending and receiving returned; *counts is set in every case.
+ * in time, or what sending and receiving returned: what was sent before is then received and printed as well.
+ * *counts is set in every case.
  */
 gyre_status call_stream_run(const call_stream_desc *desc, call_counts *counts);
 

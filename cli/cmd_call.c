@@ -35,8 +35,13 @@ static const char HELP[] =
     "  {\"no_reply\":true}                          the handler did not reply\n"
     "  {\"failed\":{\"code\":CODE,\"text\":\"TEXT\"}}     the handler failed the request\n"
     "  {\"unhandled\":true}                         its kernel was lost first, or stopped\n"
+    "  {\"unanswered\":true}                        no answer to it came within --timeout\n"
     "  {\"malformed\":\"SENTENCE\"}                  the handler wrote a reply that is none\n"
     "  {\"refused\":\"SENTENCE\"}                     this was no request; it was not sent\n"
+    "\n"
+    "Once sending fails, as when the kernel was lost, all that was sent has its line and no more is sent. What\n"
+    "an earlier run left in the journal of the queue is completed and printed first, as {\"recovered\":LINE} with one of\n"
+    "these lines; it is no answer, and is counted apart.\n"
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
     "With --attach nothing is launched: the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
@@ -57,7 +62,8 @@ static const char HELP[] =
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           one line each: "
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
-    "                           the first request has the index 0, here and in warnings\n"
+    "                           the first request has the index 0, here and in warnings; with a journal, the\n"
+    "                           first that ever went into it\n"
     "  --attach KERNEL[/QUEUE]  use this kernel of a server, which is found at gyre.socket\n"
     "  --timeout MS             longest wait for a reply, for the server, or for the next bytes of a FILE that is\n"
     "                           a pipe, 0: no limit; default 10000\n"
@@ -196,6 +202,10 @@ static void print_counts(const call_run *call, const call_counts *counts)
         fprintf(stderr, ", %" PRIu64 " refused", counts->refused);
     if (counts->lost)
         fprintf(stderr, ", %" PRIu64 " lost", counts->lost);
+    if (counts->unanswered)
+        fprintf(stderr, ", %" PRIu64 " unanswered", counts->unanswered);
+    if (counts->recovered)
+        fprintf(stderr, ", %" PRIu64 " recovered of an earlier run", counts->recovered);
     fputc('\n', stderr);
 }
 
@@ -394,7 +404,8 @@ static int run_opened(call_run *call)
     call->queue = gyre_kernel_queue(call->kernel);
     code = stream(call);
     int saved = save_outputs(call);
-    if (gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
+    /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
+    if (code != CLI_TIMEOUT && gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
         print_stays(call);
     return code == CLI_OK ? saved : code;
 }

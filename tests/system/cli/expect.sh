@@ -56,6 +56,18 @@ refuses()
     [[ -z "$out" ]] || fail "expected nothing on stdout"
 }
 
+# every_request_has_its_line: what gyre call sent, by stderr, and the lines that $folder/out has of it.
+every_request_has_its_line()
+{
+    checks=$((checks + 1))
+    local lines sent answered lost
+    lines="$(wc -l <"$folder/out")"
+    sent="$(grep -oP '[0-9]+(?= sent)' <<<"$err")" answered="$(grep -oP '[0-9]+(?= answered)' <<<"$err")"
+    lost="$(grep -oP '[0-9]+(?= lost)' <<<"$err")"
+    ((${sent:-0} > 0 && sent == lines && sent == answered + ${lost:-0})) ||
+        fail "$lines lines, of which $(grep -c unhandled "$folder/out") unhandled"
+}
+
 finish()
 {
     ((checks > 0)) || { echo "nothing was checked"; exit 1; }

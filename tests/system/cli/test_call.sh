@@ -92,6 +92,31 @@ if [[ "$backend" == cpu ]]; then
     called="a reply before a handler that never ends" out="$(<"$folder/out")"
     prints '{"number":7,'
 
+    # ... and holds up the end of the command for one stop_timeout_ms, not two
+    SECONDS=0
+    call tests/system/crash/crash.gyre.c:fragile --set gyre.check=off --set kernel.fragile.stop_timeout_ms=3000 --timeout 100 \
+        '{"fault":4,"always":1,"number":8}' <"$nothing"
+    exits 5
+    ((SECONDS < 6)) || fail "took $SECONDS s to end, with a stop_timeout_ms of 3000"
+
+    # a worker that dies while requests are sent: each that was accepted has its line
+    : >"$folder/out"
+    yes '{"add":1}' | head -5000000 | "$GYRE" call --backend cpu --set backend.cpu.isolation=process examples/command/total.gyre.c \
+        >"$folder/out" 2>"$folder/err" &
+    caller=$!
+    for ((i = 0; i < 500; i++)); do
+        [[ -s "$folder/out" ]] && break
+        sleep 0.02
+    done
+    for worker in $(cat "/proc/$caller/task"/*/children); do
+        kill -KILL "$worker"
+    done
+    code=0
+    wait "$caller" || code=$?
+    called="gyre call whose worker dies" out='' err="$(<"$folder/err")"
+    exits 3
+    every_request_has_its_line
+
     # locals that do not fit are told, and fit into a larger stack
     call tests/system/cli/kernels/deep.gyre.c '{"index":3}' <"$nothing"
     exits 139
@@ -287,6 +312,20 @@ says "the kernel did not complete message 1 of 1 within 50 ms (--timeout)"
 [[ "$err" != *" 0.0 s"* ]] || fail "told a time that nobody measured"
 call "$kinds:slow" --timeout 0 '{"value":100}' <"$nothing"
 exits 0
+
+# what an earlier run left in a journal is marked, and no answer to what this one sends
+kept=(--set journal_dir="$folder" --set queue.slow.durability=journal)
+call "$kinds:slow" "${kept[@]}" --timeout 50 '{"value":400}' <"$nothing"
+exits 5
+[[ "$out" == '{"unanswered":true}' ]] || fail "expected one line for the request that was late"
+says "1 sent, 0 answered, 0 failed, 1 unanswered"
+call "$kinds:slow" "${kept[@]}" '{"value":1}' <"$nothing"
+exits 0
+[[ "$out" == '{"recovered":{"value":400}}'$'\n''{"value":1}' ]] || fail "expected the earlier reply marked, then this one's"
+says "1 sent, 1 answered, 0 failed, 1 recovered of an earlier run"
+call "$kinds:slow" "${kept[@]}" '{"value":2}' <"$nothing"
+exits 0
+[[ "$out" == '{"value":2}' ]] || fail "what was received once came again"
 
 # standard input and output that are closed, or hold what is no text
 call "$kinds:outcomes" <&-

@@ -76,6 +76,39 @@ called="the end of gyre serve"
 [[ $ended -eq 0 && ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "exit $ended: $(cat "$folder/served")"
 grep -q "served 4 clients, refused 1" "$folder/served" || fail "$(cat "$folder/served")"
 
+# what clients sent before the signal is answered
+start_server tests/system/cli/kernels/kinds.gyre.c:slow --drain 20000
+seq 1 30 | sed 's/.*/{"value":20}/' >"$folder/slowly"
+: >"$folder/out"
+"$GYRE" call --attach slow <"$folder/slowly" >"$folder/out" 2>"$folder/err" &
+caller=$!
+for ((i = 0; i < 500; i++)); do
+    [[ -s "$folder/out" ]] && break
+    sleep 0.02
+done
+stop_server TERM
+code=0
+wait "$caller" || code=$?
+called="a client of a server that drains" out="$(<"$folder/out")" err="$(<"$folder/err")"
+exits 0
+says "30 sent, 30 answered, 0 failed"
+
+# a server that ends while a client sends: each request that was accepted has its line
+start_server examples/command/total.gyre.c
+: >"$folder/out"
+yes '{"add":1}' | head -5000000 | "$GYRE" call --attach total >"$folder/out" 2>"$folder/err" &
+caller=$!
+for ((i = 0; i < 500; i++)); do
+    [[ -s "$folder/out" ]] && break
+    sleep 0.02
+done
+stop_server TERM
+code=0
+wait "$caller" || code=$?
+called="a client that sends while its server ends" out='' err="$(<"$folder/err")"
+exits 1
+every_request_has_its_line
+
 # Somebody listens there whom a client cannot reach: nobody's leftover.
 : >"$folder/ready"
 perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un($ARGV[0])) && listen(S, 1) or die;

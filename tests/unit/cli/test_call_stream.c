@@ -18,9 +18,21 @@ enum { HANG = 1000000 };
 
 struct gyre_queue {
     int64_t slots[CAPACITY];
-    uint64_t sent, received;
+    uint64_t first, sent, received; /* indices; those before `first` are an earlier run's */
     unsigned send_calls;
+    uint64_t accepts;   /* so many, then sends return `end`; 0: all */
+    uint64_t completes; /* so many, then receives return `end`; 0: all */
+    gyre_status end;
 };
+
+gyre_status gyre_queue_recovered(const gyre_queue *queue, gyre_recovered *recovered)
+{
+    if (!queue->first)
+        return gyre_error_set(GYRE_INVALID, "no journal");
+    recovered->first = queue->received;
+    recovered->offered = queue->first - queue->received;
+    return GYRE_OK;
+}
 
 gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stats)
 {
@@ -34,7 +46,12 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
     (void)deadline_ns;
     ck_assert_uint_eq(size, sizeof(int64_t));
     ck_assert_uint_le(queue->sent - queue->received + count, CAPACITY);
+    *sent = 0;
+    if (queue->accepts && queue->sent == queue->accepts)
+        return gyre_error_set(queue->end, "the queue has ended");
     *sent = count > 1 ? count - 1 : count; /* a batch may be taken in parts */
+    if (queue->accepts && *sent > queue->accepts - queue->sent)
+        *sent = (size_t)(queue->accepts - queue->sent);
     for (size_t i = 0; i < *sent; i++)
         memcpy(&queue->slots[queue->sent++ % CAPACITY], (const char *)requests + i * size, size);
     queue->send_calls++;
@@ -54,6 +71,8 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
                                gyre_completion *completions, size_t *received, uint64_t deadline_ns)
 {
     *received = 0;
+    if (queue->completes && queue->received == queue->completes)
+        return gyre_error_set(queue->end, "nothing more will come");
     while (*received < count && *received < COMPLETED_AT_ONCE && queue->received < queue->sent) {
         int64_t value = queue->slots[queue->received % CAPACITY];
         if (value == HANG)
@@ -68,6 +87,8 @@ gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t size, si
         memcpy((char *)replies + *received * size, &value, sizeof value);
         queue->received++;
         ++*received;
+        if (queue->received == queue->completes)
+            break;
     }
     if (*received)
         return GYRE_OK;
@@ -82,11 +103,11 @@ typedef struct outcome {
     char *text;
 } outcome;
 
-static void run(outcome *result, request_source *source)
+static void run_on(outcome *result, const gyre_queue *queue, request_source *source)
 {
     gyre_layout *layout;
     size_t length;
-    *result = (outcome){.status = GYRE_OK};
+    *result = (outcome){.status = GYRE_OK, .queue = *queue};
     ck_assert_int_eq(gyre_layout_create(GYRE_TYPE(i64), GYRE_MESSAGE_MAX, &layout), GYRE_OK);
     FILE *out = open_memstream(&result->text, &length);
     ck_assert_ptr_nonnull(out);
@@ -102,11 +123,21 @@ static void run(outcome *result, request_source *source)
     request_source_finish(source);
 }
 
-static void run_texts(outcome *result, const char *const *texts, size_t count)
+static void run(outcome *result, request_source *source)
+{
+    run_on(result, &(gyre_queue){.end = GYRE_OK}, source);
+}
+
+static void run_texts_on(outcome *result, const gyre_queue *queue, const char *const *texts, size_t count)
 {
     request_source source;
     request_source_init_texts(&source, texts, count);
-    run(result, &source);
+    run_on(result, queue, &source);
+}
+
+static void run_texts(outcome *result, const char *const *texts, size_t count)
+{
+    run_texts_on(result, &(gyre_queue){.end = GYRE_OK}, texts, count);
 }
 
 START_TEST(every_outcome_is_a_line_in_its_place)
@@ -156,9 +187,87 @@ START_TEST(a_request_that_never_completes_times_out_with_its_number)
     ck_assert_int_eq(result.status, GYRE_TIMEOUT);
     ck_assert_str_eq(gyre_error_text(),
                      "the kernel did not complete message 3 of 4 within 20 ms (--timeout)");
-    ck_assert_str_eq(result.text, "1\n2\n");
+    ck_assert_str_eq(result.text, "1\n2\n{\"unanswered\":true}\n{\"unanswered\":true}\n");
     ck_assert_uint_eq(result.counts.sent, 4);
     ck_assert_uint_eq(result.counts.answered, 2);
+    ck_assert_uint_eq(result.counts.unanswered, 2);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(what_was_accepted_before_the_end_is_received_behind_it)
+{
+    outcome result;
+    const gyre_queue closing = {.accepts = 6, .end = GYRE_CLOSED};
+    run_texts_on(&result, &closing, (const char *const[]){"1", "2", "3", "0", "-7", "6", "7", "8"}, 8);
+    ck_assert_int_eq(result.status, GYRE_CLOSED);
+    ck_assert_str_eq(gyre_error_text(), "the queue has ended");
+    ck_assert_str_eq(result.text,
+                     "1\n2\n3\n{\"no_reply\":true}\n{\"failed\":{\"code\":-7,\"text\":\"no\"}}\n6\n");
+    ck_assert_uint_eq(result.counts.sent, 6);
+    ck_assert_uint_eq(result.counts.answered, 4);
+    ck_assert_uint_eq(result.counts.failed, 1);
+    ck_assert_uint_eq(result.counts.without_reply, 1);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(what_nobody_completes_any_more_is_told_as_unhandled)
+{
+    outcome result;
+    const gyre_queue lost = {.accepts = 6, .completes = 4, .end = GYRE_LOST};
+    run_texts_on(&result, &lost, (const char *const[]){"1", "2", "3", "4", "5", "6", "7"}, 7);
+    ck_assert_int_eq(result.status, GYRE_LOST);
+    ck_assert_str_eq(result.text, "1\n2\n3\n4\n{\"unhandled\":true}\n{\"unhandled\":true}\n");
+    ck_assert_uint_eq(result.counts.sent, 6);
+    ck_assert_uint_eq(result.counts.answered, 4);
+    ck_assert_uint_eq(result.counts.lost, 2);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(what_hangs_behind_the_end_is_waited_for_no_longer_than_a_reply)
+{
+    outcome result;
+    const gyre_queue closing = {.accepts = 3, .end = GYRE_CLOSED};
+    run_texts_on(&result, &closing, (const char *const[]){"1", "1000000", "3", "4"}, 4);
+    ck_assert_int_eq(result.status, GYRE_CLOSED);
+    ck_assert_str_eq(result.text, "1\n{\"unanswered\":true}\n{\"unanswered\":true}\n");
+    ck_assert_uint_eq(result.counts.unanswered, 2);
+    free(result.text);
+}
+END_TEST
+
+/* Of an earlier run, a reply that nobody took, a failure, and one that is still to come. */
+static const gyre_queue recovered = {.slots = {0, 0, 31, -7, 33}, .received = 2, .first = 5, .sent = 5};
+
+START_TEST(an_earlier_runs_completions_are_marked_and_answer_nothing)
+{
+    outcome result;
+    run_texts_on(&result, &recovered, (const char *const[]){"1", "-2", "3", "4", "5", "6", "7"}, 7);
+    ck_assert_int_eq(result.status, GYRE_OK);
+    ck_assert_str_eq(result.text,
+                     "{\"recovered\":31}\n{\"recovered\":{\"failed\":{\"code\":-7,\"text\":\"no\"}}}\n"
+                     "{\"recovered\":33}\n1\n{\"failed\":{\"code\":-2,\"text\":\"no\"}}\n3\n4\n5\n6\n7\n");
+    ck_assert_uint_eq(result.counts.recovered, 3);
+    ck_assert_uint_eq(result.counts.sent, 7);
+    ck_assert_uint_eq(result.counts.answered, 6);
+    ck_assert_uint_eq(result.counts.failed, 1);
+    free(result.text);
+}
+END_TEST
+
+START_TEST(an_earlier_runs_request_that_hangs_is_told_as_that)
+{
+    outcome result;
+    gyre_queue hanging = recovered;
+    hanging.slots[3] = HANG;
+    run_texts_on(&result, &hanging, (const char *const[]){"1", "2"}, 2);
+    ck_assert_int_eq(result.status, GYRE_TIMEOUT);
+    ck_assert_str_eq(gyre_error_text(), "the kernel did not complete message 2 of 3 that an earlier run left "
+                                        "in the queue's journal within 20 ms (--timeout)");
+    ck_assert_str_eq(result.text, "{\"recovered\":31}\n{\"unanswered\":true}\n{\"unanswered\":true}\n");
+    ck_assert_uint_eq(result.counts.unanswered, 2);
     free(result.text);
 }
 END_TEST
@@ -199,6 +308,11 @@ int main(void)
     tcase_add_test(tcase, every_outcome_is_a_line_in_its_place);
     tcase_add_test(tcase, many_lines_go_out_in_batches_and_come_back_in_order);
     tcase_add_test(tcase, a_request_that_never_completes_times_out_with_its_number);
+    tcase_add_test(tcase, what_was_accepted_before_the_end_is_received_behind_it);
+    tcase_add_test(tcase, what_nobody_completes_any_more_is_told_as_unhandled);
+    tcase_add_test(tcase, what_hangs_behind_the_end_is_waited_for_no_longer_than_a_reply);
+    tcase_add_test(tcase, an_earlier_runs_completions_are_marked_and_answer_nothing);
+    tcase_add_test(tcase, an_earlier_runs_request_that_hangs_is_told_as_that);
     tcase_add_test(tcase, nothing_to_send_is_no_error);
     tcase_add_test(tcase, a_source_that_cannot_be_read_ends_the_run_with_its_reason);
     suite_add_tcase(suite, tcase);
