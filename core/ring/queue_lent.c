@@ -67,10 +67,14 @@ static uint64_t answered(const gyre_queue *queue, uint64_t index)
     return index;
 }
 
+/* A later request in the slot of one tells that this one was published, too: the client went on since `answered`. */
 static uint64_t published(const gyre_queue *queue, uint64_t index, uint64_t end)
 {
-    while (index < end && sequence_of(gyre_request_slot(queue, index)) == index + 1)
-        index++;
+    for (; index < end; index++) {
+        uint64_t sequence = sequence_of(gyre_request_slot(queue, index));
+        if (sequence != index + 1 && !is_lapped(queue, sequence, index))
+            break;
+    }
     return index;
 }
 

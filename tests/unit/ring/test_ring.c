@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/ring/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"
@@ -503,6 +504,20 @@ START_TEST(closing_completes_what_is_left_as_unhandled)
 }
 END_TEST
 
+/* Of a program that serves: it saw that request 0 is not answered and slept, while the client got the reply and sent
+ * eight more. To find nothing under way then would end a drain. */
+START_TEST(what_a_client_sends_while_somebody_looks_is_under_way)
+{
+    struct gyre_queue_options options = ring_options();
+    options.lent = true;
+    ring_device_start(&device, options, 1);
+    for (uint64_t i = 0; i < 8; i++)
+        __atomic_store_n(&gyre_request_slot(device.queue, i)->sequence, i + 9, __ATOMIC_RELEASE);
+    ck_assert_uint_eq(gyre_queue_outstanding(device.queue), 8);
+    ring_device_finish(&device);
+}
+END_TEST
+
 static int readable(int descriptor, int timeout_ms)
 {
     struct pollfd entry = {.fd = descriptor, .events = POLLIN};
@@ -572,6 +587,7 @@ int main(void)
     tcase_add_test(tcase, reserve_and_commit_send_without_copies);
     tcase_add_test(tcase, peek_and_release_receive_without_copies);
     tcase_add_test(tcase, closing_completes_what_is_left_as_unhandled);
+    tcase_add_test(tcase, what_a_client_sends_while_somebody_looks_is_under_way);
     tcase_add_test(tcase, the_descriptor_is_readable_exactly_while_completions_wait);
     tcase_add_test(tcase, the_descriptor_is_readable_when_the_device_dies);
     suite_add_tcase(suite, tcase);
