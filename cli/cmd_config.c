@@ -23,6 +23,7 @@ static const char HELP[] =
     "  gyre config queue.orders           what the queue 'orders' gets, also where no section names it\n"
     "  gyre config queue.orders.capacity  one value\n"
     "  gyre config cache_dir              a key of [gyre]\n"
+    "  gyre config backend                the key of [gyre], and every section of backends\n"
     "\n"
     "Options:\n"
     "  --dropins      the drop-in files instead: read, masked by another one, or disabled\n"
@@ -166,6 +167,10 @@ static int show_operand(const struct listing *listing, const char *operand)
     if (!operand[length]) {
         if (kind < 0)
             return show_key(listing, GYRE_SECTION_GYRE, "", "gyre", operand);
+        const struct gyre_config_value *key =
+            gyre_config_find(listing->config, GYRE_SECTION_GYRE, "", operand);
+        if (key) /* "backend" is a key and a kind of sections */
+            show(listing, "gyre", key);
         show_kind(listing, (enum gyre_section_kind)kind);
         return CLI_OK;
     }

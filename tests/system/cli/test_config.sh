@@ -65,6 +65,11 @@ run config queue.nowhere --set queue.default.idle=park
 prints "queue.nowhere.idle "
 run config queue.a.b.capacity --set queue.a.b.capacity=2
 row queue.a.b.capacity 2 "command line"
+run config backend --set gyre.backend=cpu # a key and a kind of sections
+exits 0
+checks=$((checks + 1))
+grep -qE '^gyre\.backend +cpu +command line$' <<<"$out" || fail "expected the key gyre.backend, too"
+prints "backend.cpu.compiler "
 run config bakend
 refuses 1 "there is no key 'bakend' in [gyre]; did you mean 'backend'?"
 run config queue.a.xyzzy
