@@ -36,10 +36,26 @@ check_files()
     for file in include/gyre/{gyre,kernel,message,backend,ring_layout,status}.h include/gyre/dialect/c11.h \
         "$libdir/libgyre.so" "$libdir/libgyre.so.${version%%.*}" "$libdir/libgyre.so.$version" \
         "$libdir/gyre/plugins/gyre-cpu.so" "$libdir/gyre/plugins.d/cpu.ini" "$libdir/gyre/libexec/gyre-probe" \
-        "$libdir/cmake/gyre/gyreConfig.cmake" "$libdir/pkgconfig/gyre.pc" bin/gyre; do
+        "$libdir/cmake/gyre/gyreConfig.cmake" "$libdir/pkgconfig/gyre.pc" bin/gyre share/man/man1/gyre.1; do
         [[ -e "$prefix/$file" ]] || fail "not installed: $file"
     done
     [[ "$("$prefix/bin/gyre" --version)" == *"$version"* ]] || fail "gyre --version does not say $version"
+}
+
+# Every command and every exit code of `gyre help` is in the manual page, which has nothing that troff does not know.
+check_manual()
+{
+    local page="$prefix/share/man/man1/gyre.1" command code
+    for command in $("$prefix/bin/gyre" help | sed -n '/^Commands:/,$s/^  \([a-z]*\) .*/\1/p'); do
+        [[ "$command" == help ]] || grep -qx "\.SS gyre $command" "$page" || fail "gyre.1 has no section of 'gyre $command'"
+        grep -qE "^  $command +" "$page" || fail "gyre.1 does not list '$command'"
+    done
+    for code in {0..5}; do
+        sed -n '/^\.SH EXIT STATUS/,$p' "$page" | grep -q "^$code [a-z]" || fail "gyre.1 does not tell exit code $code"
+    done
+    if command -v groff >/dev/null; then
+        [[ -z "$(groff -man -Tutf8 -ww "$page" 2>&1 >/dev/null)" ]] || fail "troff complains about gyre.1"
+    fi
 }
 
 # pc VARIABLE...: pkg-config on the moved tree.
@@ -177,6 +193,7 @@ check_plugin()
 
 install_tree
 check_files
+check_manual
 check_pkg_config
 check_no_way_back
 check_application
