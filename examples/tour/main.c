@@ -117,6 +117,47 @@ static void wait_in_event_loop(gyre_queue *queue)
     printf("event loop: %g\n", reply.value);
 }
 
+/* Two kernels in a row: replies of the first become requests of the second, and both work meanwhile. */
+static totals pass_on(gyre_queue *first, gyre_queue *second)
+{
+    scaled between;
+    totals sums = {0};
+    size_t passed = 0, received = 0;
+    for (uint32_t i = 0; i < BATCH; i++) {
+        const sample request = {.channel = i % CHANNELS, .value = 1};
+        must(gyre_send(first, &request, sizeof request, NULL, gyre_in_ms(5000)));
+    }
+    while (received < BATCH) {
+        if (passed < BATCH) {
+            must(gyre_receive(first, &between, sizeof between, NULL, gyre_in_ms(5000)));
+            const sample onward = {.value = between.value};
+            must(gyre_send(second, &onward, sizeof onward, NULL, gyre_in_ms(5000)));
+            passed++;
+        }
+        const uint64_t deadline = passed < BATCH ? GYRE_NO_WAIT : gyre_in_ms(5000);
+        const gyre_status status = gyre_receive(second, &sums, sizeof sums, NULL, deadline);
+        if (status != GYRE_AGAIN) /* there is none yet */
+            must(status);
+        received += status == GYRE_OK;
+    }
+    return sums;
+}
+
+static void run_in_a_row(gyre_runtime *runtime, const char *source, gyre_queue *scale)
+{
+    gyre_kernel *kernel;
+    const gyre_launch_desc desc = {.size = sizeof desc,
+                                   .source = source,
+                                   .kernel = "total",
+                                   .request = GYRE_TYPE(sample),
+                                   .reply = GYRE_TYPE(totals)};
+    must(gyre_launch(runtime, &desc, &kernel));
+    const totals sums = pass_on(scale, gyre_kernel_queue(kernel));
+    printf("in a row: %llu samples, sum %g\n", (unsigned long long)sums.count, sums.sum);
+    must(gyre_kernel_terminate(kernel, gyre_in_ms(1000), NULL));
+    gyre_kernel_release(kernel);
+}
+
 /* An actor begins with a state, and gives it back when it is paused. A second queue is for a second thread. */
 static void talk_to_actor(gyre_runtime *runtime, const char *source)
 {
@@ -157,6 +198,7 @@ int main(int argc, char **argv)
     printf("in place: %g\n", stream_in_place(queue));
     show_failure(queue);
     wait_in_event_loop(queue);
+    run_in_a_row(runtime, source, queue);
     talk_to_actor(runtime, source);
     gyre_close(runtime); /* frees the kernel and the buffer as well */
     return 0;
