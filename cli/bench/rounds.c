@@ -57,7 +57,7 @@ gyre_status bench_rounds(const bench_case *self, const bench_options *options, b
 {
     struct round_samples samples = {0};
     double parts = self->floor ? 2.25 : 1;
-    uint64_t slice_ns = (uint64_t)(options->seconds * 1e9 / (double)(ROUNDS * parts));
+    uint64_t slice_ns = (uint64_t)(options->seconds * 1e9 / ((double)ROUNDS * parts));
     for (int i = 0; i < ROUNDS; i++) {
         gyre_status status = run_round(self, round, context, slice_ns, &samples, i);
         if (status != GYRE_OK)
