@@ -94,6 +94,23 @@ static void handlers_write_named_buffers(struct conformance *test)
     }
 }
 
+/* What one kernel wrote before it replied, another one reads: the buffer goes back and forth between the two. */
+static void a_buffer_passes_from_kernel_to_kernel(struct conformance *test)
+{
+    gyre_kernel *kernels[] = {launch(test, "handles.gyre.c", "block_words"),
+                              launch(test, "handles.gyre.c", "lane_words")};
+    gyre_buffer *buffer = make_words(test->runtime, test->backend, 0);
+    const gyre_handle handle = name(buffer, 0, 0);
+    for (uint64_t add = 1; add <= 100; add++) {
+        const named_words request = {.words = handle, .writes = 1, .add = add};
+        tally reply;
+        must(gyre_call(gyre_kernel_queue(kernels[add % 2]), &request, sizeof request, &reply, sizeof reply,
+                       NULL, soon()));
+        require(ask(kernels[1 - add % 2], handle).sum == sum_of(0, WORDS, add));
+    }
+    must(gyre_buffer_free(buffer));
+}
+
 static void an_actor_keeps_a_name(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "handles.gyre.c", "actor_words");
@@ -263,6 +280,7 @@ static void a_thousand_buffers_have_names(struct conformance *test)
 const struct conformance_case handle_cases[] = {
     {"messages_name_buffers", messages_name_buffers},
     {"handlers_write_named_buffers", handlers_write_named_buffers},
+    {"a_buffer_passes_from_kernel_to_kernel", a_buffer_passes_from_kernel_to_kernel},
     {"an_actor_keeps_a_name", an_actor_keeps_a_name},
     {"wrong_names_fail_their_message", wrong_names_fail_their_message},
     {"elements_need_no_power_of_two", elements_need_no_power_of_two},
