@@ -26,7 +26,7 @@ uint64_t resident_kib(void)
 /* Sanitizers keep freed memory for a while, so it proves nothing there; leaks are theirs to find. */
 bool memory_tells(void)
 {
-    return !UNDER_ADDRESS_SANITIZER && !UNDER_THREAD_SANITIZER;
+    return UNDER_ADDRESS_SANITIZER + UNDER_THREAD_SANITIZER == 0;
 }
 
 /* The few calls of CUDA's driver that this takes; 0 is success in all. */
