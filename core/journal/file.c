@@ -259,14 +259,25 @@ static gyre_status file_sync(void *context)
     return fdatasync(file->file) == 0 ? GYRE_OK : failed(file, "fdatasync");
 }
 
+/* One that a run left is removed, not emptied: it may be a link, to the journal itself or into a backup. */
+static int open_new(const struct gyre_journal_file *file)
+{
+    static const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC;
+    int fresh = open(file->new_path, flags, 0600);
+    if (fresh < 0 && errno == EEXIST && unlink(file->new_path) == 0)
+        fresh = open(file->new_path, flags, 0600);
+    return fresh;
+}
+
 static gyre_status file_begin_anew(void *context)
 {
     struct gyre_journal_file *file = context;
     if (GYRE_FAULT_POINT(JOURNAL_RENEW))
         return failed(file, "open");
-    int fresh = open(file->new_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int fresh = open_new(file);
     if (fresh < 0)
-        return failed(file, "open");
+        return gyre_error_add(failed(file, "open"), "a new file, '%s', cannot take its place",
+                              file->new_path);
     file->old = file->file;
     file->old_size = file->size;
     file->file = fresh;

@@ -166,6 +166,35 @@ START_TEST(a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was)
 }
 END_TEST
 
+/* As a backup makes them, or somebody who knows nothing of journals. */
+START_TEST(what_lies_where_the_new_file_is_written_is_removed_and_not_written_to)
+{
+    char path[96], new_path[96];
+    snprintf(path, sizeof path, "%s/one.journal", folder);
+    snprintf(new_path, sizeof new_path, "%s/one.journal.new", folder);
+    ck_assert_int_eq(_i == 0   ? symlink(path, new_path)
+                     : _i == 1 ? link(path, new_path)
+                               : mkfifo(new_path, 0600),
+                     0);
+    ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "new", 3), GYRE_OK);
+    ck_assert_int_eq(disk->end_anew(&file, false), GYRE_OK);
+    holds("abcdefgh");
+}
+END_TEST
+
+START_TEST(a_folder_where_the_new_file_is_written_is_told)
+{
+    char new_path[96];
+    snprintf(new_path, sizeof new_path, "%s/one.journal.new", folder);
+    ck_assert_int_eq(mkdir(new_path, 0700), 0);
+    ck_assert_int_eq(disk->begin_anew(&file), GYRE_FAILED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "one.journal.new', cannot take its place"));
+    ck_assert_int_eq(rmdir(new_path), 0);
+    holds("abcdefgh");
+}
+END_TEST
+
 /* Why it could not be made, not that it is not there. */
 START_TEST(a_folder_that_cannot_be_made_is_told_with_the_reason)
 {
@@ -225,6 +254,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_write_that_fails_in_its_midst_leaves_nothing, 0,
                         (int)(sizeof refusals / sizeof refusals[0]));
     tcase_add_loop_test(tcase, a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was, 0, 2);
+    tcase_add_loop_test(tcase, what_lies_where_the_new_file_is_written_is_removed_and_not_written_to, 0, 3);
+    tcase_add_test(tcase, a_folder_where_the_new_file_is_written_is_told);
     tcase_add_test(tcase, a_folder_that_cannot_be_made_is_told_with_the_reason);
     tcase_add_test(tcase, signals_make_the_wait_for_the_lock_no_shorter);
     tcase_add_test(tcase, a_name_that_leads_nowhere_is_refused);
