@@ -74,10 +74,14 @@ static void tell_ready(const struct serving *serving)
     fflush(stdout);
 }
 
-/* Blocked in every thread, so that this one takes them when it wants to. */
+/*
+ * Blocked in every thread, so that this one takes them when it wants to. Clients are not cut off, and the end is not
+ * left out, because nobody reads the log any more.
+ */
 static sigset_t block_signals(void)
 {
     sigset_t ends;
+    signal(SIGPIPE, SIG_IGN);
     sigemptyset(&ends);
     sigaddset(&ends, SIGINT);
     sigaddset(&ends, SIGTERM);

@@ -35,6 +35,29 @@ run call --attach scale '{"value":1,"factor":2}'
 exits 3
 says "nobody serves at $XDG_RUNTIME_DIR/gyre.sock"
 
+# a server whose log nobody reads any more serves on, and ends as any other
+mkfifo "$folder/log"
+exec 3<>"$folder/log"
+exec 4>"$folder/log"
+exec 3<&- # and there is no reader
+: >"$folder/ready"
+"$GYRE" serve --backend cpu --set gyre.log_level=debug examples/command/scale.gyre.c >"$folder/ready" 2>&4 4>&- &
+server=$!
+exec 4>&-
+for ((i = 0; i < 600; i++)); do
+    if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
+        break
+    fi
+    sleep 0.05
+done
+run call --attach scale '{"value":20.5,"factor":2}'
+exits 0
+stop_server TERM
+called="the end of gyre serve whose log nobody reads" code="$ended"
+exits 0
+checks=$((checks + 1))
+[[ ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "expected no socket"
+
 start_server examples/command/scale.gyre.c examples/command/total.gyre.c
 run call --attach scale '{"value":20.5,"factor":2}' '{"value":1,"factor":3}'
 exits 0
