@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +82,11 @@ int cli_print_json(json_t *document)
     size_t flags = JSON_PRESERVE_ORDER | (isatty(STDOUT_FILENO) ? JSON_INDENT(2) : JSON_COMPACT);
     if (!document)
         return cli_error(CLI_FAILED, "out of memory");
+    errno = 0;
     bool written = json_dumpf(document, stdout, flags) == 0 && fputc('\n', stdout) != EOF;
+    const int reason = errno;
     json_decref(document);
-    return written ? CLI_OK : cli_error(CLI_FAILED, "cannot write the JSON document to standard output");
+    return written ? CLI_OK
+                   : cli_error(CLI_FAILED, "cannot write the JSON document to standard output: %s",
+                               reason ? strerror(reason) : "no memory for it");
 }

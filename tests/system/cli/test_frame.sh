@@ -63,9 +63,14 @@ run help -- --json
 refuses 2 "there is no command '--json'; 'gyre help' lists them"
 
 if [[ -c /dev/full ]]; then
-    called="gyre help >/dev/full" code=0 out=''
-    "$GYRE" help >/dev/full 2>"$folder/err" || code=$?
-    err="$(<"$folder/err")"
-    refuses 1 "cannot write to standard output: No space left on device"
+    # the last one fills the stream's buffer before its end
+    for command in help "backends --json" "config --json"; do
+        called="gyre $command >/dev/full" code=0 out=''
+        # shellcheck disable=SC2086 # words of a command
+        "$GYRE" $command >/dev/full 2>"$folder/err" || code=$?
+        err="$(<"$folder/err")"
+        exits 1
+        says "to standard output: No space left on device"
+    done
 fi
 finish
