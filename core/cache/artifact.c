@@ -82,7 +82,37 @@ gyre_status gyre_artifact_parse(const char *path, const void *bytes, size_t size
     return GYRE_OK;
 }
 
-static gyre_status map_file(const char *path, void **bytes, size_t *size)
+/* As much as there is. A file that somebody cuts meanwhile ends in zeros then, which no checksum fits. */
+static void read_at(int descriptor, unsigned char *bytes, size_t size, size_t at)
+{
+    while (size > 0) {
+        ssize_t got = pread(descriptor, bytes, size, (off_t)at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return;
+        bytes += got;
+        at += (size_t)got;
+        size -= (size_t)got;
+    }
+}
+
+/* Its end tells whether a file is worth reading: one that is none may be of any size. */
+static bool ends_as_artifact(int descriptor, unsigned char *bytes, size_t size)
+{
+    struct footer footer;
+    if (size < sizeof footer)
+        return true; /* and is soon read */
+    const size_t content = size - sizeof footer;
+    read_at(descriptor, bytes, size < 4 ? size : 4, 0); /* what it is else */
+    read_at(descriptor, bytes + content, sizeof footer, content);
+    memcpy(&footer, bytes + content, sizeof footer);
+    return gyre_artifact_is_marked(bytes, size) && footer.image_size <= content &&
+           footer.note_size == content - footer.image_size;
+}
+
+/* Read into memory of its own, not mapped: a page of a file that somebody cuts is a signal (SIGBUS). */
+static gyre_status read_file(const char *path, bool image, void **bytes, size_t *size)
 {
     struct stat file;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -94,9 +124,12 @@ static gyre_status map_file(const char *path, void **bytes, size_t *size)
     *size = 0;
     if (fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0) {
         *size = (size_t)file.st_size;
-        *bytes = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        *bytes =
+            mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         error = *bytes == MAP_FAILED ? errno : 0;
     }
+    if (*bytes != MAP_FAILED && (image || ends_as_artifact(descriptor, *bytes, *size)))
+        read_at(descriptor, *bytes, *size, 0);
     close(descriptor);
     if (error)
         return gyre_error_set(gyre_lack_status(error, GYRE_FAILED), "'%s' cannot be read: %s%s", path,
@@ -107,12 +140,12 @@ static gyre_status map_file(const char *path, void **bytes, size_t *size)
     return GYRE_OK;
 }
 
-gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *artifact)
+static gyre_status open_file(const char *path, bool image, struct gyre_artifact *artifact)
 {
     void *bytes = NULL;
     size_t size = 0;
     memset(artifact, 0, sizeof *artifact);
-    gyre_status status = map_file(path, &bytes, &size);
+    gyre_status status = read_file(path, image, &bytes, &size);
     if (status != GYRE_OK)
         return status;
     artifact->map = bytes;
@@ -120,9 +153,14 @@ gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *art
     return GYRE_OK;
 }
 
+gyre_status gyre_artifact_open_image(const char *path, struct gyre_artifact *artifact)
+{
+    return open_file(path, true, artifact);
+}
+
 gyre_status gyre_artifact_open(const char *path, struct gyre_artifact *artifact)
 {
-    gyre_status status = gyre_artifact_open_image(path, artifact);
+    gyre_status status = open_file(path, false, artifact);
     if (status != GYRE_OK)
         return status;
     const void *bytes = artifact->map;

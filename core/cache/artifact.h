@@ -14,7 +14,7 @@
 
 #include "gyre/status.h"
 
-/** An artifact, mapped for reading. */
+/** An artifact, read into memory of its own. */
 struct gyre_artifact {
     const unsigned char *map; /* image, note, footer */
     size_t map_size, image_size, note_size;

@@ -153,6 +153,37 @@ START_TEST(a_damaged_entry_is_removed_and_rebuilt)
 }
 END_TEST
 
+/* Who copies another file over it cuts it first: a page of it that is mapped is a signal then. */
+START_TEST(what_was_found_stays_readable_when_its_file_is_cut)
+{
+    struct world world;
+    char path[PATH_MAX], source[32], image[3 * 4096];
+    struct gyre_artifact artifact;
+    memset(image, 7, sizeof image);
+    set_up(&world, 1 << 20);
+    ck_assert(store(&world, "k", image, sizeof image, path));
+    ck_assert(gyre_cache_find(&world.cache, "k", path, &artifact));
+    ck_assert_int_eq(truncate(path, 0), 0);
+    ck_assert_mem_eq(artifact.map, image, sizeof image);
+    ck_assert(gyre_artifact_note(&artifact, "source", source, sizeof source));
+    ck_assert_str_eq(source, "/s.gyre.c");
+    gyre_artifact_close(&artifact);
+}
+END_TEST
+
+/* It is not read to its end to see that. */
+START_TEST(a_huge_file_is_no_entry)
+{
+    struct world world;
+    char path[PATH_MAX];
+    set_up(&world, 1 << 20);
+    ck_assert(store(&world, "k", "code", 4, path));
+    ck_assert_int_eq(truncate(path, (off_t)1 << 40), 0);
+    ck_assert(!find(&world, "k"));
+    ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
 static void set_age(const char *path, time_t seconds)
 {
     struct timespec times[2] = {{time(NULL) - seconds, 0}, {time(NULL) - seconds, 0}};
@@ -365,6 +396,8 @@ static TCase *cache_cases(void)
     tcase_add_test(tcase, a_header_that_was_only_touched_is_a_hit);
     tcase_add_test(tcase, a_header_that_changed_while_compiling_spoils_the_entry);
     tcase_add_test(tcase, a_damaged_entry_is_removed_and_rebuilt);
+    tcase_add_test(tcase, what_was_found_stays_readable_when_its_file_is_cut);
+    tcase_add_test(tcase, a_huge_file_is_no_entry);
     tcase_add_test(tcase, an_entry_that_cannot_be_opened_for_want_of_descriptors_stays);
     tcase_add_test(tcase, what_was_used_longest_ago_leaves_first);
     tcase_add_test(tcase, an_entry_larger_than_the_cache_stays_until_the_next);
