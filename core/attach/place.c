@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where servers and clients meet: a Unix socket in the file system, whose mode says who may come. Lock: flock on the
- * folder, while a server takes or leaves its place there. Must not trust a folder below /tmp that is not this user's own.
+ * Where servers and clients meet: a Unix socket in the file system, whose mode says who may come. Lock: a file
+ * beside it, while a server takes or leaves its place there. Must not trust a folder below /tmp that is not this user's own.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,24 +144,44 @@ bool gyre_place_is_dead(const char *path)
 
 /*
  * Between seeing that a server is dead and listening in its place nobody else may do the same: one would remove the
- * socket of the other. -1 where there is no such lock, or somebody holds it for long: then it is as without.
+ * socket of the other. The lock is a file beside the socket, which goes with its holder; of the folder itself others may
+ * have a lock.
  */
-static int lock_folder(const char *path)
+struct place_lock {
+    int file; /* -1: there can be none, or somebody holds it for long; then it is as without */
+    char path[GYRE_PLACE_MAX + sizeof ".lock"];
+};
+
+/* A file that its last holder removed is nobody's lock. */
+static bool is_named(int file, const char *path)
 {
-    char copy[GYRE_PLACE_MAX];
-    snprintf(copy, sizeof copy, "%s", path);
-    const int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const uint64_t until = gyre_in_ms(LOCK_MS);
-    while (folder >= 0 && flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
-           gyre_clock_ns() < until)
-        nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
-    return folder;
+    struct stat held, named;
+    return fstat(file, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino &&
+           held.st_dev == named.st_dev;
 }
 
-static void unlock_folder(int folder)
+static struct place_lock lock_place(const char *path)
 {
-    if (folder >= 0)
-        close(folder);
+    struct place_lock lock = {.file = -1};
+    const uint64_t until = gyre_in_ms(LOCK_MS);
+    snprintf(lock.path, sizeof lock.path, "%s.lock", path);
+    do {
+        lock.file = open(lock.path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+        if (lock.file < 0 || (flock(lock.file, LOCK_EX | LOCK_NB) == 0 && is_named(lock.file, lock.path)))
+            return lock;
+        close(lock.file);
+        lock.file = -1;
+        nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
+    } while (gyre_clock_ns() < until);
+    return lock;
+}
+
+static void unlock_place(const struct place_lock *lock)
+{
+    if (lock->file < 0)
+        return;
+    unlink(lock->path);
+    close(lock->file);
 }
 
 /* A socket that nobody listens on any more was left by a server that died. */
@@ -204,7 +223,7 @@ static gyre_status name_socket(int listener, const char *path, uint32_t mode)
 
 gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
 {
-    const int folder = lock_folder(path);
+    const struct place_lock lock = lock_place(path);
     *out = -1;
     gyre_status status = remove_dead(path);
     if (status == GYRE_OK)
@@ -215,15 +234,15 @@ gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
         close(*out);
         *out = -1;
     }
-    unlock_folder(folder);
+    unlock_place(&lock);
     return status;
 }
 
 bool gyre_place_remove_dead(const char *path)
 {
-    const int folder = lock_folder(path);
+    const struct place_lock lock = lock_place(path);
     const bool removed = gyre_place_is_dead(path) && unlink(path) == 0;
-    unlock_folder(folder);
+    unlock_place(&lock);
     return removed;
 }
 

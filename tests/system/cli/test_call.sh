@@ -108,9 +108,7 @@ if [[ "$backend" == cpu ]]; then
         [[ -s "$folder/out" ]] && break
         sleep 0.02
     done
-    for worker in $(cat "/proc/$caller/task"/*/children); do
-        kill -KILL "$worker"
-    done
+    cat "/proc/$caller/task"/*/children | xargs -r kill -KILL
     code=0
     wait "$caller" || code=$?
     called="gyre call whose worker dies" out='' err="$(<"$folder/err")"

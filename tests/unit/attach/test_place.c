@@ -2,8 +2,11 @@
 /* Places where servers listen: one server each, and whoever leaves takes nobody else's socket along. */
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,6 +107,38 @@ START_TEST(who_leaves_leaves_the_socket_of_another)
 }
 END_TEST
 
+/* ---- locks ---- */
+
+START_TEST(no_file_stays_beside_the_socket)
+{
+    char lock[sizeof place + sizeof ".lock"];
+    int listener = -1;
+    snprintf(lock, sizeof lock, "%s.lock", place);
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &listener), GYRE_OK);
+    ck_assert_int_ne(access(lock, F_OK), 0);
+    gyre_place_leave(place, listener);
+    ck_assert_int_ne(access(lock, F_OK), 0);
+}
+END_TEST
+
+/* As a compile's own folder is, in which a program's socket may be. */
+START_TEST(a_lock_of_the_folder_keeps_nobody_waiting)
+{
+    char folder[] = "/tmp/gyre-test-XXXXXX";
+    int listener = -1;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(place, sizeof place, "%s/socket", folder);
+    const int locked = open(folder, O_RDONLY | O_DIRECTORY);
+    ck_assert_int_eq(flock(locked, LOCK_EX), 0);
+    const uint64_t begin_ns = gyre_clock_ns();
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &listener), GYRE_OK);
+    gyre_place_leave(place, listener);
+    ck_assert_uint_lt(gyre_clock_ns() - begin_ns, UINT64_C(1000000000));
+    close(locked);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attach_place");
@@ -113,6 +148,8 @@ int main(void)
     tcase_add_test(tcase, who_leaves_removes_the_socket);
     tcase_add_test(tcase, a_copy_of_the_listener_keeps_no_socket);
     tcase_add_test(tcase, who_leaves_leaves_the_socket_of_another);
+    tcase_add_test(tcase, no_file_stays_beside_the_socket);
+    tcase_add_test(tcase, a_lock_of_the_folder_keeps_nobody_waiting);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
