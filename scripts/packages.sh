@@ -73,7 +73,7 @@ as_root()
 
 by_hand()
 {
-    die "$1; install these packages by hand (names of Debian 12 and Ubuntu 24.04), then run this again: $2"
+    die "$1; install these packages by hand (names of Debian 12 and 13 and Ubuntu 24.04), then run this again: $2"
 }
 
 # Why apt cannot be used here, or nothing when it can.

@@ -131,8 +131,9 @@ static void runtime_cycles(struct stress *stress)
 struct load {
     pthread_t thread;
     gyre_queue *queue;
-    uint64_t id, streamed;
-    uint32_t stop; /* atomic */
+    uint64_t id;
+    uint64_t streamed; /* atomic, as is stop */
+    uint32_t stop;
 };
 
 static void *stream_until_told(void *argument)
@@ -140,15 +141,18 @@ static void *stream_until_told(void *argument)
     struct load *load = argument;
     while (!__atomic_load_n(&load->stop, __ATOMIC_ACQUIRE)) {
         stream(load->queue, load->id, load->streamed, load->streamed + 1000);
-        load->streamed += 1000;
+        __atomic_fetch_add(&load->streamed, 1000, __ATOMIC_RELEASE);
     }
     return NULL;
 }
 
+/* Returns when there is load: on a busy machine the thread may start late. */
 static void begin_load(struct load *load, gyre_queue *queue)
 {
     *load = (struct load){.queue = queue, .id = 7};
     start_thread(&load->thread, stream_until_told, load);
+    while (__atomic_load_n(&load->streamed, __ATOMIC_ACQUIRE) == 0)
+        sleep_ms(1);
 }
 
 static void end_load(struct load *load)
