@@ -11,6 +11,7 @@
 
 #include "cpu_lines.h"
 #include "cpu_resident.h"
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 #include "gyre/waiting.h"
 
@@ -160,7 +161,7 @@ static gyre_status start_workers(gyre_resident *resident)
         join_workers(resident);
         return resident->device->host->error(GYRE_EXHAUSTED,
                                              "worker thread %u of %u could not be started: %s%s", i + 1,
-                                             resident->blocks, strerror(error), gyre_thread_remedy(error));
+                                             resident->blocks, strerror(error), gyre_lack_remedy(error));
     }
     return GYRE_OK;
 }

@@ -7,6 +7,7 @@
  */
 #include "cuda_failure.h"
 #include "cuda_resident.h"
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 
 #include <stdlib.h>
@@ -75,7 +76,7 @@ static gyre_status create_residents(gyre_device *device, struct cuda_residents *
         status == GYRE_OK ? gyre_thread_start(&residents->monitor, NULL, cuda_residents_watch, residents) : 0;
     if (error)
         status = device->host->error(GYRE_EXHAUSTED, "no thread to watch over the device: %s%s",
-                                     strerror(error), gyre_thread_remedy(error));
+                                     strerror(error), gyre_lack_remedy(error));
     residents->monitor_started = status == GYRE_OK;
     if (status == GYRE_OK)
         *out = residents;

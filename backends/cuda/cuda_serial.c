@@ -14,6 +14,7 @@
  */
 #include "cuda_failure.h"
 #include "cuda_resident.h"
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 
 #include <stdlib.h>
@@ -131,7 +132,7 @@ static gyre_status make_launcher(gyre_resident *resident)
     pthread_mutex_destroy(&launcher->lock);
     free(launcher);
     return resident->device->host->error(GYRE_EXHAUSTED, "no thread to launch a kernel from: %s%s",
-                                         strerror(error), gyre_thread_remedy(error));
+                                         strerror(error), gyre_lack_remedy(error));
 }
 
 /* What a launch that returned came to. */

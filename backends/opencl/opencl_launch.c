@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 #include "gyre/waiting.h"
 
@@ -263,7 +264,7 @@ static gyre_status start_pump(gyre_resident *resident)
             .stay) /* it polls already; the core makes the region anew after a failure */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
     return resident->device->host->error(GYRE_EXHAUSTED, "the kernel's thread could not be started: %s%s",
-                                         strerror(error), gyre_thread_remedy(error));
+                                         strerror(error), gyre_lack_remedy(error));
 }
 
 /* What a launch made, in any stage of it; its thread is not there. */

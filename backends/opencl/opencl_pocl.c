@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 
 /* ---- work-groups ---- */
@@ -110,7 +111,7 @@ static gyre_status foresee_threads(const gyre_host *host)
         return GYRE_OK;
     return host->error(GYRE_UNAVAILABLE,
                        "PoCL starts %ld threads, without which it ends the process, and there are %ld: %s%s",
-                       wanted, started, strerror(error), gyre_thread_remedy(error));
+                       wanted, started, strerror(error), gyre_lack_remedy(error));
 }
 
 gyre_status opencl_pocl_prepare(const gyre_host *host, const struct opencl_loader *cl,

@@ -60,8 +60,8 @@ gyre_status gyre_temporary_make(struct gyre_temporary *temporary, const char *pa
         temporary->path[0] = '\0';
         return no_folder(parent, reason);
     }
-    flock(temporary->lock,
-          LOCK_EX | LOCK_NB); /* a file system without locks: nobody takes it for a left one either */
+    /* where a file system has no locks, nobody takes it for a left one either */
+    flock(temporary->lock, LOCK_EX | LOCK_NB);
     return GYRE_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 
 gyre_status gyre_thread_need(pthread_t *thread, void *(*run)(void *argument), void *argument,

@@ -157,15 +157,10 @@ static bool ends_with(const char *text, const char *end)
 /* glibc does not say why: there is no memory for it, or a right is missing. */
 static const char unmapped[] = "failed to map segment from shared object";
 
-/* The number of the error that dlopen's words end with, of those that say what this process lacks, else 0: the loader
- * leaves errno alone. */
+/* What dlopen's words say that this process lacks, else 0: the loader leaves errno alone. */
 static int lack_in(const char *words)
 {
-    static const int lacks[] = {EMFILE, ENFILE, ENOMEM};
-    for (size_t i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
-        if (ends_with(words, strerror(lacks[i])))
-            return lacks[i];
-    return ends_with(words, unmapped) || ends_with(words, "out of memory") ? ENOMEM : 0;
+    return ends_with(words, unmapped) || ends_with(words, "out of memory") ? ENOMEM : gyre_lack_in(words);
 }
 
 gyre_status gyre_library_open(const char *path, void **out)

@@ -86,7 +86,8 @@ void gyre_registry_hold(struct gyre_registry *registry, const struct gyre_candid
  * Chooses by name, or the best for "auto" (also NULL): highest score + priority among those that can start;
  * equals in order of name. `why` receives a sentence for people. A backend chosen by name that cannot start
  * is an error with its reason: there is no fallback. For a name that does not exist: NOT_FOUND and the
- * nearest one. UNAVAILABLE when `auto` finds none, EXHAUSTED when this process lacks what it takes to look at a named one. *out is NULL after a failure.
+ * nearest one. UNAVAILABLE when `auto` finds none, EXHAUSTED when this process lacks what it takes to look at a
+ * named one. *out is NULL after a failure.
  */
 gyre_status gyre_registry_choose(struct gyre_registry *registry, const char *name_or_auto,
                                  const struct gyre_candidate **out, char *why, size_t why_size);

@@ -11,8 +11,6 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "gyre/lack.h"
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,7 +19,7 @@ extern "C" {
  * pthread_create of a thread that leaves the program's signals to the program's threads: its handlers would run in
  * the midst of Gyre, or on the stack of a lane, and sigwait would miss what such a thread takes. What a thread causes
  * itself, for which the program may have a handler, still comes to it, and so does the signal of profilers.
- * 0, or what pthread_create returns.
+ * 0, or what pthread_create returns: gyre_lack_remedy (gyre/lack.h) says what people can do about it.
  */
 static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *attributes,
                                     void *(*run)(void *argument), void *argument)
@@ -35,12 +33,6 @@ static inline int gyre_thread_start(pthread_t *thread, const pthread_attr_t *att
     const int error = pthread_create(thread, attributes, run, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
-}
-
-/** What people can do about an error of gyre_thread_start, to end a sentence with: "; raise ...", or "". */
-static inline const char *gyre_thread_remedy(int error)
-{
-    return gyre_lack_remedy(error);
 }
 
 #ifdef __cplusplus

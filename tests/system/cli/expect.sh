@@ -56,6 +56,16 @@ refuses()
     [[ -z "$out" ]] || fail "expected nothing on stdout"
 }
 
+# await_output: until something is in $folder/out, for ten seconds at most.
+await_output()
+{
+    local i
+    for ((i = 0; i < 500; i++)); do
+        [[ -s "$folder/out" ]] && break
+        sleep 0.02
+    done
+}
+
 # every_request_has_its_line: what gyre call sent, by stderr, and the lines that $folder/out has of it.
 every_request_has_its_line()
 {

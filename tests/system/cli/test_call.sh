@@ -84,10 +84,7 @@ if [[ "$backend" == cpu ]]; then
     : >"$folder/out"
     "$GYRE" call --backend cpu tests/system/crash/crash.gyre.c:fragile --set gyre.check=off \
         '{"fault":0,"always":0,"number":7}' '{"fault":4,"always":1,"number":8}' <"$nothing" >"$folder/out" 2>"$folder/err" &
-    for ((i = 0; i < 500; i++)); do
-        [[ -s "$folder/out" ]] && break
-        sleep 0.02
-    done
+    await_output
     { kill -KILL $! && wait $!; } 2>"$nothing"
     called="a reply before a handler that never ends" out="$(<"$folder/out")"
     prints '{"number":7,'
@@ -104,10 +101,7 @@ if [[ "$backend" == cpu ]]; then
     yes '{"add":1}' | head -5000000 | "$GYRE" call --backend cpu --set backend.cpu.isolation=process examples/command/total.gyre.c \
         >"$folder/out" 2>"$folder/err" &
     caller=$!
-    for ((i = 0; i < 500; i++)); do
-        [[ -s "$folder/out" ]] && break
-        sleep 0.02
-    done
+    await_output
     cat "/proc/$caller/task"/*/children | xargs -r kill -KILL
     code=0
     wait "$caller" || code=$?

@@ -105,10 +105,7 @@ seq 1 30 | sed 's/.*/{"value":20}/' >"$folder/slowly"
 : >"$folder/out"
 "$GYRE" call --attach slow <"$folder/slowly" >"$folder/out" 2>"$folder/err" &
 caller=$!
-for ((i = 0; i < 500; i++)); do
-    [[ -s "$folder/out" ]] && break
-    sleep 0.02
-done
+await_output
 stop_server TERM
 code=0
 wait "$caller" || code=$?
@@ -121,10 +118,7 @@ start_server examples/command/total.gyre.c
 : >"$folder/out"
 yes '{"add":1}' | head -5000000 | "$GYRE" call --attach total >"$folder/out" 2>"$folder/err" &
 caller=$!
-for ((i = 0; i < 500; i++)); do
-    [[ -s "$folder/out" ]] && break
-    sleep 0.02
-done
+await_output
 stop_server TERM
 code=0
 wait "$caller" || code=$?

@@ -2,6 +2,7 @@
 /* The error stack and the text helpers. */
 #include "core/base/error.h"
 #include "core/base/text.h"
+#include "gyre/lack.h"
 #include "gyre/thread.h"
 #include "unit/unit.h"
 
@@ -87,10 +88,10 @@ START_TEST(a_lack_of_threads_names_the_limit_of_addresses_where_there_is_one)
     const struct rlimit some = {(rlim_t)1 << 46, before.rlim_max}, none = {before.rlim_max, before.rlim_max};
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &none), 0);
     if (before.rlim_max == RLIM_INFINITY)
-        ck_assert_str_eq(gyre_thread_remedy(EAGAIN),
+        ck_assert_str_eq(gyre_lack_remedy(EAGAIN),
                          "; raise the limit of processes and threads (ulimit -u, or the container's)");
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &some), 0);
-    const char *remedy = gyre_thread_remedy(EAGAIN);
+    const char *remedy = gyre_lack_remedy(EAGAIN);
     ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
     ck_assert_str_eq(remedy,
                      "; raise the limit of memory (ulimit -v), or that of processes and threads (ulimit -u, "
