@@ -338,6 +338,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .lanes_default = CUDA_LANES_DEFAULT,
                             .blocks_default = 1,
                             .blocks_default_large = large_blocks(device),
+                            .knows_express = 1,
                             .block_lane_multiple = WARP};
     snprintf(now.name, sizeof now.name, "%s", device->name);
     snprintf(now.architecture, sizeof now.architecture, "%s", device->architecture);

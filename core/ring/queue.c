@@ -97,8 +97,16 @@ static uint32_t stride_of(uint32_t payload, bool bridged)
     return gyre_slot_stride(bridged ? GYRE_SLOT_SMALL_PAYLOAD : payload);
 }
 
+static void count_express_lines(const struct gyre_queue_options *options, gyre_queue_slots *slots)
+{
+    slots->express_requests = (gyre_u8)(options->express ? GYRE_EXPRESS_LINES(options->request_size) : 0);
+    slots->express_replies = (gyre_u8)(options->express_replies ? GYRE_EXPRESS_LINES(options->reply_size) : 0);
+}
+
 static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options *options)
 {
+    gyre_queue_slots express;
+    count_express_lines(options, &express);
     shape->magic = GYRE_QUEUE_MAGIC;
     shape->version = 1;
     shape->capacity = options->capacity;
@@ -107,7 +115,8 @@ static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options
     shape->reply_size = options->reply_size;
     shape->request_stride = stride_of(options->request_size, options->bridged_requests);
     shape->reply_stride = stride_of(options->reply_size, options->bridged_replies);
-    shape->request_offset = sizeof(gyre_queue_region);
+    shape->request_offset = sizeof(gyre_queue_region) +
+                            (express.express_requests + express.express_replies) * sizeof(gyre_express_line);
     shape->reply_offset = whole_lines(shape->request_offset + options->capacity * shape->request_stride);
     shape->region_size = whole_lines(shape->reply_offset + options->capacity * shape->reply_stride);
     if (options->timed)
@@ -214,6 +223,11 @@ static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
                                       .reply_stride = shape->reply_stride,
                                       .request_offset = shape->request_offset,
                                       .reply_offset = shape->reply_offset};
+    count_express_lines(options, &queue->slots);
+    if (options->express)
+        queue->express = (gyre_express_line *)(void *)queue->requests - queue->slots.express_requests;
+    if (options->express_replies)
+        queue->express_replies = queue->express - queue->slots.express_replies;
     uint64_t end = whole_lines(shape->reply_offset + shape->capacity * shape->reply_stride);
     if (options->timed) {
         queue->slots.stamps_offset = end;
@@ -435,6 +449,7 @@ uint64_t gyre_queue_outstanding(const gyre_queue *queue)
 uint64_t gyre_queue_complete_ring(gyre_queue *queue)
 {
     uint64_t count = 0, end = gyre_queue_next_index(queue);
+    gyre_express_settle(queue);
     for (uint64_t index = gyre_received(queue); index < end; index++) {
         gyre_slot *slot = gyre_reply_slot(queue, index);
         if (gyre_reply_ready(queue, index))

@@ -71,6 +71,7 @@ struct gyre_queue_options {
     uint64_t window;              /* messages in the ring at once, of queues with levels */
     bool any_order;               /* receivers take whatever is there */
     bool sealed;                  /* messages have checksums */
+    bool express, express_replies; /* there are express lines (express.h) */
     gyre_control_region *control; /* of the kernel; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */
     /* Of a client whose requests are relayed into a queue that keeps them (origin.h). */
@@ -101,6 +102,7 @@ struct gyre_queue {
     gyre_control_region *control;
     gyre_queue_slots slots;
     unsigned char *requests, *replies;
+    gyre_express_line *express, *express_replies; /* express.h; NULL: there are none */
     uint8_t *marks; /* one a slot */
     uint64_t capacity, mask;
     uint64_t chunk; /* requests of a batch that are copied before they are published */

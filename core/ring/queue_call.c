@@ -94,6 +94,21 @@ struct exchange {
     gyre_message_info *info;
 };
 
+/* Its reply came by express. */
+static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
+{
+    uint32_t length;
+    if (!gyre_express_take(queue, index, exchange->reply, exchange->reply_size, &length)) {
+        gyre_express_settle(queue);
+        return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
+                                     exchange->completion);
+    }
+    if (exchange->completion)
+        *exchange->completion =
+            (gyre_completion){.index = index, .outcome = GYRE_REPLIED, .length = length};
+    return GYRE_OK;
+}
+
 /* The call of `index` was sent: takes its reply, or gives it up. */
 static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange,
                               uint64_t deadline_ns)
@@ -106,7 +121,11 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
         return gyre_error_add(status, "request %llu was sent and not answered in time",
                               (unsigned long long)index);
     }
-    status = gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size, exchange->completion);
+    if (__builtin_expect(queue->express_replies != NULL, 0) && !gyre_reply_in_slot(queue, index))
+        status = take_express(queue, index, exchange);
+    else
+        status =
+            gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size, exchange->completion);
     if (__builtin_expect(queue->timing != NULL, 0))
         gyre_queue_timing_received(queue, index, index + 1);
     if (exchange->info)

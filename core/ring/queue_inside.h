@@ -8,6 +8,7 @@
 
 #include <time.h>
 
+#include "core/ring/express.h"
 #include "core/ring/queue.h"
 #include "gyre/waiting.h"
 
@@ -21,11 +22,19 @@ static inline gyre_slot *gyre_reply_slot(const gyre_queue *queue, uint64_t index
     return (gyre_slot *)(void *)(queue->replies + (index & queue->mask) * queue->reply_stride);
 }
 
-/** The completion of `index` is there; what it says may be read. Pairs with the device's release of the
+/** The completion of `index` is in its slot; what it says may be read. Pairs with the device's release of the
  * sequence. */
-static inline bool gyre_reply_ready(const gyre_queue *queue, uint64_t index)
+static inline bool gyre_reply_in_slot(const gyre_queue *queue, uint64_t index)
 {
     return __atomic_load_n(&gyre_reply_slot(queue, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+/** The completion of `index` is there; what it says may be read, but of a call that was not received, which may be
+ * in express lines yet (express.h). */
+static inline bool gyre_reply_ready(const gyre_queue *queue, uint64_t index)
+{
+    return gyre_reply_in_slot(queue, index) ||
+           (__builtin_expect(queue->express_replies != NULL, 0) && gyre_express_answers(queue, index));
 }
 
 /** Under the consumer lock, before the cursor moves: completions [first, end) were read. */

@@ -62,6 +62,7 @@ static void step_over_finished_calls(gyre_queue *queue)
     while (call_finished(queue, index)) {
         if (gyre_mark_get(queue, index) == GYRE_MARK_ABANDONED) {
             given_up++;
+            gyre_express_settle(queue);
             gyre_queue_take_failure(queue, index);
         }
         gyre_mark_set_locked(queue, index, GYRE_MARK_SEND);

@@ -4,6 +4,7 @@
  * a send has published requests that it has not counted yet, so the search looks at slots, not at `sent`.
  */
 #include "core/ring/replay.h"
+#include "core/ring/express.h"
 #include "core/ring/lent.h"
 #include "core/ring/queue_inside.h"
 
@@ -100,7 +101,10 @@ void gyre_queue_hide(gyre_queue *queue, uint64_t index)
 {
     if (queue->lent)
         gyre_lent_look(queue->lent); /* which would come no further than the hole */
+    gyre_producer_take(queue);       /* its sender may not have written its express copy yet */
     __atomic_store_n(&gyre_request_slot(queue, index)->sequence, 0, __ATOMIC_RELAXED);
+    gyre_express_withdraw(queue);
+    gyre_producer_give(queue);
 }
 
 void gyre_queue_show(gyre_queue *queue, uint64_t index)

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/ring/behaviours.h"
+#include "core/ring/express.h"
 #include "core/ring/log.h"
 #include "core/ring/publish.h"
 #include "core/ring/queue_spans.h"
@@ -162,6 +163,8 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
         gyre_queue_seals_sent(queue, index, end, reserved_at(queue, 0), queue->request_stride);
     if (gyre_requests_bridged(queue))
         gyre_bridge_commit(queue, index, end);
+    else if (queue->express && count == 1)
+        gyre_express_publish(queue, index, queue->request_size, false);
     else if (queue->request_least)
         gyre_publish_all(gyre_slots_of(queue), index, end, queue->request_size, true);
     else

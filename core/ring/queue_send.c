@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/copy.h"
+#include "core/ring/express.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
 #include "core/ring/origin.h"
@@ -36,6 +37,13 @@ GYRE_INLINE void put_chunks(struct gyre_slots slots, uint64_t index, uint64_t en
             gyre_payload_copy(gyre_slot_at(slots, index) + 1, from, gyre_length_of(from, size, tails));
         gyre_publish_all(slots, first, stop, size, tails);
     }
+}
+
+__attribute__((noinline)) static void put_lone(gyre_queue *queue, uint64_t index, const void *request,
+                                               size_t size, enum gyre_mark mark, bool tails)
+{
+    gyre_payload_copy(gyre_request_slot(queue, index) + 1, request, gyre_length_of(request, size, tails));
+    gyre_express_publish(queue, index, size, mark == GYRE_MARK_CALL);
 }
 
 /* Notes something of the requests from `index` on; how many of the `granted` may be sent. */
@@ -76,6 +84,8 @@ GYRE_INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, u
         ; /* published */
     else if (slots.stride == GYRE_LINE_SIZE)
         put_lines(slots, index, end, requests, size, tails);
+    else if (__builtin_expect(queue->express != NULL, 0) && granted == 1)
+        put_lone(queue, index, requests, size, mark, tails);
     else
         put_chunks(slots, index, end, requests, size, queue->chunk, tails);
     __atomic_store_n(&queue->producer.sent, end,

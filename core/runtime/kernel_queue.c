@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/express.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
@@ -87,6 +88,7 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
 {
     gyre_control_region *control = kernel->control;
     gyre_control_queue *slot = &control->queues[queue->table_entry];
+    gyre_express_withdraw(queue); /* what slots say may be another thing now */
     __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
     if (memcmp(&slot->slots, &queue->slots, sizeof slot->slots) != 0) /* new here: it has no address yet */
         slot->slots = queue->slots;
@@ -161,7 +163,7 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
     *options = choose_options(kernel, desc, section);
     options->lent = lent;
     const struct gyre_queue_site site = {
-        .kernel = kernel->name, .device = kernel->dispatch, .blocks = kernel->blocks};
+        .kernel = kernel->name, .record = kernel->record, .device = kernel->dispatch, .blocks = kernel->blocks};
     gyre_status status = check_queue(kernel, desc, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);

@@ -5,8 +5,10 @@
 #include "core/runtime/queue_plan.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/express.h"
 #include "core/ring/region.h"
 #include "core/runtime/shape.h"
 #include "core/runtime/tools.h"
@@ -209,15 +211,21 @@ static gyre_status check_seal(const struct gyre_config *config, const struct gyr
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "seal", status);
 }
 
+/* Requests are kept, and may be handled once more later. */
+static bool is_logged(const struct gyre_config *config, const char *kernel, const char *section)
+{
+    return gyre_config_int(config, GYRE_SECTION_KERNEL, kernel, "checkpoints") != 0 ||
+           number(config, section, "durability") != 0;
+}
+
 /* Only messages with tails differ in length; of these, what fits a line lies in its slot anyway. */
-gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
-                                   const char *section, struct gyre_queue_options *options)
+static gyre_status plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
+                               const char *section, struct gyre_queue_options *options)
 {
     const uint64_t layout = number(config, section, "layout");
     const uint32_t bridging = bridging_of(site->device);
     const bool none = bridging == GYRE_BRIDGING_NONE;
-    const bool logged = gyre_config_int(config, GYRE_SECTION_KERNEL, site->kernel, "checkpoints") != 0 ||
-                        number(config, section, "durability") != 0;
+    const bool logged = is_logged(config, site->kernel, section);
     if (options->sealed)
         return check_seal(config, site, section);
     if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */
@@ -233,6 +241,40 @@ gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struc
     options->bytes = number(config, section, "bytes");
     options->tracks = bridging == GYRE_BRIDGING_BLOCK ? site->blocks : 1;
     return GYRE_OK;
+}
+
+static bool names_buffers(const gyre_type *type)
+{
+    bool found = strcmp(type->name, "gyre_handle") == 0;
+    for (const gyre_type *const *field = type->field_types; !found && field && *field; field++)
+        found = names_buffers(*field);
+    return found;
+}
+
+/*
+ * What both of a lane's messages share with their headers is one line each way as it is. A reply by express leaves
+ * without a fence, so it tells nobody that what the handler wrote into a buffer is there.
+ */
+static void plan_express(const struct gyre_config *config, const struct gyre_queue_site *site,
+                         const char *section, struct gyre_queue_options *options)
+{
+    const gyre_kernel_record *record = site->record;
+    const bool lines = record->form == GYRE_FORM_LANE && options->request_size <= GYRE_SLOT_SMALL_PAYLOAD &&
+                       options->reply_size <= GYRE_SLOT_SMALL_PAYLOAD;
+    options->express = gyre_dispatch_device_info(site->device)->knows_express && !lines &&
+                       !is_logged(config, site->kernel, section) && gyre_express_suits(options);
+    options->express_replies = options->express && options->reply_size > GYRE_SLOT_SMALL_PAYLOAD &&
+                               options->reply_size <= GYRE_EXPRESS_MOST && !record->buffers[0] &&
+                               !names_buffers(record->request);
+}
+
+gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
+                                   const char *section, struct gyre_queue_options *options)
+{
+    gyre_status status = plan_layout(config, site, section, options);
+    if (status == GYRE_OK)
+        plan_express(config, site, section, options);
+    return status;
 }
 
 static gyre_status measure_type(const gyre_type *type, uint32_t *size, uint32_t *least)
@@ -283,7 +325,7 @@ static gyre_status plan(const struct gyre_config *config, const struct gyre_disp
     const char *section = options->name;
     const struct gyre_shape_site shape = {
         .config = config, .device = device, .record = record, .name = record->name};
-    struct gyre_queue_site site = {.kernel = record->name, .device = device};
+    struct gyre_queue_site site = {.kernel = record->name, .record = record, .device = device};
     uint32_t lanes = 0;
     gyre_status status = measure_type(record->request, &options->request_size, &options->request_least);
     if (status == GYRE_OK)

@@ -23,13 +23,14 @@ enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
 /** Where a queue is: of which kernel, on which device, with so many blocks. */
 struct gyre_queue_site {
     const char *kernel;
+    const gyre_kernel_record *record;
     const struct gyre_dispatch *device;
     uint32_t blocks;
 };
 
 /**
- * Whether messages of the queue's types, which the options have, lie in slots or back to back. INVALID or
- * UNIMPLEMENTED when the section asks for what is not there.
+ * Whether messages of the queue's types, which the options have, lie in slots or back to back, and whether requests
+ * have express copies. INVALID or UNIMPLEMENTED when the section asks for what is not there.
  */
 gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                    const char *section, struct gyre_queue_options *options);

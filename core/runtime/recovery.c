@@ -18,6 +18,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/ring/express.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/shape.h"
@@ -131,6 +132,7 @@ struct sight {
 
 static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
 {
+    gyre_express_settle(queue); /* the next device writes into slots */
     uint64_t first = gyre_queue_first_unanswered(queue);
     uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
     sight->answered += first;

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
+#include "core/ring/express.h"
 #include "core/ring/replay.h"
 #include "core/runtime/runtime.h"
 
@@ -157,6 +158,7 @@ void gyre_spans_relocate(gyre_kernel *kernel)
             if (queue->seals) /* it says something else now */
                 gyre_queue_seals_sent(queue, i, i + 1, request, 0);
         }
+        gyre_express_withdraw(queue);
     }
     pthread_mutex_unlock(&kernel->lock);
 }

@@ -34,7 +34,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 2
+#define GYRE_ABI_MINOR 3
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -161,6 +161,7 @@ typedef struct gyre_device_info {
     /* the same as blocks_default for lane kernels with messages of more than GYRE_SLOT_SMALL_PAYLOAD bytes, while
      * the device has room for many of them; 0: blocks_default */
     uint32_t blocks_default_large;
+    uint32_t knows_express; /* since 2.3: it reads and writes express lines (gyre_express_line) */
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

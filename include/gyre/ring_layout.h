@@ -149,6 +149,29 @@ typedef struct gyre_stamp {
     gyre_u64 finished_ns, sequence_again;
 } gyre_stamp;
 
+/* ---- express lines ----------------------------------------------------------------------------------------
+ *
+ * A request beyond one line takes a device across a bus two journeys: one to see its sequence, and one for its
+ * payload, which may only be read after that; and a reply takes a fence between the two. So where the device knows
+ * them, a request that is sent while nothing else is under way is written once more, before its slot's sequence,
+ * into lines of which each says whose it is. Who finds that in every line that the request needs, in whatever
+ * order they were read, has all of it. The slot stays what counts: the copy may be missing, and then nothing but
+ * time is lost.
+ *
+ * Such a request may say that its sender awaits this very reply (GYRE_EXPRESS_AWAITED). Then a device that took it
+ * from there may answer with lines of the same kind, in place of the reply slot, which the client fills in. The lines
+ * of either side are written again only once the client has that reply. */
+
+/** A line of a message: of its slot, from `length` on, the next 56 bytes. */
+typedef struct gyre_express_line {
+    gyre_u64 sequence; /* index + 1, written last */
+    gyre_u64 words[7];
+} gyre_express_line;
+
+#define GYRE_EXPRESS_MOST 2048 /* bytes of payload: of larger messages the journeys are the lesser part */
+#define GYRE_EXPRESS_LINES(length) (((length) + 8 + 55) / 56)
+#define GYRE_EXPRESS_AWAITED 1u /* `info` of a request's lines */
+
 /* ---- queues whose messages are stored back to back --------------------------------------------------------
  *
  * In such a queue ("bridged", in either direction) every slot is one line. A message that fits it lies there;
@@ -250,7 +273,9 @@ typedef struct gyre_queue_slots {
     gyre_u32 header_size;
     /* 1: behind the headers, whole lines on, a CRC-32C for each request slot, written by the host before the
      * sequence, of header and payload; then, at GYRE_SEALS_ROUND, one for each reply slot, by the device. */
-    gyre_u32 sealed;
+    gyre_u16 sealed;
+    /* right before request slot 0: so many gyre_express_line of requests, and of replies before these; 0: none */
+    gyre_u8 express_requests, express_replies;
 } gyre_queue_slots;
 
 #define GYRE_SEALS_ROUND(capacity) (((capacity) + 15) / 16 * 16) /* seals of a direction: whole lines */
@@ -336,6 +361,8 @@ _Static_assert(sizeof(gyre_control_command) == 64 && sizeof(gyre_control_doorbel
 _Static_assert(sizeof(gyre_control_device) == 64 && sizeof(gyre_control_queue) == 128, "one line, and two");
 _Static_assert(sizeof(gyre_control_block) == 64, "one line each");
 _Static_assert(sizeof(gyre_stamp) == 32, "two a line");
+_Static_assert(sizeof(gyre_express_line) == GYRE_LINE_SIZE, "one line");
+_Static_assert(sizeof(gyre_queue_slots) == 56, "as devices load them");
 _Static_assert(sizeof(gyre_place) == 16 && sizeof(gyre_bridge) == 48, "as devices load them");
 _Static_assert(sizeof(gyre_bridge_words) == 128 && sizeof(gyre_bridge_track) == 128, "two lines");
 _Static_assert(sizeof(gyre_control_handle) == 32, "two a line");

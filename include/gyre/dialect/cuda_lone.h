@@ -4,16 +4,20 @@
  * instructions as can be, because each new line of instructions costs. A part (cuda_resident.h); by the first
  * warp of a worker. Included by cuda_turn.h.
  *
- * For a block's only queue, whose messages lie in slots. Who sees a backlog, or another order, goes the long way
- * (cuda_seek.h, cuda_move.h), with the same words: claims, pollers, posts. Where blocks share the queue, they go the
- * long way first, and this one is for who looks across the bus and found nothing there (worker->kept_phase).
+ * For a block's only queue, whose messages lie in slots; those that come by express lines need no fetching, and may
+ * be answered so (cuda_express.h). Who sees a backlog, or another order, goes the long way (cuda_seek.h, cuda_move.h),
+ * with the same words: claims, pollers, posts. Where blocks share the queue, they go the long way first, and this one
+ * is for who looks across the bus and found nothing there, or expects to (worker->kept_phase).
  */
 #ifndef GYRE_DIALECT_CUDA_LONE_H
 #define GYRE_DIALECT_CUDA_LONE_H
 
-#define GYRE_LONE_LOOK_ 1u
-#define GYRE_LONE_REST_ 2u
-#define GYRE_LONE_ELSE_ 0u /* the long way */
+#define GYRE_LONE_LOOK_    1u
+#define GYRE_LONE_REST_    2u
+#define GYRE_LONE_EXPRESS_ 3u /* a look that takes in express lines */
+#define GYRE_LONE_ELSE_    0u /* the long way */
+
+#include "gyre/dialect/cuda_express.h"
 
 /* The next step. By lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_step_(const gyre_block_view *view, gyre_seeker_ *seeker,
@@ -25,7 +29,7 @@ GYRE_HELPER gyre_u32 gyre_lone_step_(const gyre_block_view *view, gyre_seeker_ *
     if (seeker->first < gyre_near_load_(&claims->ready))
         return GYRE_LONE_ELSE_;
     if (gyre_may_poll_(view, seeker, claims))
-        return GYRE_LONE_LOOK_;
+        return gyre_express_wanted_(view) ? GYRE_LONE_EXPRESS_ : GYRE_LONE_LOOK_;
     return view->team_size == 1 ? GYRE_LONE_REST_ : GYRE_LONE_ELSE_;
 }
 
@@ -86,18 +90,22 @@ GYRE_HELPER gyre_u32 gyre_lone_asks_(gyre_block_view *view)
     return now - before > GYRE_CUDA_LOOK_CLOCKS && atomicCAS(&view->asked, before, now) == before;
 }
 
-/* The request becomes this worker's, when nobody took it meanwhile. By lane 0. */
+/* The request becomes this worker's, when nobody took it meanwhile. `express`: how it came so, 0: it is to be fetched.
+ * By lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
-                                     gyre_seeker_ *seeker)
+                                     gyre_seeker_ *seeker, gyre_u32 express)
 {
     gyre_served *queue = &view->served[0];
     if (atomicCAS(&queue->claims->next, seeker->first, seeker->first + 1) != seeker->first)
         return 0;
     worker->cells = cells;
     worker->first = seeker->first;
-    worker->count = worker->lone = 1;
-    gyre_fetch_lone_(view, worker);
+    worker->count = 1;
+    worker->lone = express ? express : GYRE_LONE_FETCHED_;
+    if (!express)
+        gyre_fetch_lone_(view, worker);
     gyre_stop_polling_(seeker, queue->claims);
+    queue->lone_at = (gyre_u64)clock64();
     worker->which = worker->wide = 0;
     worker->drop_before = *(volatile gyre_u64 *)&queue->dropping;
     return 1;
@@ -105,10 +113,10 @@ GYRE_HELPER gyre_u32 gyre_lone_take_(gyre_block_view *view, gyre_worker *worker,
 
 /* What was seen: 1 when a request was taken. Two are a backlog, which becomes known. By lane 0. */
 GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
-                                     gyre_seeker_ *seeker, gyre_u32 there)
+                                     gyre_seeker_ *seeker, gyre_u32 there, gyre_u32 express)
 {
-    if (there == 1)
-        return gyre_lone_take_(view, worker, cells, seeker);
+    if (there == 1 || (express && there != 3)) /* lines may be seen before the slot */
+        return gyre_lone_take_(view, worker, cells, seeker, express);
     if (there == 3) {
         atomicMax(&view->served[0].claims->ready, seeker->first + GYRE_SEEK_NARROW);
         worker->wide = seeker->wide = 1;
@@ -116,48 +124,62 @@ GYRE_HELPER gyre_u32 gyre_lone_note_(gyre_block_view *view, gyre_worker *worker,
     return 0;
 }
 
-/*
- * Waits for a request that comes alone, takes it, and starts to fetch it. 0: there is a backlog, or another
- * order, or the queue is none of these. By a worker's first warp.
- */
-GYRE_HELPER gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                     gyre_worker *worker, gyre_chunk *cells)
+/* One look, and what it found is taken; `lines`: it takes in the express lines. By a warp. */
+GYRE_HELPER gyre_u32 gyre_lone_try_(gyre_block_view *view, gyre_worker *worker, gyre_chunk *cells,
+                                    gyre_seeker_ *seeker, gyre_express_ *express, int lines)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
-    gyre_served *queue = &view->served[0];
-    gyre_seeker_ seeker = {0};
-    gyre_u32 found = 0, step = GYRE_LONE_REST_;
-    if (!gyre_lone_may_(view))
-        return 0;
+    const gyre_u64 next = __shfl_sync(mask, seeker->first, 0);
+    const gyre_u32 asks = __shfl_sync(mask, lane == 0 ? gyre_lone_asks_(view) : 0, 0);
+    gyre_u32 found = 0, whole = 0;
+    if (lines)
+        gyre_express_load_(express);
+    const gyre_u32 there = gyre_lone_look_(view, &view->served[0], next, asks);
+    if (lines)
+        whole = gyre_express_whole_(next, express);
     if (lane == 0)
-        seeker.phase = *(volatile gyre_u32 *)&worker->kept_phase;
-    if (view->team_size > 1 && !__shfl_sync(mask, seeker.phase, 0))
-        return 0;
+        found = gyre_lone_note_(view, worker, cells, seeker, there, whole);
+    found = __shfl_sync(mask, found, 0);
+    if (found && whole)
+        gyre_express_place_(view, cells, express);
+    return found;
+}
+
+/*
+ * Waits for a request that comes alone, takes it, and starts to fetch it. 0: there is a backlog, or another
+ * order. By a worker's first warp, of a queue of this kind; where blocks share it, with a place among the pollers.
+ */
+GYRE_APART_ gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+                                     gyre_worker *worker, gyre_chunk *cells)
+{
+    GYRE_IN_SHARED_(view);
+    GYRE_IN_SHARED_(worker);
+    const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
+    gyre_cuda_claims *claims = view->served[0].claims;
+    gyre_seeker_ seeker = {0};
+    gyre_express_ express;
+    gyre_u32 found = 0, step = GYRE_LONE_REST_;
+    gyre_express_begin_(view, &express);
     if (lane == 0) {
-        gyre_lone_begin_();
+        seeker.phase = *(volatile gyre_u32 *)&worker->kept_phase;
         seeker.wide = *(volatile gyre_u32 *)&worker->wide;
+        gyre_lone_begin_();
     }
     for (;;) {
         if (lane == 0)
-            step = gyre_lone_step_(view, &seeker, queue->claims);
+            step = gyre_lone_step_(view, &seeker, claims);
         step = __shfl_sync(mask, step, 0);
         if (step == GYRE_LONE_ELSE_)
             break;
-        if (step == GYRE_LONE_LOOK_) {
-            const gyre_u64 next = __shfl_sync(mask, seeker.first, 0);
-            const gyre_u32 asks = __shfl_sync(mask, lane == 0 ? gyre_lone_asks_(view) : 0, 0);
-            const gyre_u32 there = gyre_lone_look_(view, queue, next, asks);
-            if (lane == 0)
-                found = gyre_lone_note_(view, worker, cells, &seeker, there);
-            found = __shfl_sync(mask, found, 0);
-        }
+        if (step != GYRE_LONE_REST_)
+            found = gyre_lone_try_(view, worker, cells, &seeker, &express, step == GYRE_LONE_EXPRESS_);
         if (found)
             break;
         if (lane == 0)
             gyre_seek_rest_(arguments, view, &seeker);
     }
     if (lane == 0 && !found)
-        gyre_stop_polling_(&seeker, queue->claims);
+        gyre_stop_polling_(&seeker, claims);
     if (lane == 0)
         worker->kept_phase = 0;
     if (lane == 0 && found) /* while the request is on its way here */

@@ -139,6 +139,9 @@ struct gyre_served {
     gyre_u64 dropping;      /* what it was when this block looked, at clock `looked` */
     gyre_u64 looked;
     gyre_u64 mask;
+    const gyre_express_line *express;   /* lines of requests (cuda_express.h); NULL: there are none */
+    gyre_express_line *express_replies; /* the same of replies */
+    gyre_u64 lone_at;                   /* the clock when a request that came alone was taken last */
     gyre_u32 request_stride, reply_stride;
     gyre_u32 header_size;
     gyre_u16 entry; /* of the table */
@@ -190,7 +193,7 @@ struct gyre_worker {
      * their slots; whether the one reply goes to the spare place */
     gyre_u64 position;
     gyre_u16 long_replies, spare;
-    gyre_u32 lone; /* 1: the run is one message, which takes the short way (cuda_lone.h) */
+    gyre_u32 lone; /* the run is one message, which takes the short way (cuda_lone.h): GYRE_LONE_; else 0 */
     /* Where blocks share the queue and this worker's last looks found nothing: as gyre_seeker_.phase, handed from the
      * long way to the short one; else 0 */
     gyre_u32 kept_phase;
@@ -224,6 +227,9 @@ struct gyre_block_view {
     gyre_served served[GYRE_QUEUES_MAX];
 };
 #define GYRE_GO_ORDER         0xffffffffu
+#define GYRE_LONE_FETCHED_    1u /* its copy into the cell was started */
+#define GYRE_LONE_HERE_       2u /* it came by express, and is in its cell */
+#define GYRE_LONE_AWAITED_    3u /* ... and its reply goes by express */
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* between two looks of a busy block at the host's words */
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)

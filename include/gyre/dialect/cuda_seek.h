@@ -148,6 +148,38 @@ GYRE_HELPER gyre_u32 gyre_take_(gyre_block_view *view, gyre_seeker_ *seeker, gyr
     return seeker->count ? GYRE_SEEK_DONE_ : GYRE_SEEK_REST_;
 }
 
+/* A queue for which cuda_lone.h has a shorter way, and lanes enough to take it. */
+GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
+{
+    return view->queue_count == 1 && blockDim.x >= GYRE_SEEK_NARROW + 2 &&
+           !(view->served[0].kind & (GYRE_BRIDGED_REQUESTS_ | GYRE_BRIDGED_REPLIES_));
+}
+
+/*
+ * Whether looks take in the express lines of the block's queue (cuda_express.h): while lone requests come. Those looks
+ * read a kilobyte or two in place of a line, so where nobody calls they would only be in the way of others.
+ */
+#define GYRE_EXPRESS_CLOCKS 8000000 /* 4 ms */
+GYRE_HELPER gyre_u32 gyre_express_wanted_(const gyre_block_view *view)
+{
+    const gyre_served *queue = &view->served[0];
+    return queue->express && view->stage.in_shared && blockDim.x >= 32 &&
+           (gyre_u64)clock64() - *(const volatile gyre_u64 *)&queue->lone_at < GYRE_EXPRESS_CLOCKS;
+}
+
+/* Whether blocks share the queue, and who looked for requests is to wait for one that comes alone. */
+GYRE_HELPER gyre_u32 gyre_is_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
+{
+    return view->team_size > 1 && seeker->empty >= GYRE_SEEK_QUIET && gyre_lone_may_(view);
+}
+
+/* The same of who is about to look: others took lone ones a moment ago, so there is no need to see first that nothing is
+ * there. */
+GYRE_HELPER gyre_u32 gyre_stays_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
+{
+    return view->team_size > 1 && !seeker->wide && gyre_lone_may_(view) && gyre_express_wanted_(view);
+}
+
 /* The next step. By lane 0. */
 GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker)
 {
@@ -162,6 +194,10 @@ GYRE_HELPER gyre_u32 gyre_seek_step_(gyre_block_view *view, gyre_seeker_ *seeker
         return gyre_take_(view, seeker, claims, ready - seeker->first);
     if (!gyre_may_poll_(view, seeker, claims))
         return GYRE_SEEK_REST_;
+    if (gyre_stays_quiet_(view, seeker)) {
+        seeker->empty = GYRE_SEEK_QUIET;
+        return GYRE_SEEK_LEAVE_;
+    }
     return GYRE_SEEK_LOOK_ | (seeker->wide ? GYRE_SEEK_WIDE_ : 0) |
            (seeker->polls++ % GYRE_SEEK_POLLS_PER_ORDER ? 0 : GYRE_SEEK_ASKS_) |
            seeker->which << GYRE_SEEK_WHICH_0;
@@ -239,19 +275,6 @@ GYRE_HELPER void gyre_look_ahead_(gyre_block_view *view, const gyre_worker *work
             atomicMax(&claims->ready, from + found);
         atomicExch(&claims->pollers[0], 0u);
     }
-}
-
-/* A queue for which cuda_lone.h has a shorter way, and lanes enough to take it. */
-GYRE_HELPER gyre_u32 gyre_lone_may_(const gyre_block_view *view)
-{
-    return view->queue_count == 1 && blockDim.x >= GYRE_SEEK_NARROW + 2 &&
-           !(view->served[0].kind & (GYRE_BRIDGED_REQUESTS_ | GYRE_BRIDGED_REPLIES_));
-}
-
-/* Whether blocks share the queue, and who looked for requests is to wait for one that comes alone. */
-GYRE_HELPER gyre_u32 gyre_is_quiet_(const gyre_block_view *view, const gyre_seeker_ *seeker)
-{
-    return view->team_size > 1 && seeker->empty >= GYRE_SEEK_QUIET && gyre_lone_may_(view);
 }
 
 /* What was found becomes known, and some of it this worker's. By lane 0. */

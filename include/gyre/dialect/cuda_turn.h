@@ -31,6 +31,19 @@ GYRE_APART_ void gyre_find_long_(const gyre_resident_arguments &arguments, gyre_
         gyre_look_ahead_(view, worker);
 }
 
+/* Whether the short way may lead to a request: asked here, because it saves many registers when it is called. By the
+ * worker's first warp. */
+GYRE_HELPER gyre_u32 gyre_lone_is_next_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    gyre_u32 next = 0;
+    if (!gyre_lone_may_(view))
+        return 0;
+    if ((threadIdx.x & 31) == 0)
+        next = view->team_size > 1 ? *(const volatile gyre_u32 *)&worker->kept_phase
+                                   : !*(const volatile gyre_u32 *)&worker->wide;
+    return __shfl_sync(gyre_first_warp_(), next, 0);
+}
+
 /* By the worker's first warp. */
 GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block_view *view,
                             gyre_worker *worker, gyre_chunk *cells)
@@ -39,7 +52,7 @@ GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block
     GYRE_IN_SHARED_(worker);
     const gyre_u32 mask = gyre_first_warp_();
     gyre_u32 quiet = 0;
-    while (!gyre_find_lone_(arguments, view, worker, cells)) {
+    while (!gyre_lone_is_next_(view, worker) || !gyre_find_lone_(arguments, view, worker, cells)) {
         gyre_find_long_(arguments, view, worker, cells);
         if ((threadIdx.x & 31) == 0)
             quiet = *(volatile gyre_u32 *)&worker->kept_phase;
@@ -60,7 +73,9 @@ GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_blo
     gyre_worker_meets_(threads);
     if (worker->count == 0)
         return 0;
-    if (GYRE_MOVE_BULK_ && worker->lone && view->stage.in_shared)
+    if (worker->lone >= GYRE_LONE_HERE_)
+        ; /* and these threads met since */
+    else if (GYRE_MOVE_BULK_ && worker->lone && view->stage.in_shared)
         gyre_await_copy_(worker);
     else if (view->served[worker->which].kind & GYRE_BRIDGED_REQUESTS_)
         gyre_bridge_fetch_(view, worker, cells, threads);
@@ -102,7 +117,9 @@ GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_blo
     gyre_worker_meets_(threads); /* all have handled theirs */
     if (view->stage.most && threadIdx.x == 0)
         gyre_adapt_window_(view, worker->count);
-    if (worker->lone && view->stage.reply_chunks != 4) { /* a line goes without a fence */
+    if (gyre_express_may_reply_(view, worker)) {
+        gyre_express_reply_(view, worker, threads);
+    } else if (worker->lone && view->stage.reply_chunks != 4) { /* a line goes without a fence */
         gyre_deliver_lone_(view, worker, threads);
         gyre_worker_meets_(threads); /* the payload is out */
         if (gyre_thread_of_(threads) < 32)

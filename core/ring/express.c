@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Express lines. Locks: as express.h says of each function.
+ *
+ * To who reads it whole, a line is never half of one message and half of another: its words are stored before its
+ * sequence, and the device reads and writes a line as one (docs/backends/cuda.md). The processor reads the sequence
+ * first. Nobody writes lines that somebody may still read: the next request goes by express once all before it were
+ * received, and only such a request is answered so.
+ */
+#include "core/ring/express.h"
+
+#include <string.h>
+
+#include "core/ring/publish.h"
+
+/* Of a payload, in a line; the first one begins with its length. */
+enum { LINE_BYTES = sizeof(gyre_u64[7]), FIRST_BYTES = sizeof(gyre_u64[6]) };
+
+bool gyre_express_suits(const struct gyre_queue_options *options)
+{
+    return options->request_size <= GYRE_EXPRESS_MOST && !options->bridged_requests &&
+           !options->bridged_replies && options->levels <= 1 && !options->dedup && !options->header_size &&
+           !options->timed && !options->sealed;
+}
+
+/* ---- requests ---- */
+
+static void publish_line(gyre_express_line *line, uint64_t index)
+{
+    __atomic_store_n(&line->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the device's one look */
+}
+
+static void write_lines(gyre_express_line *line, uint64_t index, const unsigned char *payload, uint32_t length,
+                        gyre_u32 info)
+{
+    const uint32_t first = length < FIRST_BYTES ? length : FIRST_BYTES;
+    line->words[0] = (gyre_u64)info << 32 | length;
+    memcpy(&line->words[1], payload, first);
+    publish_line(line++, index);
+    for (payload += first, length -= first; length >= LINE_BYTES; payload += LINE_BYTES, length -= LINE_BYTES) {
+        memcpy(line->words, payload, LINE_BYTES);
+        publish_line(line++, index);
+    }
+    if (length) {
+        memcpy(line->words, payload, length);
+        publish_line(line, index);
+    }
+}
+
+/*
+ * The lines first, because a device that sees the slot's sequence before them goes the long way. By then it may have
+ * answered, and somebody have looked at the slot, which lacks nothing but its sequence.
+ */
+void gyre_express_publish(gyre_queue *queue, uint64_t index, size_t size, bool awaited)
+{
+    gyre_slot *slot = gyre_request_slot(queue, index);
+    const uint32_t length = gyre_length_of(slot + 1, size, queue->request_least != 0);
+    const gyre_u32 info = awaited && queue->express_replies ? GYRE_EXPRESS_AWAITED : 0;
+    slot->length = length;
+    slot->info = 0;
+    if (gyre_received(queue) == index) /* acquire: all that was read of the lines before */
+        write_lines(queue->express, index, (const unsigned char *)(slot + 1), length, info);
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
+}
+
+void gyre_express_withdraw(gyre_queue *queue)
+{
+    if (queue->express) /* sequences are 1 and up */
+        __atomic_store_n(&queue->express->sequence, 0, __ATOMIC_RELAXED); /* the next launch publishes it */
+}
+
+/* ---- replies ---- */
+
+static uint32_t length_of(const gyre_queue *queue)
+{
+    gyre_u64 about;
+    memcpy(&about, queue->express_replies->words, sizeof about);
+    return (uint32_t)about <= queue->reply_size ? (uint32_t)about : queue->reply_size;
+}
+
+bool gyre_express_answers(const gyre_queue *queue, uint64_t index)
+{
+    const gyre_express_line *const lines = queue->express_replies;
+    if (__atomic_load_n(&lines->sequence, __ATOMIC_ACQUIRE) != index + 1) /* pairs with the device's stores of lines */
+        return false;
+    for (uint32_t line = 1, needed = GYRE_EXPRESS_LINES(length_of(queue)); line < needed; line++)
+        if (__atomic_load_n(&lines[line].sequence, __ATOMIC_ACQUIRE) != index + 1) /* ... as above */
+            return false;
+    return true;
+}
+
+static void read_lines(const gyre_express_line *line, unsigned char *payload, uint32_t length)
+{
+    const uint32_t first = length < FIRST_BYTES ? length : FIRST_BYTES;
+    memcpy(payload, &line++->words[1], first);
+    for (payload += first, length -= first; length >= LINE_BYTES; payload += LINE_BYTES, length -= LINE_BYTES)
+        memcpy(payload, line++->words, LINE_BYTES);
+    memcpy(payload, line->words, length);
+}
+
+static void complete_slot(gyre_slot *slot, uint64_t index, uint32_t length)
+{
+    slot->length = length;
+    slot->info = GYRE_OUTCOME_REPLY;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_in_slot */
+}
+
+bool gyre_express_take(gyre_queue *queue, uint64_t index, void *reply, size_t size, uint32_t *length)
+{
+    *length = length_of(queue);
+    if (*length > size || *length > queue->quick_reply_size)
+        return false;
+    read_lines(queue->express_replies, reply, *length);
+    complete_slot(gyre_reply_slot(queue, index), index, *length); /* its payload nobody reads any more */
+    return true;
+}
+
+void gyre_express_settle(gyre_queue *queue)
+{
+    if (!queue->express_replies)
+        return;
+    const uint64_t index = __atomic_load_n(&queue->express_replies->sequence, __ATOMIC_ACQUIRE) - 1;
+    if (index - gyre_received(queue) >= queue->capacity || gyre_reply_in_slot(queue, index) ||
+        !gyre_express_answers(queue, index))
+        return;
+    gyre_slot *slot = gyre_reply_slot(queue, index);
+    read_lines(queue->express_replies, (unsigned char *)(slot + 1), length_of(queue));
+    complete_slot(slot, index, length_of(queue));
+}

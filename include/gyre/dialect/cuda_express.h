@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Express lines (gyre_express_line in ring_layout.h). A look that waits for a lone request takes them in: where they are
+ * there, the request is, after one journey across the bus; and its reply goes the same way, without a fence. A part
+ * (cuda_resident.h). Included by cuda_lone.h.
+ *
+ * Four neighbouring lanes move a line together, by one instruction, so it crosses the bus as one read or write, and its
+ * sequence comes with words that are as new (docs/backends/cuda.md). A lane's quarter has two words of eight bytes; of a
+ * line's first one, the first is the sequence. Counted on through all lines without their sequences, words are those of
+ * a slot behind its sequence.
+ */
+#ifndef GYRE_DIALECT_CUDA_EXPRESS_H
+#define GYRE_DIALECT_CUDA_EXPRESS_H
+
+/* Quarters of each lane, all under way together: of 32 lanes they take in the largest request. */
+#define GYRE_EXPRESS_LOADS_ 5
+#define GYRE_EXPRESS_BYTES_ 56 /* of a message, in a line */
+
+/* ---- requests ---- */
+
+/** A lane's quarters of a request's lines. */
+struct gyre_express_ {
+    const gyre_chunk *at; /* where its first one lies */
+    gyre_u32 quarters;    /* that the kernel's largest request has, of all lanes */
+    gyre_chunk mine[GYRE_EXPRESS_LOADS_];
+};
+
+GYRE_HELPER void gyre_express_begin_(const gyre_block_view *view, gyre_express_ *express)
+{
+    express->at = (const gyre_chunk *)view->served[0].express + (threadIdx.x & 31);
+    express->quarters = 4 * GYRE_EXPRESS_LINES((view->stage.request_chunks - 1) * 16);
+}
+
+/* Asks for them. By a warp. */
+GYRE_HELPER void gyre_express_load_(gyre_express_ *express)
+{
+#pragma unroll
+    for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++) {
+        express->mine[i].x = 0;
+        if (i * 32 + (threadIdx.x & 31) < express->quarters)
+            express->mine[i] = gyre_chunk_load_(express->at + i * 32);
+    }
+}
+
+/*
+ * Whether they hold request `next`, all that it needs: GYRE_LONE_HERE_ or GYRE_LONE_AWAITED_, else 0. Where the first
+ * line is late, so is the length, but then that line says so. By a warp.
+ */
+GYRE_HELPER gyre_u32 gyre_express_whole_(gyre_u64 next, const gyre_express_ *express)
+{
+    const gyre_chunk *mine = express->mine;
+    const gyre_u32 lane = threadIdx.x & 31, begin = lane / 4 * GYRE_EXPRESS_BYTES_;
+    const gyre_u32 end = __shfl_sync(0xffffffffu, (gyre_u32)mine[0].y, 0) + 8;
+    const gyre_u32 info = __shfl_sync(0xffffffffu, (gyre_u32)(mine[0].y >> 32), 0);
+    gyre_u32 late = 0;
+#pragma unroll
+    for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++)
+        late |= lane % 4 == 0 && begin + i * 8 * GYRE_EXPRESS_BYTES_ < end && mine[i].x != next + 1;
+    if (__any_sync(0xffffffffu, late))
+        return 0;
+    return info & GYRE_EXPRESS_AWAITED ? GYRE_LONE_AWAITED_ : GYRE_LONE_HERE_;
+}
+
+GYRE_HELPER void gyre_shared_word_store_(gyre_u32 address, gyre_u64 word)
+{
+    asm volatile("st.shared.u64 [%0],%1;" ::"r"(address), "l"(word) : "memory");
+}
+
+GYRE_HELPER gyre_u64 gyre_shared_word_load_(gyre_u32 address)
+{
+    gyre_u64 word;
+    asm volatile("ld.shared.u64 %0,[%1];" : "=l"(word) : "r"(address) : "memory");
+    return word;
+}
+
+/* The request into its cell, as it lies in its slot. By a warp. */
+GYRE_HELPER void gyre_express_place_(const gyre_block_view *view, gyre_chunk *cells,
+                                     const gyre_express_ *express)
+{
+    const gyre_chunk *mine = express->mine;
+    const gyre_u32 lane = threadIdx.x & 31, part = lane % 4;
+    const gyre_u32 cell = gyre_shared_address_(cells), end = cell + 16 * view->stage.request_chunks;
+    const gyre_u32 first = cell + 8 + lane / 4 * GYRE_EXPRESS_BYTES_ + 16 * part; /* of a quarter's second word */
+#pragma unroll
+    for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++) {
+        const gyre_u32 at = first + i * 8 * GYRE_EXPRESS_BYTES_;
+        if (part > 0 && at - 8 < end)
+            gyre_shared_word_store_(at - 8, mine[i].x);
+        if (at < end)
+            gyre_shared_word_store_(at, i + lane == 0 ? (gyre_u32)mine[i].y : mine[i].y); /* info is another thing there */
+    }
+}
+
+/* ---- replies ---- */
+
+/* The run's one reply goes by express: it was asked for so, and is one. */
+GYRE_HELPER gyre_u32 gyre_express_may_reply_(const gyre_block_view *view, const gyre_worker *worker)
+{
+    const gyre_slot *reply = (const gyre_slot *)(worker->cells + view->stage.request_chunks);
+    return worker->lone == GYRE_LONE_AWAITED_ && view->served[0].express_replies &&
+           reply->info == GYRE_OUTCOME_REPLY;
+}
+
+/* By all threads of the worker, each line by four of a warp. */
+GYRE_HELPER void gyre_express_reply_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
+{
+    const gyre_chunk *reply = worker->cells + view->stage.request_chunks;
+    const gyre_u32 quarters = 4 * GYRE_EXPRESS_LINES(((const gyre_slot *)reply)->length);
+    const gyre_u32 cell = gyre_shared_address_(reply), end = cell + 16 * view->stage.reply_chunks;
+    gyre_chunk *lines = (gyre_chunk *)view->served[0].express_replies;
+    const gyre_u64 sequence = worker->first + 1;
+    gyre_settle_(1);
+#pragma unroll 1
+    for (gyre_u32 quarter = gyre_thread_of_(threads); quarter < quarters; quarter += threads) {
+        const gyre_u32 part = quarter % 4, at = cell + 8 + quarter / 4 * GYRE_EXPRESS_BYTES_ + 16 * part;
+        gyre_chunk chunk = {sequence, 0};
+        if (part > 0 && at - 8 < end)
+            chunk.x = gyre_shared_word_load_(at - 8);
+        if (at < end)
+            chunk.y = gyre_shared_word_load_(at);
+        gyre_chunk_store_(lines + quarter, chunk);
+    }
+}
+
+#endif
