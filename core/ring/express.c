@@ -30,14 +30,15 @@ static void publish_line(gyre_express_line *line, uint64_t index)
     __atomic_store_n(&line->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the device's one look */
 }
 
-static void write_lines(gyre_express_line *line, uint64_t index, const unsigned char *payload, uint32_t length,
-                        gyre_u32 info)
+static void write_lines(gyre_express_line *line, uint64_t index, const unsigned char *payload,
+                        uint32_t length, gyre_u32 info)
 {
     const uint32_t first = length < FIRST_BYTES ? length : FIRST_BYTES;
     line->words[0] = (gyre_u64)info << 32 | length;
     memcpy(&line->words[1], payload, first);
     publish_line(line++, index);
-    for (payload += first, length -= first; length >= LINE_BYTES; payload += LINE_BYTES, length -= LINE_BYTES) {
+    for (payload += first, length -= first; length >= LINE_BYTES;
+         payload += LINE_BYTES, length -= LINE_BYTES) {
         memcpy(line->words, payload, LINE_BYTES);
         publish_line(line++, index);
     }
@@ -65,7 +66,7 @@ void gyre_express_publish(gyre_queue *queue, uint64_t index, size_t size, bool a
 
 void gyre_express_withdraw(gyre_queue *queue)
 {
-    if (queue->express) /* sequences are 1 and up */
+    if (queue->express)                                                   /* sequences are 1 and up */
         __atomic_store_n(&queue->express->sequence, 0, __ATOMIC_RELAXED); /* the next launch publishes it */
 }
 
@@ -81,7 +82,8 @@ static uint32_t length_of(const gyre_queue *queue)
 bool gyre_express_answers(const gyre_queue *queue, uint64_t index)
 {
     const gyre_express_line *const lines = queue->express_replies;
-    if (__atomic_load_n(&lines->sequence, __ATOMIC_ACQUIRE) != index + 1) /* pairs with the device's stores of lines */
+    if (__atomic_load_n(&lines->sequence, __ATOMIC_ACQUIRE) !=
+        index + 1) /* pairs with the device's stores of lines */
         return false;
     for (uint32_t line = 1, needed = GYRE_EXPRESS_LINES(length_of(queue)); line < needed; line++)
         if (__atomic_load_n(&lines[line].sequence, __ATOMIC_ACQUIRE) != index + 1) /* ... as above */

@@ -100,7 +100,8 @@ static uint32_t stride_of(uint32_t payload, bool bridged)
 static void count_express_lines(const struct gyre_queue_options *options, gyre_queue_slots *slots)
 {
     slots->express_requests = (gyre_u8)(options->express ? GYRE_EXPRESS_LINES(options->request_size) : 0);
-    slots->express_replies = (gyre_u8)(options->express_replies ? GYRE_EXPRESS_LINES(options->reply_size) : 0);
+    slots->express_replies =
+        (gyre_u8)(options->express_replies ? GYRE_EXPRESS_LINES(options->reply_size) : 0);
 }
 
 static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options *options)

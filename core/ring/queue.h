@@ -62,6 +62,8 @@ struct gyre_queue_options {
     bool bridged_requests, bridged_replies;
     uint64_t bytes;
     uint32_t tracks;
+    /* there are express lines (express.h) */
+    bool express, express_replies;
     uint32_t request_type;        /* what headers say that name no type */
     uint64_t ttl_ns;              /* after which a message that no handler took up is taken back; 0: never */
     uint64_t dead_letters;        /* the most that are kept */
@@ -71,7 +73,6 @@ struct gyre_queue_options {
     uint64_t window;              /* messages in the ring at once, of queues with levels */
     bool any_order;               /* receivers take whatever is there */
     bool sealed;                  /* messages have checksums */
-    bool express, express_replies; /* there are express lines (express.h) */
     gyre_control_region *control; /* of the kernel; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */
     /* Of a client whose requests are relayed into a queue that keeps them (origin.h). */
@@ -102,8 +103,9 @@ struct gyre_queue {
     gyre_control_region *control;
     gyre_queue_slots slots;
     unsigned char *requests, *replies;
-    gyre_express_line *express, *express_replies; /* express.h; NULL: there are none */
     uint8_t *marks; /* one a slot */
+    /* of requests, of replies (express.h); NULL: there are none */
+    gyre_express_line *express, *express_replies;
     uint64_t capacity, mask;
     uint64_t chunk; /* requests of a batch that are copied before they are published */
     uint32_t request_stride, reply_stride, request_size, reply_size;

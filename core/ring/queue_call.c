@@ -104,8 +104,7 @@ static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct 
                                      exchange->completion);
     }
     if (exchange->completion)
-        *exchange->completion =
-            (gyre_completion){.index = index, .outcome = GYRE_REPLIED, .length = length};
+        *exchange->completion = (gyre_completion){.index = index, .outcome = GYRE_REPLIED, .length = length};
     return GYRE_OK;
 }
 

@@ -82,10 +82,10 @@ GYRE_INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, u
             gyre_mark_set_locked(queue, i, mark);
     if (bridged)
         ; /* published */
-    else if (slots.stride == GYRE_LINE_SIZE)
-        put_lines(slots, index, end, requests, size, tails);
     else if (__builtin_expect(queue->express != NULL, 0) && granted == 1)
         put_lone(queue, index, requests, size, mark, tails);
+    else if (slots.stride == GYRE_LINE_SIZE)
+        put_lines(slots, index, end, requests, size, tails);
     else
         put_chunks(slots, index, end, requests, size, queue->chunk, tails);
     __atomic_store_n(&queue->producer.sent, end,

@@ -162,8 +162,10 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
 {
     *options = choose_options(kernel, desc, section);
     options->lent = lent;
-    const struct gyre_queue_site site = {
-        .kernel = kernel->name, .record = kernel->record, .device = kernel->dispatch, .blocks = kernel->blocks};
+    const struct gyre_queue_site site = {.kernel = kernel->name,
+                                         .record = kernel->record,
+                                         .device = kernel->dispatch,
+                                         .blocks = kernel->blocks};
     gyre_status status = check_queue(kernel, desc, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);

@@ -168,9 +168,9 @@ typedef struct gyre_express_line {
     gyre_u64 words[7];
 } gyre_express_line;
 
-#define GYRE_EXPRESS_MOST 2048 /* bytes of payload: of larger messages the journeys are the lesser part */
+#define GYRE_EXPRESS_MOST          2048 /* bytes of payload: of larger messages the journeys are the lesser part */
 #define GYRE_EXPRESS_LINES(length) (((length) + 8 + 55) / 56)
-#define GYRE_EXPRESS_AWAITED 1u /* `info` of a request's lines */
+#define GYRE_EXPRESS_AWAITED       1u /* `info` of a request's lines */
 
 /* ---- queues whose messages are stored back to back --------------------------------------------------------
  *

@@ -132,7 +132,8 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     served->headers = headers ? (const gyre_u8 *)region + headers : 0;
     served->header_size = gyre_near_half_load_(&row->slots.header_size);
     served->kind = gyre_bridged_(row);
-    const gyre_u32 more = gyre_near_half_load_((const gyre_u32 *)&row->slots.sealed); /* and the bytes behind it */
+    const gyre_u32 more =
+        gyre_near_half_load_((const gyre_u32 *)&row->slots.sealed); /* and the bytes behind it */
     const gyre_u32 asked = more >> 16 & 0xffu, answered = more >> 24;
     if (more & 0xffffu)
         served->kind |= GYRE_KIND_SEALED_;

@@ -80,14 +80,16 @@ GYRE_HELPER void gyre_express_place_(const gyre_block_view *view, gyre_chunk *ce
     const gyre_chunk *mine = express->mine;
     const gyre_u32 lane = threadIdx.x & 31, part = lane % 4;
     const gyre_u32 cell = gyre_shared_address_(cells), end = cell + 16 * view->stage.request_chunks;
-    const gyre_u32 first = cell + 8 + lane / 4 * GYRE_EXPRESS_BYTES_ + 16 * part; /* of a quarter's second word */
+    const gyre_u32 first =
+        cell + 8 + lane / 4 * GYRE_EXPRESS_BYTES_ + 16 * part; /* of a quarter's second word */
 #pragma unroll
     for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++) {
         const gyre_u32 at = first + i * 8 * GYRE_EXPRESS_BYTES_;
         if (part > 0 && at - 8 < end)
             gyre_shared_word_store_(at - 8, mine[i].x);
         if (at < end)
-            gyre_shared_word_store_(at, i + lane == 0 ? (gyre_u32)mine[i].y : mine[i].y); /* info is another thing there */
+            gyre_shared_word_store_(at, i + lane == 0 ? (gyre_u32)mine[i].y
+                                                      : mine[i].y); /* info is another thing there */
     }
 }
 
@@ -101,23 +103,24 @@ GYRE_HELPER gyre_u32 gyre_express_may_reply_(const gyre_block_view *view, const 
            reply->info == GYRE_OUTCOME_REPLY;
 }
 
-/* By all threads of the worker, each line by four of a warp. */
+/*
+ * By all threads of the worker, each line by four of a warp. Without branches between lanes of one line: these would part
+ * ways, and store it in pieces.
+ */
 GYRE_HELPER void gyre_express_reply_(const gyre_block_view *view, const gyre_worker *worker, gyre_u32 threads)
 {
     const gyre_chunk *reply = worker->cells + view->stage.request_chunks;
     const gyre_u32 quarters = 4 * GYRE_EXPRESS_LINES(((const gyre_slot *)reply)->length);
-    const gyre_u32 cell = gyre_shared_address_(reply), end = cell + 16 * view->stage.reply_chunks;
+    const gyre_u32 cell = gyre_shared_address_(reply), last = cell + 16 * view->stage.reply_chunks - 8;
     gyre_chunk *lines = (gyre_chunk *)view->served[0].express_replies;
     const gyre_u64 sequence = worker->first + 1;
     gyre_settle_(1);
 #pragma unroll 1
     for (gyre_u32 quarter = gyre_thread_of_(threads); quarter < quarters; quarter += threads) {
         const gyre_u32 part = quarter % 4, at = cell + 8 + quarter / 4 * GYRE_EXPRESS_BYTES_ + 16 * part;
-        gyre_chunk chunk = {sequence, 0};
-        if (part > 0 && at - 8 < end)
-            chunk.x = gyre_shared_word_load_(at - 8);
-        if (at < end)
-            chunk.y = gyre_shared_word_load_(at);
+        const gyre_u64 before = gyre_shared_word_load_(at - 8 < last ? at - 8 : last);
+        const gyre_u64 here = gyre_shared_word_load_(at < last ? at : last);
+        gyre_chunk chunk = {part ? before : sequence, here};
         gyre_chunk_store_(lines + quarter, chunk);
     }
 }

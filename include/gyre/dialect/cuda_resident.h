@@ -227,9 +227,9 @@ struct gyre_block_view {
     gyre_served served[GYRE_QUEUES_MAX];
 };
 #define GYRE_GO_ORDER         0xffffffffu
-#define GYRE_LONE_FETCHED_    1u /* its copy into the cell was started */
-#define GYRE_LONE_HERE_       2u /* it came by express, and is in its cell */
-#define GYRE_LONE_AWAITED_    3u /* ... and its reply goes by express */
+#define GYRE_LONE_FETCHED_    1u    /* its copy into the cell was started */
+#define GYRE_LONE_HERE_       2u    /* it came by express, and is in its cell */
+#define GYRE_LONE_AWAITED_    3u    /* ... and its reply goes by express */
 #define GYRE_CUDA_LOOK_CLOCKS 40000 /* between two looks of a busy block at the host's words */
 
 GYRE_HELPER const gyre_slot *gyre_request_at_(const gyre_served *queue, gyre_u64 index)
