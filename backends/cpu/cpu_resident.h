@@ -21,6 +21,8 @@ struct cpu_queue {
     gyre_queue_slots slots;
     gyre_bridge layout;
     gyre_cpu_bridge bridge; /* in use when layout.words_offset is not 0 */
+    gyre_cpu_run
+        run; /* what a handler's runner is told: where the queue is, and, anew each time, from where on */
 };
 
 /** One block: a thread with its own context and its own line of the control region. */

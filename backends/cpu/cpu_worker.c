@@ -74,6 +74,50 @@ static void open_bridge(struct cpu_queue *queue, uint32_t block)
     bridge->tail_seen = __atomic_load_n(&track->tail, __ATOMIC_ACQUIRE);
 }
 
+static gyre_stamp *stamps_of(const struct cpu_queue *queue)
+{
+    const gyre_u64 offset = queue->slots.stamps_offset;
+    return offset ? (gyre_stamp *)(void *)((unsigned char *)queue->region + offset) : NULL;
+}
+
+static const unsigned char *headers_of(const struct cpu_queue *queue)
+{
+    const gyre_u64 offset = queue->slots.headers_offset;
+    return offset ? (const unsigned char *)queue->region + offset : NULL;
+}
+
+/* Of requests, then of replies. */
+static gyre_u32 *seals_of(const struct cpu_queue *queue)
+{
+    if (!queue->slots.sealed)
+        return NULL;
+    return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
+}
+
+/* Where the queue is, for as long as the worker has it. */
+static void open_run(struct cpu_worker *worker, struct cpu_queue *queue)
+{
+    const struct gyre_resident *resident = worker->resident;
+    const gyre_queue_slots *slots = &queue->slots;
+    gyre_u32 *const seals = seals_of(queue);
+    queue->run = (gyre_cpu_run){.requests = (const unsigned char *)queue->region + slots->request_offset,
+                                .replies = (unsigned char *)queue->region + slots->reply_offset,
+                                .mask = slots->capacity - 1,
+                                .request_stride = slots->request_stride,
+                                .reply_stride = slots->reply_stride,
+                                .host = &queue->region->host,
+                                .command = &resident->control->command.command,
+                                .state = resident->state,
+                                .buffers = resident->bindings,
+                                .context = &worker->context,
+                                .stamps = stamps_of(queue),
+                                .headers = headers_of(queue),
+                                .request_seals = seals,
+                                .reply_seals = seals ? seals + GYRE_SEALS_ROUND(slots->capacity) : NULL,
+                                .header_size = slots->header_size,
+                                .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
+}
+
 static void read_table(struct cpu_worker *worker)
 {
     const gyre_control_region *control = worker->resident->control;
@@ -92,6 +136,7 @@ static void read_table(struct cpu_worker *worker)
             queue->slots = entry->slots;
             queue->layout = entry->bridge;
             open_bridge(queue, worker->block);
+            open_run(worker, queue);
         }
         queue->next = queue->end = __atomic_load_n(&entry->first, __ATOMIC_RELAXED);
     }
@@ -183,26 +228,6 @@ static void tell_working(gyre_control_block *line, gyre_u64 working)
     __atomic_store_n(&line->working, working, __ATOMIC_RELAXED);
 }
 
-static gyre_stamp *stamps_of(const struct cpu_queue *queue)
-{
-    const gyre_u64 offset = queue->slots.stamps_offset;
-    return offset ? (gyre_stamp *)(void *)((unsigned char *)queue->region + offset) : NULL;
-}
-
-static const unsigned char *headers_of(const struct cpu_queue *queue)
-{
-    const gyre_u64 offset = queue->slots.headers_offset;
-    return offset ? (const unsigned char *)queue->region + offset : NULL;
-}
-
-/* Of requests, then of replies. */
-static gyre_u32 *seals_of(const struct cpu_queue *queue)
-{
-    if (!queue->slots.sealed)
-        return NULL;
-    return (gyre_u32 *)(void *)((unsigned char *)queue->region + GYRE_SEALS_OFFSET(&queue->slots));
-}
-
 /* Handles what is ready, up to a batch; returns how many messages. */
 static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u64 command)
 {
@@ -211,38 +236,22 @@ static gyre_u64 serve(struct cpu_worker *worker, struct cpu_queue *queue, gyre_u
     bool shared = resident->blocks > 1;
     if (shared && queue->next == queue->end && !claim(worker, queue))
         return 0;
-    const gyre_queue_slots *slots = &queue->slots;
-    gyre_u32 *const seals = seals_of(queue);
-    gyre_cpu_run run = {.requests = (const unsigned char *)region + slots->request_offset,
-                        .replies = (unsigned char *)region + slots->reply_offset,
-                        .mask = slots->capacity - 1,
-                        .first = queue->next,
-                        .limit = shared ? queue->end - queue->next : BATCH,
-                        .request_stride = slots->request_stride,
-                        .reply_stride = slots->reply_stride,
-                        .host = &region->host,
-                        .command = &resident->control->command.command,
-                        .expected = command,
-                        .state = resident->state,
-                        .buffers = resident->bindings,
-                        .context = &worker->context,
-                        .stamps = stamps_of(queue),
-                        .headers = headers_of(queue),
-                        .request_seals = seals,
-                        .reply_seals = seals ? seals + GYRE_SEALS_ROUND(queue->slots.capacity) : NULL,
-                        .header_size = queue->slots.header_size,
-                        .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
+    gyre_cpu_run *const run = &queue->run;
+    run->first = queue->next;
+    run->limit = shared ? queue->end - queue->next : BATCH;
+    run->expected = command;
+    run->failed = 0;
     if (!shared && !request_ready(queue, queue->next))
         return 0; /* what comes from here on is not begun before that was told */
     tell_working(worker->line, worker->line->heartbeat + 1);
-    gyre_u64 handled = run_kernel(worker, &run);
+    gyre_u64 handled = run_kernel(worker, run);
     tell_working(worker->line, 0);
     queue->next += handled;
     if (!handled)
         return 0;
-    if (run.bridge && queue->bridge.replies) /* for whoever serves the queue after this worker */
+    if (run->bridge && queue->bridge.replies) /* for whoever serves the queue after this worker */
         __atomic_store_n(&track_of(queue, worker->block)->head, queue->bridge.head, __ATOMIC_RELEASE);
-    count_messages(worker->line, handled, run.failed);
+    count_messages(worker->line, handled, run->failed);
     gyre_barrier_light(resident->light_barriers &&
                        !region->host.parks); /* pairs with the heavy barrier of a client that parks */
     if (__atomic_load_n(&region->host.waiting, __ATOMIC_RELAXED))
