@@ -47,7 +47,7 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
             *index = queue->producer.sent;
             queue->producer.given = request->headers;
             granted = size == queue->direct_size
-                          ? gyre_queue_put(queue, request->bytes, size, 1, GYRE_MARK_CALL)
+                          ? gyre_queue_put_call(queue, request->bytes, size)
                           : gyre_queue_put_tails(queue, request->bytes, size, 1, GYRE_MARK_CALL);
             queue->producer.given = NULL;
         }
@@ -94,6 +94,23 @@ struct exchange {
     gyre_message_info *info;
 };
 
+static void complete(gyre_completion *completion, uint64_t index, uint32_t length)
+{
+    if (completion)
+        *completion = (gyre_completion){.index = index, .outcome = GYRE_REPLIED, .length = length};
+}
+
+static gyre_status read_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
+{
+    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    if (__builtin_expect(queue->levels != NULL, 0) || /* there completions have tickets */
+        !gyre_reply_copy(queue, queue->bridge, slot, exchange->reply, exchange->reply_size))
+        return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
+                                     exchange->completion);
+    complete(exchange->completion, index, slot->length);
+    return GYRE_OK;
+}
+
 /* Its reply came by express. */
 static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
 {
@@ -103,8 +120,7 @@ static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct 
         return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
                                      exchange->completion);
     }
-    if (exchange->completion)
-        *exchange->completion = (gyre_completion){.index = index, .outcome = GYRE_REPLIED, .length = length};
+    complete(exchange->completion, index, length);
     return GYRE_OK;
 }
 
@@ -123,8 +139,7 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
     if (__builtin_expect(queue->express_replies != NULL, 0) && !gyre_reply_in_slot(queue, index))
         status = take_express(queue, index, exchange);
     else
-        status =
-            gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size, exchange->completion);
+        status = read_reply(queue, index, exchange);
     if (__builtin_expect(queue->timing != NULL, 0))
         gyre_queue_timing_received(queue, index, index + 1);
     if (exchange->info)
@@ -147,7 +162,8 @@ static gyre_status check_exchange(const gyre_queue *queue, const struct exchange
     return GYRE_OK;
 }
 
-static inline gyre_status call(gyre_queue *queue, struct exchange *exchange, uint64_t deadline_ns)
+__attribute__((noinline)) static gyre_status call(gyre_queue *queue, struct exchange *exchange,
+                                                  uint64_t deadline_ns)
 {
     uint64_t index = 0;
     bool inside = false;
@@ -155,7 +171,8 @@ static inline gyre_status call(gyre_queue *queue, struct exchange *exchange, uin
     gyre_status status = check_exchange(queue, exchange);
     if (status != GYRE_OK)
         return status;
-    status = gyre_queue_admit(queue, &exchange->request, deadline_ns, &converted);
+    if (__builtin_expect(exchange->request.size != queue->direct_size, 0)) /* else it is as the ring has it */
+        status = gyre_queue_admit(queue, &exchange->request, deadline_ns, &converted);
     if (status == GYRE_OK)
         status = send_call(queue, &exchange->request, &index, deadline_ns, &inside);
     if (__builtin_expect(converted != NULL, 0)) { /* calls of the usual kind leave the allocator alone */

@@ -8,6 +8,7 @@
 
 #include <time.h>
 
+#include "core/ring/copy.h"
 #include "core/ring/express.h"
 #include "core/ring/queue.h"
 #include "gyre/waiting.h"
@@ -194,6 +195,9 @@ struct gyre_sent {
 uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                         enum gyre_mark mark);
 
+/** The same of one request that is called. */
+uint64_t gyre_queue_put_call(gyre_queue *queue, const void *request, size_t size);
+
 /** The same for requests with tails, `size` bytes apart: only their bytes in use are copied. */
 uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                               enum gyre_mark mark);
@@ -258,6 +262,22 @@ static inline const void *gyre_reply_payload(const struct gyre_queue_bridge *bri
     if (__builtin_expect(bridge != NULL, 0) && bridge->replies && length > GYRE_SLOT_SMALL_PAYLOAD)
         return gyre_bridge_reply(bridge, slot);
     return slot + 1;
+}
+
+/**
+ * What nearly every completion is: a reply that fits, to be copied and nothing else. False: it needs a closer look
+ * (gyre_queue_read_reply). `bridge` is the queue's.
+ */
+static inline bool gyre_reply_copy(const gyre_queue *queue, const struct gyre_queue_bridge *bridge,
+                                   const gyre_slot *slot, void *reply, size_t size)
+{
+    if (slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->quick_reply_size || slot->length > size)
+        return false;
+    const void *payload = gyre_reply_payload(bridge, slot, slot->length);
+    if (!payload)
+        return false;
+    gyre_payload_copy(reply, payload, slot->length);
+    return true;
 }
 
 /** The message of a request's slot, until its completion was received. */

@@ -13,7 +13,6 @@
 #include "core/ring/behaviours.h"
 #include "core/ring/queue_spans.h"
 #include "core/base/text.h"
-#include "core/ring/copy.h"
 
 /* what a slot says is what an application is told */
 _Static_assert((int)GYRE_REPLIED == (int)GYRE_OUTCOME_REPLY, "replied");
@@ -215,22 +214,12 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
     return GYRE_OK;
 }
 
-/*
- * What nearly every completion of a stream is: a reply that fits, to be copied and nothing else. False: it is
- * not there, or it needs a closer look.
- */
+/* The completion of `index`, if it is there for a receiver, and a reply that is copied and nothing else. */
 static inline bool take_reply(const gyre_queue *queue, const struct gyre_queue_bridge *bridge, uint64_t index,
                               void *reply, size_t size)
 {
-    const gyre_slot *slot = gyre_reply_slot(queue, index);
-    if (!gyre_reply_ready(queue, index) || gyre_mark_get(queue, index) != GYRE_MARK_SEND ||
-        slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->quick_reply_size || slot->length > size)
-        return false;
-    const void *payload = gyre_reply_payload(bridge, slot, slot->length);
-    if (!payload)
-        return false;
-    gyre_payload_copy(reply, payload, slot->length);
-    return true;
+    return gyre_reply_ready(queue, index) && gyre_mark_get(queue, index) == GYRE_MARK_SEND &&
+           gyre_reply_copy(queue, bridge, gyre_reply_slot(queue, index), reply, size);
 }
 
 /* Takes what is there, up to `count`; the lock is held. A failure ends the batch, and stands alone if it is

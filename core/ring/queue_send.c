@@ -9,7 +9,6 @@
 
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
-#include "core/ring/copy.h"
 #include "core/ring/express.h"
 #include "core/ring/lent.h"
 #include "core/ring/log.h"
@@ -62,6 +61,30 @@ __attribute__((noinline)) static uint64_t annotate(gyre_queue *queue, uint64_t i
     return granted;
 }
 
+/* One request without a tail: what a loop over one would be, without its loops, which cost as much as the rest. */
+GYRE_INLINE uint64_t put_one(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
+{
+    const uint64_t index = queue->producer.sent;
+    gyre_slot *slot = gyre_request_slot(queue, index);
+    if (gyre_producer_room(queue) == 0)
+        queue->producer.received_seen =
+            gyre_received(queue); /* acquire: the slot was read before it is reused */
+    if (gyre_producer_room(queue) == 0)
+        return 0;
+    if (__builtin_expect(queue->annotated, 0) && annotate(queue, index, 1, request, size) == 0)
+        return 0;
+    if (mark != GYRE_MARK_SEND)
+        gyre_mark_set_locked(queue, index, mark);
+    gyre_payload_copy(slot + 1, request, size);
+    if (__builtin_expect(queue->express != NULL, 0))
+        gyre_express_publish(queue, index, size, mark == GYRE_MARK_CALL);
+    else
+        gyre_publish(slot, index, size, false);
+    __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE); /* as in put */
+    gyre_producer_note_depth(queue, index + 1);
+    return 1;
+}
+
 GYRE_INLINE uint64_t put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                          enum gyre_mark mark, bool tails)
 {
@@ -105,6 +128,11 @@ uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, ui
                         enum gyre_mark mark)
 {
     return put(queue, requests, size, count, mark, false);
+}
+
+uint64_t gyre_queue_put_call(gyre_queue *queue, const void *request, size_t size)
+{
+    return put_one(queue, request, size, GYRE_MARK_CALL);
 }
 
 uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
@@ -232,7 +260,9 @@ GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing reques
             sent->first = queue->producer.sent;
             if (requests.headers)
                 queue->producer.given = requests.headers;
-            granted = put(queue, requests.bytes, requests.size, requests.count, GYRE_MARK_SEND, tails);
+            granted = requests.count == 1 && !tails
+                          ? put_one(queue, requests.bytes, requests.size, GYRE_MARK_SEND)
+                          : put(queue, requests.bytes, requests.size, requests.count, GYRE_MARK_SEND, tails);
             if (requests.headers)
                 queue->producer.given = NULL;
         }
