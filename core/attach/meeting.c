@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/express.h"
 
 static void put_optional_type(struct gyre_parcel *parcel, const gyre_type *type)
 {
@@ -74,7 +75,9 @@ static bool make_sense(const struct gyre_queue_options *options)
     return options->header_size <= sizeof(gyre_header) && options->header_size % 16 == 0 &&
            options->policy <= GYRE_FULL_DROP_NEWEST && options->idle <= GYRE_WAIT_PARK &&
            options->levels <= GYRE_LEVELS_MAX && options->dedup <= DEDUP_MAX &&
-           options->left <= options->capacity && !options->bridged_requests && !options->bridged_replies;
+           options->left <= options->capacity && !options->bridged_requests && !options->bridged_replies &&
+           (!options->express || gyre_express_suits(options)) &&
+           (!options->express_replies || (options->express && options->reply_size <= GYRE_EXPRESS_MOST));
 }
 
 /* The whole struct: whatever a queue can be made with, both sides have it. */

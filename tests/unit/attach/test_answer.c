@@ -158,6 +158,9 @@ static const struct gyre_queue_options lies[] = {
     {.capacity = 16, .header_size = 16, .levels = GYRE_LEVELS_MAX + 1, .window = 1},
     {.capacity = 16, .header_size = 16, .dedup = UINT32_MAX},
     {.capacity = 16, .left = 17},
+    {.capacity = 16, .request_size = GYRE_EXPRESS_MOST + 1, .express = true},
+    {.capacity = 16, .request_size = 64, .reply_size = 65536, .express = true, .express_replies = true},
+    {.capacity = 16, .request_size = 64, .reply_size = 64, .express_replies = true},
     {.capacity = 16, .policy = GYRE_FULL_DROP_NEWEST + 1},
     {.capacity = 16, .idle = GYRE_WAIT_PARK + 1},
 };
