@@ -3,7 +3,7 @@
  * Express lines. Locks: as express.h says of each function.
  *
  * To who reads it whole, a line is never half of one message and half of another: its words are stored before its
- * sequence, and the device reads and writes a line as one (docs/backends/cuda.md). The processor reads the sequence
+ * sequence, and a device that knows them reads and writes a line as one. The processor reads the sequence
  * first. Nobody writes lines that somebody may still read: the next request goes by express once all before it were
  * received, and only such a request is answered so.
  */
