@@ -31,14 +31,25 @@ GYRE_HELPER void gyre_express_begin_(const gyre_block_view *view, gyre_express_ 
     express->quarters = 4 * GYRE_EXPRESS_LINES((view->stage.request_chunks - 1) * 16);
 }
 
+/* As gyre_chunk_load_, if `there`; else the chunk stays. Where the compiler is left the branch, it moves what was loaded,
+ * and so waits for it before it goes on. */
+GYRE_HELPER void gyre_chunk_load_if_(gyre_u32 there, const gyre_chunk *from, gyre_chunk *chunk)
+{
+    asm volatile(
+        "{ .reg .pred there; setp.ne.u32 there,%3,0; @there ld.relaxed.sys.global.v2.u64 {%0,%1},[%2]; }"
+        : "+l"(chunk->x), "+l"(chunk->y)
+        : "l"(from), "r"(there)
+        : "memory");
+}
+
 /* Asks for them. By a warp. */
 GYRE_HELPER void gyre_express_load_(gyre_express_ *express)
 {
 #pragma unroll
     for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++) {
-        express->mine[i].x = 0;
-        if (i * 32 + (threadIdx.x & 31) < express->quarters)
-            express->mine[i] = gyre_chunk_load_(express->at + i * 32);
+        express->mine[i] = gyre_chunk{0, 0};
+        gyre_chunk_load_if_(i * 32 + (threadIdx.x & 31) < express->quarters, express->at + i * 32,
+                            &express->mine[i]);
     }
 }
 
