@@ -57,7 +57,7 @@ static const char HELP[] =
     "                           the same for requests to name, not bound: \"NAME\" in a field of type gyre_handle,\n"
     "                           or {\"buffer\":\"NAME\",\"offset\":BYTES,\"size\":BYTES}; bound ones have names, too\n"
     "  --output-buffer NAME=FILE  write that buffer to FILE after the last reply\n"
-    "  --state JSON             the kernel's initial state; default: zero\n"
+    "  --state JSON             the kernel's initial state; default: zero. Not beside a journal that has one\n"
     "  --state @FILE            the same, from a file or a pipe, as in @<(...) or @/dev/stdin\n"
     "  --dead-letters           print after the replies the messages that nobody handled, with the reason,\n"
     "                           one line each: "
@@ -98,17 +98,22 @@ typedef struct call_run {
 
 /* ---- launching ---------------------------------------------------------------------------------------- */
 
-static gyre_status launch(call_run *call, bool inactive)
+static gyre_launch_desc describe(const call_run *call)
 {
     gyre_launch_desc desc = cli_launch(call->cli, call->cli->operands.items[0]);
     desc.device = (uint32_t)call->device;
     desc.lanes = (uint32_t)call->lanes;
     desc.blocks = (uint32_t)call->blocks;
-    desc.start_inactive = inactive;
     desc.state = call->state_bytes;
     desc.state_size = call->state_size;
     desc.bindings = call->buffers.bindings;
     desc.binding_count = call->buffers.bound_count;
+    return desc;
+}
+
+static gyre_status launch(call_run *call)
+{
+    const gyre_launch_desc desc = describe(call);
     return gyre_launch(call->runtime, &desc, &call->kernel);
 }
 
@@ -143,12 +148,9 @@ static int state_text(const call_run *call, char **text, size_t *length)
     return *text ? CLI_OK : cli_error(CLI_FAILED, "out of memory");
 }
 
-static gyre_status state_read(call_run *call, const gyre_type *type, const char *text, size_t length)
+static gyre_status state_read(call_run *call, const gyre_layout *layout, const char *text, size_t length)
 {
-    gyre_layout *layout;
-    gyre_status status = gyre_layout_create(type, GYRE_STATE_MAX, &layout);
-    if (status != GYRE_OK)
-        return status;
+    gyre_status status;
     call->state_bytes = malloc(layout->size + 1);
     if (layout->size == 0)
         status = gyre_error_set(GYRE_INVALID, "this kernel has no state");
@@ -157,32 +159,41 @@ static gyre_status state_read(call_run *call, const gyre_type *type, const char 
     else
         status = message_json_read_named(layout, text, length, &call->names, call->state_bytes);
     call->state_size = layout->size;
-    gyre_layout_destroy(layout);
     return status == GYRE_OK ? status : gyre_error_add(status, "--state");
 }
 
-/* Only a launched kernel tells the type of its state:
- * launch it idle, ask, and launch again with the state. */
+/* What its journal says is its state then, whatever else was asked for. */
+static int refuse_restored(const call_run *call)
+{
+    const char *journal = gyre_kernel_restored_from(call->kernel);
+    if (!journal)
+        return CLI_OK;
+    return cli_error(
+        CLI_FAILED,
+        "--state: the journal '%s' has a state, with which the kernel goes on: leave --state out, "
+        "or move the journal away to begin anew",
+        journal);
+}
+
+/* The type of the state is known once the file was compiled. It is launched once: a launch begins a journal. */
 static int launch_with_state(call_run *call)
 {
     size_t length;
     char *text;
+    gyre_layout *layout = NULL;
     int code = state_text(call, &text, &length);
-    if (code != CLI_OK) {
-        free(text);
-        return code;
+    if (code == CLI_OK) {
+        const gyre_launch_desc desc = describe(call);
+        gyre_status status = gyre_launch_state_layout(call->runtime, &desc, &layout);
+        if (status == GYRE_OK)
+            status = state_read(call, layout, text, length);
+        if (status == GYRE_OK)
+            status = launch(call);
+        code = told(call, status);
     }
-    gyre_kernel_info info = {.size = sizeof info};
-    gyre_status status = launch(call, true);
-    if (status == GYRE_OK)
-        status = gyre_kernel_info_get(call->kernel, &info);
-    if (status == GYRE_OK)
-        status = state_read(call, info.state_type, text, length);
+    gyre_layout_destroy(layout);
     free(text);
-    code = told(call, status); /* before the release, which has errors of its own */
-    gyre_kernel_release(call->kernel);
-    call->kernel = NULL;
-    return code == CLI_OK ? told(call, launch(call, false)) : code;
+    return code == CLI_OK ? refuse_restored(call) : code;
 }
 
 /* ---- streaming ---------------------------------------------------------------------------------------- */
@@ -396,7 +407,7 @@ static int run_opened(call_run *call)
         code = call_buffers_load(&call->buffers, call->cli, call->runtime, (uint32_t)call->device,
                                  &call->pipes, &call->buffer_specs, &call->named_specs);
     if (code == CLI_OK)
-        code = call->state ? launch_with_state(call) : told(call, launch(call, false));
+        code = call->state ? launch_with_state(call) : told(call, launch(call));
     if (code == CLI_OK)
         code = refuse_inactive(call);
     if (code != CLI_OK)

@@ -237,6 +237,7 @@ gyre_status gyre_checkpoints_begin(gyre_kernel *kernel)
         return GYRE_OK;
     const unsigned char *earlier = gyre_durable_state(kernel);
     gyre_status status = GYRE_OK;
+    checkpoints->restored = earlier != NULL;
     await_writer(kernel);
     gyre_store_clear(&checkpoints->store);
     if (earlier)

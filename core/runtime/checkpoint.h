@@ -38,6 +38,8 @@ struct gyre_checkpoints {
     uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
     uint32_t wanted;     /* atomic: one is to be taken, due or not */
 
+    bool restored; /* the first one was that of a journal; the thread's that launches it */
+
     bool writing;   /* under the kernel's lock: the next half of the store is somebody's */
     bool replaying; /* under the kernel's lock: a worker that dies now dies of requests it handled before */
     uint64_t replayed;  /* under the kernel's lock, as what follows: requests that were handled again */

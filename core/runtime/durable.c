@@ -239,6 +239,14 @@ const unsigned char *gyre_durable_state(const gyre_kernel *kernel)
     return NULL;
 }
 
+const char *gyre_kernel_restored_from(gyre_kernel *kernel)
+{
+    const gyre_queue *queue = gyre_kernel_queue(kernel); /* with checkpoints and a journal it has no other */
+    return kernel->checkpoints && kernel->checkpoints->restored && queue && queue->durable
+               ? queue->durable->file.path
+               : NULL;
+}
+
 void gyre_durable_forget(gyre_kernel *kernel)
 {
     for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {

@@ -284,18 +284,37 @@ gyre_status gyre_launch(gyre_runtime *runtime, const gyre_launch_desc *desc, gyr
     return GYRE_OK;
 }
 
-gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc)
+/* Owner of *out: the caller, also after a failure. */
+static gyre_status only_build(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
 {
+    *out = NULL;
     gyre_status status = check_given(desc);
     if (status != GYRE_OK)
         return status;
-    gyre_kernel *kernel = gyre_kernel_create(runtime);
-    if (!kernel)
+    *out = gyre_kernel_create(runtime);
+    if (!*out)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a kernel");
-    kernel->only_built = true;
-    status = build_by_name(kernel, desc);
+    (*out)->only_built = true;
+    return build_by_name(*out, desc);
+}
+
+gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc)
+{
+    gyre_kernel *kernel;
+    gyre_status status = only_build(runtime, desc, &kernel);
     if (status == GYRE_OK)
         status = gyre_kernel_check_bindings(kernel, desc);
+    gyre_kernel_release(kernel);
+    return status;
+}
+
+gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out)
+{
+    gyre_kernel *kernel;
+    *out = NULL;
+    gyre_status status = only_build(runtime, desc, &kernel);
+    if (status == GYRE_OK)
+        status = gyre_layout_create(kernel->record->state, GYRE_STATE_MAX, out);
     gyre_kernel_release(kernel);
     return status;
 }

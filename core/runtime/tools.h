@@ -9,6 +9,7 @@
 #include "core/config/config.h"
 #include "core/dispatch/dispatch.h"
 #include "core/ring/slot.h"
+#include "core/types/types.h"
 #include "gyre/gyre.h"
 
 /** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
@@ -47,6 +48,13 @@ enum { GYRE_KERNEL_NAME_MAX = 64, GYRE_KERNEL_OPTIONS_SIZE = 4096 };
  * declares; whether there are buffers is not looked at. Logs nothing. Fails as the launch would.
  */
 gyre_status gyre_launch_check_names(gyre_runtime *runtime, const gyre_launch_desc *desc);
+/**
+ * Builds it likewise, and gives the layout of what the kernel keeps as its state; its size is 0 where it keeps none.
+ * Owner of *out: the caller.
+ */
+gyre_status gyre_launch_state_layout(gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_layout **out);
+/** The journal that a launched kernel took its state from, borrowed from it; NULL: it began with its initial one. */
+const char *gyre_kernel_restored_from(gyre_kernel *kernel);
 
 /** The name under which a kernel is configured before its file was compiled: behind the source's colon, of the
  * only kernel that its text seems to declare, or the file's. */

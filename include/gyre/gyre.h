@@ -167,8 +167,8 @@ typedef struct gyre_launch_desc {
     int start_inactive;               /* 1: launched, but serves its queues only after gyre_kernel_activate */
     const gyre_type *request, *reply; /* GYRE_TYPE(...) of what the caller will send and receive; fields may
                                          be appended to either side's type; NULL: unchecked */
-    const void *state;                /* initial actor state, NULL: zero bytes */
-    size_t state_size;                /* must be the size of the kernel's state type */
+    const void *state; /* initial actor state, NULL: zero bytes; that of a journal goes first */
+    size_t state_size; /* must be the size of the kernel's state type */
     const gyre_binding_name *bindings; /* every buffer of the kernel, in any order */
     size_t binding_count;
 } gyre_launch_desc;

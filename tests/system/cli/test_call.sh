@@ -296,6 +296,17 @@ exits 5
 says "state file '$folder/pipe': expected the next bytes of the pipe, or its end, within 100 ms (--timeout), found neither"
 call "$kinds:outcomes" --state '{}' '{"value":1}' <"$nothing"
 refuses 1 "--state: this kernel has no state"
+# ... in a journal that begins with it; one that has a state goes on with that, which is said, and nothing is handled
+mkdir "$folder/states"
+kept=(--set journal_dir="$folder/states" --set kernel.total.checkpoints=true --set queue.total.durability=journal)
+call examples/command/total.gyre.c "${kept[@]}" --state '{"sum":100,"count":7}' '{"add":5}' <"$nothing"
+exits 0
+prints '{"sum":105,"count":8}'
+call examples/command/total.gyre.c "${kept[@]}" --state '{"sum":0,"count":0}' '{"add":5}' <"$nothing"
+refuses 1 "--state: the journal '$folder/states/total.total.journal' has a state, with which the kernel goes on: leave --state out, or move the journal away to begin anew"
+call examples/command/total.gyre.c "${kept[@]}" '{"add":1}' <"$nothing"
+exits 0
+prints '{"sum":106,"count":9}'
 
 # a reply that does not come in time
 call "$kinds:slow" --timeout 50 '{"value":400}' <"$nothing"
