@@ -334,6 +334,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .can_wake = 1,
                             .can_skip = 1,
                             .can_seal = 1,
+                            .check_first = 1,
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};
     now.lanes_default = least(device->lanes_default, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;

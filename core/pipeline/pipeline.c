@@ -109,8 +109,10 @@ static gyre_status compile(struct gyre_run *run)
 /* What the check found, unless the compiler's own error says it better: see check_wins. */
 static gyre_status fail_check(struct gyre_run *run)
 {
-    static const char unused[] = "its result is not used";
-    gyre_run_tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_SKIPPED, "%s", unused);
+    const struct gyre_stage_report *compiled = &run->report.stages[GYRE_STAGE_COMPILE];
+    gyre_run_tell(run, GYRE_STAGE_COMPILE, GYRE_STAGE_SKIPPED, "%s",
+                  compiled->state == GYRE_STAGE_NOT_REACHED ? "not before the check has passed it"
+                                                            : "its result is not used");
     snprintf(run->report.messages, sizeof run->report.messages, "%s", run->check.messages);
     bool demanded = run->check.verdict == GYRE_CHECK_UNAVAILABLE;
     gyre_error_set(run->check.status, "%s%s", demanded ? "the setting check = on asks for a check: " : "",
@@ -142,23 +144,22 @@ static bool check_says_where(const struct gyre_run *run)
            !strstr(run->report.stages[GYRE_STAGE_COMPILE].text, run->source.path);
 }
 
+/* Whatever the compiler says. */
+static bool check_forbids(const struct gyre_run *run)
+{
+    return run->check.verdict == GYRE_CHECK_REFUSED ||
+           (run->check.verdict == GYRE_CHECK_UNAVAILABLE && run->settings.check == GYRE_CHECK_ON);
+}
+
 /*
  * A refusal is told before the compiler's error, an error of the parser only when the compiler had none or no
  * line of the file: both read the same text, and the compiler's words fit its own options.
  */
 static bool check_wins(const struct gyre_run *run, gyre_status compiled)
 {
-    switch (run->check.verdict) {
-    case GYRE_CHECK_REFUSED:
-        return true;
-    case GYRE_CHECK_UNPARSED:
-        return compiled == GYRE_OK || (compiled == GYRE_FAILED && check_says_where(run));
-    case GYRE_CHECK_UNAVAILABLE:
-        return run->settings.check == GYRE_CHECK_ON;
-    case GYRE_CHECK_PASSED:
-        break;
-    }
-    return false;
+    if (run->check.verdict != GYRE_CHECK_UNPARSED)
+        return check_forbids(run);
+    return compiled == GYRE_OK || (compiled == GYRE_FAILED && check_says_where(run));
 }
 
 static void start_check(struct gyre_run *run)
@@ -175,11 +176,21 @@ static void start_check(struct gyre_run *run)
         gyre_check_start(&run->check);
 }
 
+/* Waits for the check where the compiler is not to see what it refuses. What the parser alone could not read, a
+ * compiler's own parser stops at as well. */
+static bool is_to_be_compiled(struct gyre_run *run)
+{
+    if (run->settings.check == GYRE_CHECK_OFF || !gyre_dispatch_device_info(run->desc->device)->check_first)
+        return true;
+    gyre_check_join(&run->check);
+    return !check_forbids(run);
+}
+
 static gyre_status make_artifact(struct gyre_run *run)
 {
     start_check(run);
     gyre_status status = generate(run);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && is_to_be_compiled(run))
         status = compile(run);
     if (run->settings.check == GYRE_CHECK_OFF)
         return status;

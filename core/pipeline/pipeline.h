@@ -3,9 +3,10 @@
  * From a kernel's source to a loaded module: discover, check, generate, compile, load, verify.
  *
  * Each stage has its own errors and its line in the report. The check of the dialect's rules (program
- * gyre-check, a process of its own) runs beside the compiler, and its refusal is told before the compiler's
- * error. Compiled kernels are kept in the disk cache; a hit skips check, generate and compile. Threads: any,
- * several runs at once. Blocks for the compiler, at most compile_timeout_ms.
+ * gyre-check, a process of its own) runs beside the compiler, or before one that may end this process
+ * (check_first of gyre_device_info), and its refusal is told before the compiler's error. Compiled kernels are kept
+ * in the disk cache; a hit skips check, generate and compile. Threads: any, several runs at once. Blocks for the
+ * compiler, at most compile_timeout_ms.
  */
 #ifndef GYRE_CORE_PIPELINE_PIPELINE_H
 #define GYRE_CORE_PIPELINE_PIPELINE_H

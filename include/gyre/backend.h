@@ -162,6 +162,9 @@ typedef struct gyre_device_info {
      * the device has room for many of them; 0: blocks_default */
     uint32_t blocks_default_large;
     uint32_t knows_express; /* since 2.3: it reads and writes express lines (gyre_express_line) */
+    /* since 2.3: its compiler runs in this process, and may end it over a text that breaks the dialect: it is asked
+     * once the check has passed the text; 0: it is asked beside the check, which takes less time */
+    uint32_t check_first;
 } gyre_device_info;
 
 /** From one source unit to one artifact. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Backends that break a promise of backend.h (unruly.c), through the public API: each is told in words, and a kernel
- * that may still be there is not released. usage: test_unruly
+ * that may still be there is not released; and one of which a compile is the end. usage: test_unruly
  */
 #include "gyre/gyre.h"
 #include "tally.h"
@@ -21,13 +21,13 @@ static void expect(const char *way, gyre_status status, gyre_status wanted, cons
             gyre_status_word(status), said);
 }
 
-static gyre_runtime *open_runtime(const char *way)
+static gyre_runtime *open_runtime(const char *way, const char *check)
 {
     char setting[64];
     gyre_runtime *runtime = NULL;
     snprintf(setting, sizeof setting, "backend.tried.way=%s", way);
     const char *const settings[] = {"backend=tried",
-                                    "check=off",
+                                    check,
                                     "cache_size=0",
                                     "remember_probes=false",
                                     "backend.tried.library=" GYRE_TEST_PLUGINS "unruly.so",
@@ -56,7 +56,7 @@ static gyre_status launch(gyre_runtime *runtime, gyre_kernel **out)
 static void fails_to_launch(const char *way, gyre_status wanted, const char *words)
 {
     gyre_kernel *kernel;
-    gyre_runtime *runtime = open_runtime(way);
+    gyre_runtime *runtime = open_runtime(way, "check=off");
     expect(way, launch(runtime, &kernel), wanted, words);
     gyre_close(runtime);
 }
@@ -64,13 +64,28 @@ static void fails_to_launch(const char *way, gyre_status wanted, const char *wor
 static void a_wait_without_a_status_releases_nothing(void)
 {
     gyre_kernel *kernel;
-    gyre_runtime *runtime = open_runtime("strange");
+    gyre_runtime *runtime = open_runtime("strange", "check=off");
     expect("strange", launch(runtime, &kernel), GYRE_OK, "");
     expect(
         "strange", gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL), GYRE_INTERNAL,
         "whether kernel 'tally' has stopped is not known: backend 'tried': wait returned -7, which is no status: "
         "the plugin is faulty");
     expect("strange again", gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL), GYRE_OK, "");
+    gyre_close(runtime);
+}
+
+/* The process would end there. */
+static void a_fragile_compiler_is_not_asked_about_what_the_check_refuses(void)
+{
+    gyre_kernel *kernel;
+    gyre_runtime *runtime = open_runtime("fragile", "check=on");
+    const gyre_launch_desc desc = {.size = sizeof desc, .source = GYRE_TEST_RECURSIVE};
+    gyre_status status = gyre_launch(runtime, &desc, &kernel);
+    if (status ==
+        GYRE_UNAVAILABLE) /* no libclang here: what was demanded could not be had, nor is it asked then */
+        expect("fragile", status, GYRE_UNAVAILABLE, "the setting check = on asks for a check");
+    else
+        expect("fragile", status, GYRE_INVALID, "recursive.gyre.c:7: recursion: fibonacci -> fibonacci");
     gyre_close(runtime);
 }
 
@@ -82,5 +97,6 @@ int main(void)
     fails_to_launch("paperless", GYRE_INTERNAL,
                     "backend 'tried': compile succeeded without a result: the plugin is faulty");
     a_wait_without_a_status_releases_nothing();
+    a_fragile_compiler_is_not_asked_about_what_the_check_refuses();
     return problems != 0;
 }

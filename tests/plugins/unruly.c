@@ -6,6 +6,7 @@
  *   strange    the first wait returns what is no status, while the kernel runs
  *   nowhere    queue_alloc succeeds with the address 0
  *   paperless  compile succeeds and writes no file
+ *   fragile    (no promise is broken) compile ends the process, which check_first tells of
  * A release of a kernel of which wait has not said that it left ends the process.
  */
 #include "wrapped.h"
@@ -56,11 +57,15 @@ static void unruly_device_close(gyre_device *device)
 
 static gyre_status unruly_device_info(gyre_device *device, gyre_device_info *info)
 {
-    return wrapped.ops->device_info(device, info);
+    gyre_status status = wrapped.ops->device_info(device, info);
+    info->check_first = is("fragile");
+    return status;
 }
 
 static gyre_status unruly_compile(gyre_device *device, const gyre_compile_desc *desc)
 {
+    if (is("fragile"))
+        abort();
     return is("paperless") ? GYRE_OK : wrapped.ops->compile(device, desc);
 }
 

@@ -92,6 +92,16 @@ says "backend.opencl.mode = resident needs a device that shares memory with the 
 run call --backend opencl --device 99 "$scale" '{}'
 says "99"
 
+# its compiler works in this process, where some of what the check refuses is its end
+run compile --backend opencl tests/plugins/recursive.gyre.c
+if [[ ! "$out" =~ check\ +skipped ]]; then
+    exits 1
+    says "recursive.gyre.c:7: recursion: fibonacci -> fibonacci"
+    prints "not before the check has passed it"
+    run call --backend opencl tests/plugins/recursive.gyre.c 3
+    exits 1
+fi
+
 # a file compiled earlier runs, and one that was changed does not
 run compile --backend opencl -o "$folder/scale.kernel" "$scale"
 exits 0
