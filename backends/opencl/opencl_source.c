@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Puts a unit and its headers into one text. Goes by the #include lines outside comments alone, also by those
- * that conditions leave out: their groups then hold more text and stay left out. Headers are guarded, so a
- * file may come in several times, but not into itself. No state; a run belongs to its call.
+ * that conditions leave out: their groups then hold more text and stay left out. So a file may come in several
+ * times, but not into itself; its guard leaves all but one empty. `#pragma once`, which means nothing in one text,
+ * becomes such a guard. No state; a run belongs to its call.
  */
 #include "opencl_source.h"
 
 #include "../device/device_text.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -120,6 +122,14 @@ static void read_line(const char *line, unsigned long *number, char path[PATH_MA
         read_quoted(at, '"', path, PATH_MAX);
 }
 
+/* What follows `#pragma once` in its line, or NULL when the line is another. */
+static const char *behind_once(const char *line)
+{
+    const char *at = directive(line, "pragma");
+    return at && strncmp(at, "once", 4) == 0 && !isalnum((unsigned char)at[4]) && at[4] != '_' ? at + 4
+                                                                                               : NULL;
+}
+
 /* Whether the text after this line is inside a comment. */
 static bool ends_in_comment(const char *line, const char *end, bool inside)
 {
@@ -156,9 +166,18 @@ static void write_line(const struct run *run, unsigned long number, const char *
     fputs("\"\n", run->out);
 }
 
+/* The macro that stands for having read the file (FNV-1a of its path). */
+static unsigned long long once_name(const char *path)
+{
+    unsigned long long name = 0xcbf29ce484222325u;
+    for (; *path; path++)
+        name = (name ^ (unsigned char)*path) * 0x100000001b3u;
+    return name;
+}
+
 /* ---- the text ---- */
 
-static void write_file(struct run *run, const char *path, const char *known_as);
+static void write_file(struct run *run, const char *path);
 
 /* True when the line was an #include of a file that is there. */
 static bool include(struct run *run, const char *line, const char *includer)
@@ -170,11 +189,34 @@ static bool include(struct run *run, const char *line, const char *includer)
         return true; /* its guard would leave it empty */
     if (run->depth == DEPTH_MAX)
         return false;
-    write_line(run, 1, path);
     if (run->list)
         fprintf(run->list, "%s\n", path);
-    write_file(run, path, path);
+    write_file(run, path);
     return true;
+}
+
+static bool is_read_once(const char *text)
+{
+    bool comment = false;
+    for (const char *line = text; *line;) {
+        const char *end = line + strcspn(line, "\n");
+        if (!comment && behind_once(line))
+            return true;
+        comment = ends_in_comment(line, end, comment);
+        line = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+/* `#pragma once` is kept as what it does: where a condition leaves it out, the guard is not set. */
+static void write_plain(const struct run *run, const char *line, const char *end, bool comment)
+{
+    const char *behind = comment ? NULL : behind_once(line);
+    if (behind && run->depth > 1) /* in the unit it does nothing */
+        fprintf(run->out, "#define GYRE_ONCE_%016llx", once_name(run->open[run->depth - 1]));
+    line = behind ? behind : line;
+    fwrite(line, 1, (size_t)(end - line), run->out);
+    fputc('\n', run->out);
 }
 
 static void write_text(struct run *run, const char *text, const char *known_as)
@@ -190,22 +232,29 @@ static void write_text(struct run *run, const char *text, const char *known_as)
         } else {
             if (!comment)
                 read_line(line, &number, path);
-            fwrite(line, 1, (size_t)(end - line), run->out);
-            fputc('\n', run->out);
+            write_plain(run, line, end, comment);
         }
         comment = ends_in_comment(line, end, comment);
         line = *end ? end + 1 : end;
     }
 }
 
-static void write_file(struct run *run, const char *path, const char *known_as)
+/* The unit, which is open alone, says itself where its lines are from. */
+static void write_file(struct run *run, const char *path)
 {
     char *text = device_text_read(path);
+    const bool header = run->depth > 0, once = header && text && is_read_once(text);
     run->failed = run->failed || !text;
     if (!text)
         return;
     run->open[run->depth++] = path;
-    write_text(run, text, known_as);
+    if (once)
+        fprintf(run->out, "#ifndef GYRE_ONCE_%016llx\n", once_name(path));
+    if (header)
+        write_line(run, 1, path);
+    write_text(run, text, path);
+    if (once)
+        fputs("#endif\n", run->out);
     run->depth--;
     free(text);
 }
@@ -220,7 +269,7 @@ char *opencl_source_flatten(const char *unit_path, const char *entry_header, con
     run.out = list_path && !run.list ? NULL : open_memstream(&text, &size);
     if (run.out) {
         fprintf(run.out, "#define GYRE_ENTRY_HEADER \"%s\"\n", entry_header);
-        write_file(&run, unit_path, unit_path);
+        write_file(&run, unit_path);
         run.failed = ferror(run.out) || run.failed;
         run.failed = fclose(run.out) != 0 || run.failed;
     }

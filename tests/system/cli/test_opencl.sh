@@ -92,6 +92,23 @@ says "backend.opencl.mode = resident needs a device that shares memory with the 
 run call --backend opencl --device 99 "$scale" '{}'
 says "99"
 
+# a header that says once comes in once, and its line is none that the compiler warns of
+printf '#pragma once\n#include <gyre/kernel.h>\nGYRE_HELPER u64 thrice(u64 n) { return 3 * n; }\n' >"$folder/once.h"
+cat >"$folder/once.gyre.c" <<'END'
+#include <gyre/kernel.h>
+#include "once.h"
+#include "once.h"
+GYRE_KERNEL(once, u64, u64)
+{
+    *reply = thrice(*request);
+    return GYRE_REPLY;
+}
+END
+run call --backend opencl "$folder/once.gyre.c" 4
+exits 0
+prints 12
+[[ "$err" != *warning* ]] || fail "expected no warning of the compiler"
+
 # its compiler works in this process, where some of what the check refuses is its end
 run compile --backend opencl tests/plugins/recursive.gyre.c
 if [[ ! "$out" =~ check\ +skipped ]]; then

@@ -83,6 +83,33 @@ START_TEST(comments_include_nothing)
 }
 END_TEST
 
+/* Of what the preprocessor makes of a text, in words without blanks. */
+static void expect_words(const char *text, const char *expected)
+{
+    char command[PATH_MAX + 128], path[PATH_MAX], words[256] = "";
+    write_file("text.c", text, path);
+    snprintf(command, sizeof command, "cc -E -P -Wall -Werror %s | tr -d ' \\n'", path);
+    FILE *out = popen(command, "re");
+    ck_assert_ptr_nonnull(out);
+    words[fread(words, 1, sizeof words - 1, out)] = '\0';
+    pclose(out);
+    ck_assert_str_eq(words, expected);
+}
+
+START_TEST(a_header_that_says_once_comes_in_once)
+{
+    char path[PATH_MAX];
+    write_file("o.h", "# pragma once /* more\nthan a line */\nint o;\n", path);
+    write_file("p.h", "#include \"o.h\"\n/*\n#pragma once\n*/\nint p;\n", path);
+    char *text =
+        flatten("#pragma once\n#if 0\n#include \"o.h\"\n#endif\n#include \"o.h\"\n#include \"./o.h\"\n"
+                "#include \"p.h\"\n#include \"p.h\"\n");
+    ck_assert_ptr_nonnull(strstr(text, "/o.h\"\n#define GYRE_ONCE_")); /* the first line, as in the file */
+    expect_words(text, "into;intp;intp;");
+    free(text);
+}
+END_TEST
+
 START_TEST(the_entry_header_is_included_by_macro)
 {
     char path[PATH_MAX];
@@ -295,6 +322,7 @@ int main(void)
         return EXIT_FAILURE;
     tcase_add_test(cases, headers_come_into_the_text_behind_their_names);
     tcase_add_test(cases, comments_include_nothing);
+    tcase_add_test(cases, a_header_that_says_once_comes_in_once);
     tcase_add_test(cases, the_entry_header_is_included_by_macro);
     tcase_add_test(cases, other_dialects_stay_out);
     tcase_add_test(cases, a_header_that_tells_no_size_comes_into_the_text);
