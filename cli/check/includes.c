@@ -49,12 +49,31 @@ static const char *reason_for(const char *name)
     return "it does not exist on every device";
 }
 
+/* `#include NAME`: whoever follows includes without a preprocessor, as OpenCL's reader and the list of what a cached
+ * kernel was made of, does not know what it means. */
+static bool is_by_macro(const struct checker *checker, CXCursor directive, char *name, size_t size)
+{
+    CXToken *tokens = NULL;
+    unsigned count = 0;
+    clang_tokenize(checker->unit, clang_getCursorExtent(directive), &tokens, &count);
+    const bool found = count > 2 && clang_getTokenKind(tokens[2]) == CXToken_Identifier;
+    if (found)
+        take_string(clang_getTokenSpelling(checker->unit, tokens[2]), name, size);
+    clang_disposeTokens(checker->unit, tokens, count);
+    return found;
+}
+
 void check_include(struct checker *checker, CXCursor directive)
 {
     char name[256];
     CXSourceLocation location = clang_getCursorLocation(directive);
     if (owner_of_use(checker, location) != OWNER_USER)
         return;
+    if (is_by_macro(checker, directive, name, sizeof name))
+        refuse_at(
+            checker, directive,
+            "`#include %s`: not every backend knows there what a macro stands for: write the file's name itself",
+            name);
     enum owner included = owner_of_file(checker, clang_getIncludedFile(directive));
     take_string(clang_getCursorSpelling(directive), name, sizeof name);
     struct place place = place_of(location);

@@ -73,6 +73,8 @@ static const struct case_of_rule broken[] = {
     {"#include <cuda_runtime.h>", NULL, HELPERS, "vendor header <cuda_runtime.h>"},
     {"#include <CL/not_there.h>", NULL, HELPERS, "vendor header <CL/not_there.h>"},
     {"#include <immintrin.h>", NULL, HELPERS, "vendor header <immintrin.h>"},
+    {"#define PARTS <gyre/parts.h>\n#include PARTS", NULL, HELPERS + 1,
+     "`#include PARTS`: not every backend knows there what a macro stands for: write the file's name itself"},
     {"#include <pthread.h>", NULL, HELPERS, "lanes and blocks are the threads"},
     {"GYRE_HELPER u32 f(u32 n) { return n; }", "u32 (*p)(u32) = f; reply->n = p(1);", BODY,
      "function pointer: variable 'p'"},
