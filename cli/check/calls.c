@@ -101,6 +101,42 @@ static void check_fail_code(struct checker *checker, CXCursor call, const struct
     clang_EvalResult_dispose(code);
 }
 
+/* Gyre's functions that take a text as it stands in the file: by which argument, and what to do where there are several.
+ * In OpenCL C others lie in other memory, and a failure's is read when the handler has returned. */
+static const struct text_taker {
+    const char *name, *shown;
+    unsigned argument;
+    const char *advice;
+} text_takers[] = {
+    {"gyre_fail", "gyre_fail", 2, "call gyre_fail once for each text"},
+    {"gyre_log", "gyre_log", 1, "call gyre_log once for each text, and log what varies as its value"},
+    {"gyre_new_text_", "gyre_new_text", 3,
+     "call gyre_new_text once for each text, or make what varies with gyre_new and gyre_set"}};
+
+/* Or what Gyre's own structs have one in, as in `in.problem` of a wire form. */
+static bool is_literal(const struct checker *checker, CXCursor argument)
+{
+    argument = strip_conversions(argument);
+    if (clang_getCursorKind(argument) == CXCursor_StringLiteral)
+        return true;
+    const CXCursor member = clang_getCursorReferenced(argument);
+    return clang_getCursorKind(argument) == CXCursor_MemberRefExpr &&
+           owner_of_use(checker, clang_getCursorLocation(member)) == OWNER_GYRE;
+}
+
+static void check_given_text(struct checker *checker, CXCursor call, const char *name)
+{
+    for (size_t i = 0; i < sizeof text_takers / sizeof text_takers[0]; i++) {
+        const struct text_taker *taker = &text_takers[i];
+        const CXCursor argument = clang_Cursor_getArgument(call, taker->argument);
+        if (strcmp(taker->name, name) != 0 || clang_Cursor_isNull(argument) || is_literal(checker, argument))
+            continue;
+        refuse_at(checker, argument, "%s takes a text only as a literal, \"like this\": %s", taker->shown,
+                  taker->advice);
+        checker->refused_argument = clang_getCursorExtent(argument);
+    }
+}
+
 /* ---- the user's functions ---- */
 
 size_t find_function(struct checker *checker, CXCursor cursor)
@@ -296,6 +332,7 @@ void check_call(struct checker *checker, CXCursor call, size_t function)
     if (owner == OWNER_GYRE) { /* its functions, and the members that its macros call through */
         if (strcmp(name, "gyre_fail") == 0)
             check_fail_code(checker, call, &place);
+        check_given_text(checker, call, name);
         if (meets_lanes(name))
             note_meeting(checker, function, &place);
         return;

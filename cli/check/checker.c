@@ -165,7 +165,9 @@ struct skip_first {
 static enum CXChildVisitResult visit_arguments(CXCursor cursor, CXCursor parent, CXClientData data)
 {
     struct skip_first *state = data;
-    if (state->skipped && visit_body(cursor, parent, state->body) == CXChildVisit_Recurse)
+    const bool refused =
+        clang_equalRanges(clang_getCursorExtent(cursor), state->body->checker->refused_argument);
+    if (state->skipped && !refused && visit_body(cursor, parent, state->body) == CXChildVisit_Recurse)
         clang_visitChildren(cursor, visit_body, state->body);
     state->skipped = true;
     return CXChildVisit_Continue;
@@ -331,6 +333,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
 {
     CXIndex index = clang_createIndex(0, 0);
     checker->headers = headers;
+    checker->refused_argument = clang_getNullRange();
     enum CXErrorCode code = parse(checker, index, path, text, text_size);
     if (code != CXError_Success) {
         snprintf(checker->report.unable, sizeof checker->report.unable,

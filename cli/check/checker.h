@@ -47,6 +47,7 @@ struct checker {
     const char *headers; /* the folder that holds gyre/kernel.h */
     bool
         macro_is_broken; /* a macro was called wrongly: names that are unknown behind it are its consequence */
+    CXSourceRange refused_argument; /* of the last call that takes a literal there: nothing in it is judged */
     struct report report;
     size_t function_count, call_count;
     struct user_function functions[FUNCTIONS_MAX];

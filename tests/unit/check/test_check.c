@@ -102,6 +102,14 @@ static const struct case_of_rule broken[] = {
      "this cast drops or changes GYRE_GLOBAL"},
     {NULL, "return gyre_fail(gyre, -3, \"no\");", BODY, "gyre_fail with the code -3: codes below 0"},
     {"enum { BROKEN = 1 - 2 };", "return gyre_fail(gyre, (i32)BROKEN, \"no\");", BODY, "the code -1"},
+    {NULL, "char why[4] = \"no\"; return gyre_fail(gyre, 1, why);", BODY,
+     "gyre_fail takes a text only as a literal, \"like this\": call gyre_fail once for each text"},
+    {NULL, "\n return gyre_fail(gyre, 1, request->n ?\n \"a\" : \"b\");", BODY + 1,
+     "call gyre_fail once for each text"},
+    {"GYRE_HELPER gyre_result no(gyre_context *gyre, const char *why) { return gyre_fail(gyre, 1, why); }",
+     NULL, HELPERS, "call gyre_fail once for each text"},
+    {NULL, "return gyre_fail(gyre, 1, NULL);", BODY, "call gyre_fail once for each text"},
+    {NULL, "char what[2] = {0}; gyre_log(gyre, what, 1);", BODY, "call gyre_log once for each text"},
     {"#define ODD(FIELD) FIELD(float, a)\nGYRE_MESSAGE(odd, ODD)", NULL, HELPERS + 1,
      "'float' is no type of a message"},
     {"typedef struct { u32 n; } plain;\nGYRE_ACTOR(a, request_type, reply_type, plain) { return GYRE_NO_REPLY; }",
@@ -528,6 +536,9 @@ static const struct case_of_rule kept[] = {
      "switch (request->n) { case 0xffffffff: break; case 3: switch (-1) { case -1: break; } }\n"
      "switch ((i64)request->n) { case -3: break; case 0x7fffffffffffffffL: break; } if (request->n) goto end; reply->n = 2; end:",
      0, ""},
+    {"#define WHY \"no\"\n#define FAIL(text) return gyre_fail(gyre, 1, text)",
+     "gyre_log(gyre, WHY \" more\", 1); if (request->n) FAIL(WHY); return gyre_fail(gyre, 1, __FILE__ \": no\");",
+     0, ""},
     {NULL,
      "f64 d = 2; u64 n = 3; d = sqrt(d) + pow(d, 2) + pow(2.0, d) + fmin(d, n) + fma(d, 1, 2) + fabs(request->a[0]);\n"
      "reply->a[0] = (f32)sqrt((f64)n) + (f32)d + sqrtf(request->n) + fmaxf(1, request->a[1]);",
@@ -540,6 +551,17 @@ START_TEST(what_keeps_to_the_rules_passes)
     show(&checker->report);
     ck_assert_uint_eq(checker->report.finding_count, 0);
     ck_assert_uint_ge(checker->report.kernel_count, 1);
+    free(checker);
+}
+END_TEST
+
+/* The advice for a pointer to a text, which would be refused as well, is not beside it. */
+START_TEST(a_text_that_is_chosen_is_refused_once)
+{
+    struct checker *checker = judge_parts(NULL, "return gyre_fail(gyre, 1, request->n\n ? \"a\"\n : \"b\");");
+    show(&checker->report);
+    ck_assert_uint_eq(checker->report.finding_count, 1);
+    ck_assert_uint_eq(checker->report.findings[0].place.line, BODY);
     free(checker);
 }
 END_TEST
@@ -636,6 +658,7 @@ int main(void)
     tcase_add_loop_test(tcase, what_keeps_to_the_rules_passes, 0, (int)(sizeof kept / sizeof kept[0]));
     tcase_add_test(tcase, each_of_many_lines_is_refused);
     tcase_add_test(tcase, names_of_the_library_are_told_first);
+    tcase_add_test(tcase, a_text_that_is_chosen_is_refused_once);
     tcase_add_test(tcase, kernels_are_listed_with_their_lines);
     tcase_add_test(tcase, a_file_without_kernels_is_refused);
     tcase_add_test(tcase, names_behind_a_broken_macro_are_not_what_is_told);
