@@ -161,6 +161,9 @@ static gyre_status make_log(const gyre_kernel *kernel, gyre_queue *queue, const 
     uint64_t bytes = kernel->checkpoints ? (uint64_t)gyre_kernel_setting(kernel, "replay_log") : 0;
     uint64_t least = durable ? gyre_queue_log_bytes(queue, gyre_durable_log_count(durable)) : 0;
     gyre_status status = gyre_queue_log_create(queue, kernel->checkpoints && bytes < least ? least : bytes);
+    if (status == GYRE_INVALID) /* not one request has room there */
+        return gyre_config_blame(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "replay_log",
+                                 GYRE_CONFIG);
     if (status != GYRE_OK || !kernel->checkpoints)
         return status;
     queue->log->ask = gyre_checkpoints_ring;

@@ -104,7 +104,6 @@ struct gyre_kernel {
     const gyre_kernel_record *record;
     struct gyre_kernel_types *types;
     uint32_t lanes, blocks;
-    uint32_t wire; /* the form of messages that it was compiled for: the number of the setting's word */
     struct gyre_kernel_memory memory;
     struct gyre_region region; /* the control region, ... */
     gyre_control_region *control;

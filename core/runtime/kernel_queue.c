@@ -48,7 +48,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
     return options;
 }
 
-static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc,
+static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                struct gyre_queue_options *options)
 {
     if ((unsigned)desc->policy > GYRE_FULL_DROP_NEWEST || (unsigned)desc->idle > GYRE_WAIT_PARK)
@@ -58,7 +58,7 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);
-    return gyre_queue_choose_types(kernel, desc, options);
+    return gyre_queue_choose_types(kernel, desc, section, options);
 }
 
 /* An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. */
@@ -166,7 +166,7 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
                                          .record = kernel->record,
                                          .device = kernel->dispatch,
                                          .blocks = kernel->blocks};
-    gyre_status status = check_queue(kernel, desc, options);
+    gyre_status status = check_queue(kernel, desc, section, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);
     if (status == GYRE_OK)

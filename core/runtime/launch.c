@@ -55,7 +55,6 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
         free(report);
         return status;
     }
-    kernel->wire = gyre_kernel_wire(kernel->runtime->config, kernel->name);
     gyre_kernel_options(kernel->runtime->config, kernel->name, options, sizeof options);
     struct gyre_pipeline_desc pipeline = {.config = kernel->runtime->config,
                                           .device = kernel->dispatch,

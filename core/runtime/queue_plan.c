@@ -98,7 +98,7 @@ static gyre_status check_layout(const struct gyre_config *config, const char *se
     if (number(config, section, "layout") != GYRE_LAYOUT_BRIDGED || !(options->sealed || journal))
         return GYRE_OK;
     gyre_status status = gyre_error_set(
-        GYRE_INVALID, "queue '%s': %s and layout = bridged do not go together; use layout = auto or slots",
+        GYRE_CONFIG, "queue '%s': %s and layout = bridged do not go together; use layout = auto or slots",
         shown(section), options->sealed ? "seal = crc32c" : "durability = journal");
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
 }
@@ -131,7 +131,7 @@ gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char
         return GYRE_OK;
     if (record && gyre_record_keeps_something(record) &&
         !gyre_config_bool(config, GYRE_SECTION_KERNEL, kernel, "checkpoints"))
-        status = gyre_error_set(GYRE_INVALID,
+        status = gyre_error_set(GYRE_CONFIG,
                                 "queue '%s' has durability = journal, and the handler of kernel '%s' keeps "
                                 "something between messages: set checkpoints = true for the kernel",
                                 shown(section), kernel);
@@ -193,7 +193,7 @@ static gyre_status refuse_bridged(const struct gyre_config *config, const struct
                                   const char *section, bool logged)
 {
     gyre_status status =
-        gyre_error_set(logged ? GYRE_INVALID : GYRE_UNIMPLEMENTED,
+        gyre_error_set(logged ? GYRE_CONFIG : GYRE_UNIMPLEMENTED,
                        "queue '%s' of kernel '%s': layout = bridged is not there %s; use auto or slots",
                        section, site->kernel, where_unbridged(site->device, logged));
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "layout", status);
@@ -309,7 +309,7 @@ gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *
     if (!what || !options->request_least || !number(config, section, "span_handles"))
         return GYRE_OK;
     gyre_status status =
-        gyre_error_set(GYRE_INVALID,
+        gyre_error_set(GYRE_CONFIG,
                        "queue '%s' of kernel '%s': span_handles is not for %s: set it to 0 in its "
                        "section",
                        shown(section), kernel, what);
@@ -317,6 +317,17 @@ gyre_status gyre_queue_plan_spans(const struct gyre_config *config, const char *
 }
 
 /* ---- what a queue takes ---- */
+
+static gyre_status plan_wire(const struct gyre_config *config, const gyre_kernel_record *record,
+                             struct gyre_queue_options *options)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(record->request, GYRE_MESSAGE_MAX, &layout);
+    if (status == GYRE_OK)
+        status = gyre_queue_check_wire(config, record->name, options->name, layout, options);
+    gyre_layout_destroy(layout);
+    return status;
+}
 
 /* What a launch with nothing of its own does until it makes the queue. */
 static gyre_status plan(const struct gyre_config *config, const struct gyre_dispatch *device,
@@ -334,6 +345,8 @@ static gyre_status plan(const struct gyre_config *config, const struct gyre_disp
         status = gyre_shape_choose(&shape, &lanes, &site.blocks);
     if (status == GYRE_OK)
         status = gyre_queue_plan_journal(config, section, record, record->name);
+    if (status == GYRE_OK)
+        status = plan_wire(config, record, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(config, section, options);
     if (status == GYRE_OK)

@@ -9,11 +9,12 @@
 #include "core/dispatch/dispatch.h"
 #include "core/ring/header.h"
 #include "core/ring/queue.h"
+#include "core/types/types.h"
 
 /** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 /** Header and behaviours into the options of the queue `options->name`, which have its policy and whether it is lent.
- * CONFIG or INVALID with the place of what does not go together in its section. */
+ * CONFIG with the place of what does not go together in its section. */
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
                                    struct gyre_queue_options *options);
 
@@ -30,11 +31,14 @@ struct gyre_queue_site {
 
 /**
  * Whether messages of the queue's types, which the options have, lie in slots or back to back, and whether requests
- * have express copies. INVALID or UNIMPLEMENTED when the section asks for what is not there.
+ * have express copies. CONFIG or UNIMPLEMENTED when the section asks for what is not there.
  */
 gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struct gyre_queue_site *site,
                                    const char *section, struct gyre_queue_options *options);
 
+/** queue_types.c: whether the kernel was compiled for the form that options->wire says. */
+gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *kernel, const char *section,
+                                  const gyre_layout *request, struct gyre_queue_options *options);
 /** Whether a queue of the section may have the journal that is configured, of that kernel; `record` NULL: of any. */
 gyre_status gyre_queue_plan_journal(const struct gyre_config *config, const char *section,
                                     const gyre_kernel_record *record, const char *kernel);

@@ -4,6 +4,7 @@
  * kernel is built.
  */
 #include "core/base/error.h"
+#include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
 
 static const char *const WIRES[] = {"none", "memorypack", "memorypack_framed"};
@@ -58,40 +59,49 @@ gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *c
     return status;
 }
 
+static gyre_status blame_wire(const struct gyre_config *config, const char *section, gyre_status status)
+{
+    return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "wire", status);
+}
+
 /* A kernel is compiled for the form of its first queue; others cannot have another one. */
-static gyre_status check_wire(const gyre_kernel *kernel, const gyre_layout *request,
-                              struct gyre_queue_options *options)
+gyre_status gyre_queue_check_wire(const struct gyre_config *config, const char *kernel, const char *section,
+                                  const gyre_layout *request, struct gyre_queue_options *options)
 {
     const bool is_wired = request->shape == GYRE_SHAPE_PACKET;
-    const uint32_t wire = is_wired ? kernel->wire : 0;
-    if (is_wired && kernel->wire == 0) { /* its file says so itself */
+    const uint32_t configured = gyre_kernel_wire(config, kernel), wire = is_wired ? configured : 0;
+    if (is_wired && configured == 0) { /* its file says so itself */
         options->wire = 1;
         return GYRE_OK;
     }
     if (options->wire == wire && (options->wire != 0) == is_wired)
         return GYRE_OK;
-    if (kernel->wire != 0 && !is_wired)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "kernel '%s' has no wire form, which queue '%s' is configured for (wire = %s): its "
-            "file declares it for several types, or was compiled before",
-            kernel->name, kernel->name, WIRES[kernel->wire]);
-    return gyre_error_set(
-        GYRE_INVALID,
-        "queue '%s' has wire = %s, and kernel '%s' was compiled for wire = %s: set the same in "
-        "[queue.%s], which its first queue goes by",
-        options->name, WIRES[options->wire], kernel->name, WIRES[wire], kernel->name);
+    if (configured != 0 && !is_wired)
+        return blame_wire(
+            config, kernel,
+            gyre_error_set(
+                GYRE_CONFIG,
+                "kernel '%s' has no wire form, which queue '%s' is configured for (wire = %s): its "
+                "file declares it for several types, or was compiled before",
+                kernel, kernel, WIRES[configured]));
+    return blame_wire(
+        config, section,
+        gyre_error_set(
+            GYRE_CONFIG,
+            "queue '%s' has wire = %s, and kernel '%s' was compiled for wire = %s: set the same in "
+            "[queue.%s], which its first queue goes by",
+            options->name, WIRES[options->wire], kernel, WIRES[wire], kernel));
 }
 
 gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
-                                    struct gyre_queue_options *options)
+                                    const char *section, struct gyre_queue_options *options)
 {
     gyre_layout *request = NULL, *reply = NULL;
     gyre_status status = gyre_layout_create_message(kernel->record->request, GYRE_MESSAGE_MAX, &request);
     if (status == GYRE_OK)
         status = gyre_layout_create_message(kernel->record->reply, GYRE_MESSAGE_MAX, &reply);
     if (status == GYRE_OK)
-        status = check_wire(kernel, request, options);
+        status = gyre_queue_check_wire(kernel->runtime->config, kernel->name, section, request, options);
     if (status == GYRE_OK)
         status =
             check_caller(request, desc->request, &options->caller_request_size, &options->request_growth);

@@ -244,10 +244,10 @@ void gyre_types_forget(gyre_runtime *runtime);
 /* queue_types.c */
 /**
  * Holds the kernel's types against those of the caller, and the queue's form of messages (options->wire)
- * against the kernel's; fills in what follows from the types. INCOMPATIBLE, INVALID.
+ * against the kernel's, by [queue.SECTION]; fills in what follows from the types. INCOMPATIBLE, INVALID, CONFIG.
  */
 gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_desc *desc,
-                                    struct gyre_queue_options *options);
+                                    const char *section, struct gyre_queue_options *options);
 /** The part of it that holds one type against a caller's (NULL: unchecked). The caller owns *growth. */
 gyre_status gyre_queue_check_caller(const gyre_type *kernels, const gyre_type *callers, uint32_t *size,
                                     struct gyre_queue_growth *growth);

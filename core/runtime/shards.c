@@ -23,19 +23,25 @@ static int64_t setting(const gyre_kernel *kernel, const char *name, const char *
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
 }
 
-static gyre_status find_key(const gyre_kernel *kernel, const char *name, const char *wanted,
+/* What the descriptor leaves to the section, the section is wrong in. */
+static gyre_status find_key(const gyre_kernel *kernel, const char *name, const gyre_shards_desc *desc,
                             struct gyre_message_key *key)
 {
-    const char *path =
-        wanted ? wanted : gyre_config_text(kernel->runtime->config, GYRE_SECTION_QUEUE, name, "key");
-    if (!path[0])
-        return gyre_error_set(GYRE_INVALID,
-                              "shards '%s' of kernel '%s' are chosen by key and no key is named: set "
-                              "queue.%s.key to a field of the request, or `key` of the descriptor",
-                              name, kernel->name, name[0] ? name : "default");
+    const struct gyre_config *config = kernel->runtime->config;
+    const char *path = desc->key ? desc->key : gyre_config_text(config, GYRE_SECTION_QUEUE, name, "key");
+    if (!path[0]) {
+        gyre_status status =
+            gyre_error_set(desc->rule ? GYRE_INVALID : GYRE_CONFIG,
+                           "shards '%s' of kernel '%s' are chosen by key and no key is named: set "
+                           "queue.%s.key to a field of the request, or `key` of the descriptor",
+                           name, kernel->name, name[0] ? name : "default");
+        return desc->rule ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "shard", status);
+    }
     gyre_status status = gyre_message_key_find(kernel->record->request, path, key);
-    return status == GYRE_OK ? status
-                             : gyre_error_add(status, "shards '%s' of kernel '%s'", name, kernel->name);
+    if (status == GYRE_OK)
+        return status;
+    gyre_error_add(status, "shards '%s' of kernel '%s'", name, kernel->name);
+    return desc->key ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "key", GYRE_CONFIG);
 }
 
 /* The words of the configuration stand in the order of the API's numbers, which start at 1. */
@@ -55,7 +61,7 @@ static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_sh
                               "and a rule from 1 to %d, found %u rings and rule %d",
                               name, kernel->name, GYRE_QUEUES_MAX, GYRE_SHARD_ROUND_ROBIN, shards->count,
                               (int)shards->rule);
-    return shards->rule == GYRE_SHARD_KEY ? find_key(kernel, name, desc->key, &shards->key) : GYRE_OK;
+    return shards->rule == GYRE_SHARD_KEY ? find_key(kernel, name, desc, &shards->key) : GYRE_OK;
 }
 
 static void close_rings(gyre_shards *shards, uint32_t count)

@@ -31,7 +31,7 @@ gyre_status gyre_kernel_device(gyre_runtime *runtime, const char *name, const ch
  * what a launch failed for. */
 bool gyre_runtime_device_failed(gyre_runtime *runtime);
 
-/** CONFIG or INVALID with its place for a section by which no queue of any kernel can be made. */
+/** CONFIG with its place for a section by which no queue of any kernel can be made. */
 gyre_status gyre_queue_sections_check(const struct gyre_config *config);
 /**
  * What a queue of a kernel takes that goes by the section [queue.SECTION], on that device. Nothing is made.

@@ -59,7 +59,7 @@ typedef struct gyre_shards_desc {
 
 /**
  * Opens the rings, also while the kernel runs. INVALID when the key is no field of the request type or has no
- * bytes of its own. Owner of *out: the caller, until gyre_shards_close, or the kernel's release.
+ * bytes of its own, CONFIG when it is that of the section. Owner of *out: the caller, until gyre_shards_close, or the kernel's release.
  */
 GYRE_API gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, gyre_shards **out);
 

@@ -371,7 +371,7 @@ static void where_it_cannot_work_the_setting_is_refused(struct conformance *test
         gyre_kernel *kernel = NULL;
         const gyre_launch_desc desc = {
             .size = sizeof desc, .source = kernel_path(ways[w].file), .kernel = ways[w].kernel};
-        require(gyre_launch(runtime, &desc, &kernel) == GYRE_INVALID);
+        require(gyre_launch(runtime, &desc, &kernel) == GYRE_CONFIG);
         require_sentence("span_handles is not for");
         require_sentence(ways[w].what);
         gyre_close(runtime);

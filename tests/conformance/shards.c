@@ -289,6 +289,12 @@ static void a_wrong_key_is_told(struct conformance *test)
     refuse(kernel, "who", "name a field inside it");
     refuse(kernel, "who.acount", "did you mean 'account'?");
     refuse(kernel, "number.x", "'number' is no record");
+    static const char *const settings[] = {"queue.spread.shard=key", "queue.spread.key=numbr", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_shards_desc spread = {.size = sizeof spread, .name = "spread"};
+    require(gyre_shards_open(launch_in(runtime, "shards.gyre.c", "orders"), &spread, &shards) == GYRE_CONFIG);
+    require_sentence("shards 'spread' of kernel 'orders': the key 'numbr'");
+    gyre_close(runtime);
     gyre_shards_desc many = {.size = sizeof many, .rings = 65};
     require(gyre_shards_open(kernel, &many, &shards) == GYRE_INVALID);
     require_sentence("expected 1 to 64 rings");

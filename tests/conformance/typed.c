@@ -360,7 +360,7 @@ static void queues_of_a_kernel_agree_on_the_wire(struct conformance *test)
     gyre_runtime *runtime = open_wired(test, "queue.wired.wire=memorypack", &queue);
     const gyre_queue_desc desc = {.size = sizeof desc, .name = "plain"};
     gyre_kernel *kernel = gyre_kernel_find(runtime, "wired");
-    require(gyre_queue_open(kernel, &desc, &other) == GYRE_INVALID);
+    require(gyre_queue_open(kernel, &desc, &other) == GYRE_CONFIG);
     require_sentence("queue 'plain' has wire = none");
     gyre_close(runtime);
     static const char *const settings[] = {"queue.typed.wire=memorypack", NULL};

@@ -108,7 +108,7 @@ static void queues_of_other_programs_move_no_spans(void)
                                        (const char *const[]){"queue.moved.span_handles=64", NULL}, &runtime);
     gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place()};
     gyre_queue *queue = NULL;
-    require(gyre_attach("lane_samples/moved", &desc, &queue) == GYRE_INVALID);
+    require(gyre_attach("lane_samples/moved", &desc, &queue) == GYRE_CONFIG);
     require(strstr(gyre_error_text(), "span_handles is not for requests of other programs") != NULL);
     queue = attach_to("lane_samples");
     samples request;

@@ -216,10 +216,10 @@ run config --config "$named"
 refuses 4 "$named:4: queue 'q' has 3 levels, and its policy is drop_oldest, which is not for such queues; set policy = block, reject or drop_newest in its section"
 printf '[queue.q]\nseal = crc32c\nlayout = bridged\n' >"$named"
 run config --config "$named" queue.q
-refuses 1 "$named:3: queue 'q': seal = crc32c and layout = bridged do not go together; use layout = auto or slots"
+refuses 4 "$named:3: queue 'q': seal = crc32c and layout = bridged do not go together; use layout = auto or slots"
 printf '[gyre]\njournal_dir = %s\n[queue.q]\ndurability = journal\nlayout = bridged\n' "$folder" >"$named"
 run config --config "$named"
-refuses 1 "$named:5: queue 'q': durability = journal and layout = bridged do not go together; use layout = auto or slots"
+refuses 4 "$named:5: queue 'q': durability = journal and layout = bridged do not go together; use layout = auto or slots"
 printf '[queue.q]\ndurability = journal\n' >"$named"
 run config --config "$named"
 refuses 4 "$named:2: queue 'q' has durability = journal: say in journal_dir of [gyre] in which folder journals are"
@@ -228,8 +228,50 @@ exits 4
 # ... or whom it could have been of
 printf '[kernel.tally_actor]\nlanes = 2\n[queue.tally_actor]\ndurability = journal\n' >"$named"
 run config --config "$named" --set journal_dir="$folder" --set kernel.tally_actor.lanes=1 --memory "$kernels/state.gyre.c:tally_actor"
-exits 1
+exits 4
 says "$named:4: queue 'tally_actor' has durability = journal, and the handler of kernel 'tally_actor' keeps something between messages: set checkpoints = true for the kernel"
+run call --config "$named" --backend cpu --set journal_dir="$folder" --set kernel.tally_actor.lanes=1 "$kernels/state.gyre.c:tally_actor" </dev/null
+exits 4
+says "gyre: $named:4: queue 'tally_actor' has durability = journal, and the handler"
+run serve --config "$named" --backend cpu --set journal_dir="$folder" --set kernel.tally_actor.lanes=1 --socket "$folder/socket" "$kernels/state.gyre.c:tally_actor" </dev/null
+exits 4
+says "gyre: $named:4: queue 'tally_actor' has durability = journal, and the handler"
+# misfit SETTING SETTING... -- FILE SENTENCE: a launch tells what does not fit its kernel.
+cat >"$folder/choices.gyre.c" <<'END'
+#include <gyre/kernel.h>
+#define NUMBERS(FIELD) FIELD(u64, n)
+GYRE_MESSAGE(numbers, NUMBERS)
+#define CHOICES(TAKES) TAKES(numbers, numbers)
+GYRE_PROTOCOL(choices, CHOICES)
+GYRE_KERNEL_OF(choices, CHOICES)
+GYRE_HANDLER(choices, numbers, numbers)
+{
+    reply->n = request->n;
+    return GYRE_REPLY;
+}
+END
+misfit()
+{
+    local settings=()
+    while [[ "$1" != -- ]]; do
+        settings+=(--set "$1")
+        shift
+    done
+    run call --backend cpu "${settings[@]}" "$2" </dev/null
+    exits 4
+    says "gyre: command line: $3"
+}
+misfit queue.lane_samples.span_handles=64 queue.lane_samples.durability=journal journal_dir="$folder" -- "$kernels/spans.gyre.c:lane_samples" \
+    "queue 'lane_samples' of kernel 'lane_samples': span_handles is not for a queue with a journal: set it to 0 in its section"
+misfit queue.letters.layout=bridged kernel.letters.checkpoints=true -- "$kernels/bridged.gyre.c:letters" \
+    "queue 'letters' of kernel 'letters': layout = bridged is not there for kernels with checkpoints; use auto or slots"
+misfit queue.choices.wire=memorypack -- "$folder/choices.gyre.c" \
+    "kernel 'choices' has no wire form, which queue 'choices' is configured for (wire = memorypack)"
+run config --backend cpu --set queue.choices.wire=memorypack --memory "$folder/choices.gyre.c"
+exits 4
+says "gyre: command line: kernel 'choices' has no wire form"
+misfit kernel.tally_actor.checkpoints=true kernel.tally_actor.replay_log=1 -- "$kernels/state.gyre.c:tally_actor" \
+    "queue 'tally_actor': replay_log is 1 bytes, and one request takes "
 run config --config "$named" --set journal_dir="$folder" --memory "$kernels/state.gyre.c:tally_actor"
 exits 4
 says "$named:2: lanes = 2 of [kernel.tally_actor] does not fit kernel 'tally_actor', an actor, which has 1 lane and 1 block"
@@ -240,7 +282,7 @@ run config --set queue.letters.capacity=1073741824 --set queue.letters.layout=sl
 exits 1
 says "command line: queue 'letters' needs "
 run config --set queue.letters.span_handles=1024 --set kernel.letters.checkpoints=true --memory "$kernels/bridged.gyre.c"
-exits 1
+exits 4
 says "command line: queue 'letters' of kernel 'letters': span_handles is not for a kernel with checkpoints: set it to 0 in its section"
 # ... on the backend that it would take
 run config --set kernel.large.backend=none --memory "$folder/two.gyre.c"
