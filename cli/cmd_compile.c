@@ -228,6 +228,7 @@ static gyre_status build_for(const struct gyre_pipeline_desc *desc, const char *
     struct gyre_pipeline_desc own = *desc;
     gyre_kernel_options(desc->config, name, options, sizeof options);
     own.options = options;
+    own.configured = name;
     return gyre_pipeline_run(&own, out);
 }
 

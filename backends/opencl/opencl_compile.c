@@ -46,6 +46,7 @@ static char *read_log(gyre_device *device, cl_program program)
 
 static gyre_status refuse_options(const gyre_device *device, const char *users)
 {
+    users += strspn(users, " ");
     size_t length = strlen(users);
     while (length > 0 && users[length - 1] == ' ')
         length--;

@@ -193,10 +193,10 @@ static gyre_status make_artifact(struct gyre_run *run)
     if (status == GYRE_OK && is_to_be_compiled(run))
         status = compile(run);
     if (run->settings.check == GYRE_CHECK_OFF)
-        return status;
+        return gyre_run_blame_options(run, status);
     gyre_check_join(&run->check);
     tell_check(run);
-    return check_wins(run, status) ? fail_check(run) : status;
+    return check_wins(run, status) ? fail_check(run) : gyre_run_blame_options(run, status);
 }
 
 static gyre_status prepare(struct gyre_run *run)

@@ -66,7 +66,9 @@ struct gyre_pipeline_desc {
     /* absolute path of the file that `source` was written for, under which it is kept and listed; NULL: its own */
     const char *written_for;
     const char *options; /* further compiler options, of this kernel; NULL: none */
-    const char *output;  /* where to put an artifact that runs without a compiler; NULL: nowhere */
+    /* under which name the kernel is configured that these are of, for what a compiler says of them; NULL: none */
+    const char *configured;
+    const char *output; /* where to put an artifact that runs without a compiler; NULL: nowhere */
     /* asked before `output` is written, with `context`: false leaves it as it is; NULL: it is written */
     bool (*output_fits)(void *context, const struct gyre_build *build);
     void *context;

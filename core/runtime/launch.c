@@ -60,6 +60,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
                                           .device = kernel->dispatch,
                                           .source = source,
                                           .options = options,
+                                          .configured = kernel->name,
                                           .report = report};
     status = gyre_pipeline_run(&pipeline, &kernel->build);
     if (report->warning[0] && !kernel->only_built)

@@ -407,6 +407,20 @@ misplaced 4 4 '[gyre]\nbackend = cpu\n[kernel.default]\nlanes = 1048576\n' "kern
 misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\nheader = 17\n' "in the section [queue.outcomes]: header: '17'"
 misplaced 4 5 '[gyre]\nbackend = cpu\n[queue.outcomes]\npolicy = drop_oldest\nlevels = 3\n' "queue 'outcomes' has 3 levels"
 misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\ndurability = journal\n' "queue 'outcomes' has durability = journal: say in"
+# ... and what a compiler says of an option; what it says of the text is not blamed on one
+misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\noptions = -g -fno-such-thing\n' \
+    "options of backend 'cpu': compile: backend 'cpu': compile: "
+misplaced 4 5 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nbackend = cpu\noptions = -fno-such-thing\n' \
+    "options of kernel 'outcomes': compile: backend 'cpu': compile: "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\ncompiler_options = -march=no-such-thing\n' \
+    "compiler_options of backend 'cpu': compile: backend 'cpu': compile: "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\noptions = -include no_such.h\n' "options of backend 'cpu': compile: "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\nsanitize = no_such_thing\n' "sanitize of backend 'cpu': compile: "
+printf '[backend.cpu]\noptions = -Werror=unused-variable\n' >"$folder/launch.ini"
+printf '#include <gyre/kernel.h>\nGYRE_KERNEL(unused, u32, u32) { u32 n = 1; return GYRE_REPLY; }\n' >"$folder/unused.gyre.c"
+run call --config "$folder/launch.ini" --backend cpu "$folder/unused.gyre.c" 1 <"$nothing"
+exits 1
+says "gyre: compile: backend 'cpu': compile: $folder/unused.gyre.c:2: "
 misplaced 3 2 '[gyre]\nbackend = no_such\n[queue.default]\nheader = 17\n' "there is no backend"
 
 call --device 999 "$kinds:outcomes" '{"value":1}' <"$nothing"

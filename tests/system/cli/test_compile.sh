@@ -229,6 +229,7 @@ run compile --backend cpu "$folder/brace.gyre.c"
 exits 1
 [[ "$out" =~ check\ +skipped ]] || says "gyre: check: $folder/brace.gyre.c:4: expected '}'"
 run compile --backend cpu --set backend.cpu.options=-lno-such-library "$folder/tune.gyre.c"
-exits 1
+exits 4
+says 'gyre: command line: options of backend '"'cpu'"': compile: '
 [[ "${err%%$'\n'*}" == *'no-such-library'* ]] || fail 'the first line does not say which library'
 finish
