@@ -99,14 +99,13 @@ static void find_difference(const gyre_layout *a, const gyre_layout *b, differen
     snprintf(found->b, sizeof found->b, "%" PRIu64 " bytes (%s)", b->size, b->text);
 }
 
-bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter)
+/* Whether `longer` has the fields of `shorter` and others behind them, wherever these lie. */
+static bool has_more(const gyre_layout *longer, const gyre_layout *shorter)
 {
     uint32_t count = shorter->field_count;
     if (count == 0 || longer->field_count <= count || longer->choice_count || shorter->choice_count)
         return false;
     if (!longer->tail != !shorter->tail || longer->tail < shorter->tail)
-        return false;
-    if (!shorter->tail && longer->fields[count].offset < shorter->size)
         return false;
     for (uint32_t i = 0; i < count; i++)
         if (!same_place(&longer->fields[i], &shorter->fields[i]) ||
@@ -115,16 +114,50 @@ bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter)
     return true;
 }
 
+/* The first field that `longer` has more lies in the bytes with which C fills the shorter one up. */
+static bool grows_in_padding(const gyre_layout *longer, const gyre_layout *shorter)
+{
+    return has_more(longer, shorter) && !shorter->tail &&
+           longer->fields[shorter->field_count].offset < shorter->size;
+}
+
+bool gyre_layout_extends(const gyre_layout *longer, const gyre_layout *shorter)
+{
+    return has_more(longer, shorter) && !grows_in_padding(longer, shorter);
+}
+
+static gyre_status refuse_padding(const gyre_layout *longer, const char *owner, const gyre_layout *shorter,
+                                  const char *other, const char *hashes)
+{
+    const gyre_field *field = &longer->fields[shorter->field_count];
+    char type[120];
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "message type mismatch: '%s' of %s also has the field '%s' of type %s at offset %" PRIu64
+        ", within the %" PRIu64
+        " bytes of '%s' of %s, which end with padding %s; what is appended lies behind the "
+        "shorter type's last byte: append a field aligned to %" PRIu64 " first, such as a u%" PRIu64
+        ", or include the same message header in both",
+        longer->name, owner, field->name, gyre_field_type_text(field, type, sizeof type), field->offset,
+        shorter->size, shorter->name, other, hashes, shorter->alignment, 8 * shorter->alignment);
+}
+
 gyre_status gyre_layout_compare(const gyre_layout *a, const char *a_owner, const gyre_layout *b,
                                 const char *b_owner)
 {
+    char hashes[80];
     if (a->hash == b->hash && strcmp(a->text, b->text) == 0)
         return GYRE_OK;
+    snprintf(hashes, sizeof hashes, "(layout hashes %016" PRIx64 " and %016" PRIx64 ")", a->hash, b->hash);
+    if (grows_in_padding(a, b))
+        return refuse_padding(a, a_owner, b, b_owner, hashes);
+    if (grows_in_padding(b, a))
+        return refuse_padding(b, b_owner, a, a_owner, hashes);
     difference found = {.path = ""};
     find_difference(a, b, &found);
     return gyre_error_set(
         GYRE_INCOMPATIBLE,
-        "message type mismatch: '%s' of %s has %s, '%s' of %s has %s (layout hashes %016" PRIx64
-        " and %016" PRIx64 "); include the same message header in both",
-        a->name, a_owner, found.a, b->name, b_owner, found.b, a->hash, b->hash);
+        "message type mismatch: '%s' of %s has %s, '%s' of %s has %s %s; include the same message "
+        "header in both",
+        a->name, a_owner, found.a, b->name, b_owner, found.b, hashes);
 }

@@ -261,6 +261,12 @@ START_TEST(a_type_may_grow_behind_its_last_byte)
     gyre_layout_destroy(a);
     gyre_layout_destroy(b);
     gyre_layout_destroy(c);
+    differs(
+        &old, &in_padding,
+        "'new' of the caller also has the field 'c' of type u8 at offset 5, within the 8 bytes of 'old' of the "
+        "kernel, which end with padding (layout hashes ");
+    differs(&old, &in_padding, "append a field aligned to 4 first, such as a u32, or include the same");
+    differs(&in_padding, &old, "'new' of the kernel also has the field 'c'");
 }
 END_TEST
 
