@@ -47,6 +47,8 @@ struct checker {
     const char *headers; /* the folder that holds gyre/kernel.h */
     bool
         macro_is_broken; /* a macro was called wrongly: names that are unknown behind it are its consequence */
+    bool has_kernel_header; /* includes and expansions are seen in their order: <gyre/kernel.h> was met */
+    char early[128];        /* the first macro before it that declares what a handler uses; "": none */
     CXSourceRange refused_argument; /* of the last call that takes a literal there: nothing in it is judged */
     struct report report;
     size_t function_count, call_count;
@@ -85,6 +87,8 @@ void check_diagnostics(struct checker *checker);
 
 /* ---- includes.c ---- */
 void check_include(struct checker *checker, CXCursor directive);
+/** Of a macro of Gyre's by the user: notes it when it comes too early. */
+void note_declaration(struct checker *checker, const char *macro);
 /** Whether a header of that name belongs to a vendor's toolkit. */
 bool is_vendor_header(const char *name);
 

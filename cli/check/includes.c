@@ -63,11 +63,63 @@ static bool is_by_macro(const struct checker *checker, CXCursor directive, char 
     return found;
 }
 
+/* Those of programs, which the host's compilers alone can read. */
+static bool is_host_header(const char *path)
+{
+    static const char *const names[] = {"gyre.h", "attach.h", "shards.h", "backend.h"};
+    const char *folder = strrchr(path, '/');
+    for (size_t i = 0; folder && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(folder + 1, names[i]) == 0)
+            return true;
+    return false;
+}
+
+void note_declaration(struct checker *checker, const char *macro)
+{
+    static const char *const macros[] = {"GYRE_MESSAGE",  "GYRE_MESSAGE_TAIL", "GYRE_SPAN",
+                                         "GYRE_OPTIONAL", "GYRE_PROTOCOL",     "GYRE_WIRE"};
+    for (size_t i = 0; !checker->has_kernel_header && i < sizeof macros / sizeof macros[0]; i++)
+        if (!checker->early[0] && strcmp(macro, macros[i]) == 0)
+            snprintf(checker->early, sizeof checker->early, "%s", macro);
+}
+
+/* What a message is for a handler, <gyre/kernel.h> adds to its declaration. */
+static void check_order(struct checker *checker, CXCursor directive, const char *path)
+{
+    const char *name = strrchr(path, '/');
+    if (checker->has_kernel_header || !name || strcmp(name, "/kernel.h") != 0)
+        return;
+    checker->has_kernel_header = true;
+    if (checker->early[0])
+        refuse_at(
+            checker, directive,
+            "<gyre/kernel.h> comes behind %s: a message that was declared before it is none that a handler can "
+            "take: include it first, before your own headers",
+            checker->early);
+}
+
+/* A header of Gyre's own. */
+static void check_own(struct checker *checker, CXCursor directive, CXFile included, bool by_user)
+{
+    char path[1024];
+    take_string(clang_getFileName(included), path, sizeof path);
+    check_order(checker, directive, path);
+    if (by_user && is_host_header(path))
+        refuse_at(
+            checker, directive,
+            "<gyre%s> is for host programs: a kernel file includes <gyre/kernel.h>, and a header that both "
+            "include, <gyre/message.h>",
+            strrchr(path, '/'));
+}
+
 void check_include(struct checker *checker, CXCursor directive)
 {
     char name[256];
     CXSourceLocation location = clang_getCursorLocation(directive);
-    if (owner_of_use(checker, location) != OWNER_USER)
+    const bool by_user = owner_of_use(checker, location) == OWNER_USER;
+    if (owner_of_file(checker, clang_getIncludedFile(directive)) == OWNER_GYRE)
+        check_own(checker, directive, clang_getIncludedFile(directive), by_user);
+    if (!by_user)
         return;
     if (is_by_macro(checker, directive, name, sizeof name))
         refuse_at(

@@ -186,6 +186,8 @@ void check_expansion(struct checker *checker, CXCursor expansion)
     enum owner owner = owner_of_use(checker, clang_getCursorLocation(macro));
     take_string(clang_getCursorSpelling(expansion), name, sizeof name);
     struct place place = place_of(location);
+    if (owner == OWNER_GYRE)
+        note_declaration(checker, name);
     if (owner == OWNER_USER)
         check_macro_words(checker, macro);
     else if (owner == OWNER_SYSTEM && !is_everywhere(name) && is_written(checker, expansion, name) &&

@@ -555,6 +555,33 @@ START_TEST(what_keeps_to_the_rules_passes)
 }
 END_TEST
 
+START_TEST(messages_before_the_kernels_header_are_told)
+{
+    struct checker *checker =
+        judge("#include <gyre/message.h>\n#define R(FIELD) FIELD(u32, n)\nGYRE_MESSAGE(r, R)\n"
+              "#include <gyre/kernel.h>\n#include <gyre/kernel.h>\n"
+              "GYRE_KERNEL(k, r, r) { reply->n = request->n; return GYRE_REPLY; }\n");
+    show(&checker->report);
+    ck_assert_uint_eq(checker->report.finding_count, 1);
+    ck_assert_uint_eq(checker->report.findings[0].place.line, 4);
+    ck_assert_ptr_nonnull(
+        strstr(checker->report.findings[0].text, "include it first, before your own headers"));
+    free(checker);
+}
+END_TEST
+
+START_TEST(headers_of_programs_are_told)
+{
+    struct checker *checker = judge("#include <gyre/shards.h>\n#include <gyre/kernel.h>\n"
+                                    "GYRE_KERNEL(k, u32, u32) { *reply = *request; return GYRE_REPLY; }\n");
+    show(&checker->report);
+    ck_assert_uint_ge(checker->report.finding_count, 1);
+    ck_assert_uint_eq(checker->report.findings[0].place.line, 1);
+    ck_assert_ptr_nonnull(strstr(checker->report.findings[0].text, "<gyre/shards.h> is for host programs"));
+    free(checker);
+}
+END_TEST
+
 /* The advice for a pointer to a text, which would be refused as well, is not beside it. */
 START_TEST(a_text_that_is_chosen_is_refused_once)
 {
@@ -659,6 +686,8 @@ int main(void)
     tcase_add_test(tcase, each_of_many_lines_is_refused);
     tcase_add_test(tcase, names_of_the_library_are_told_first);
     tcase_add_test(tcase, a_text_that_is_chosen_is_refused_once);
+    tcase_add_test(tcase, messages_before_the_kernels_header_are_told);
+    tcase_add_test(tcase, headers_of_programs_are_told);
     tcase_add_test(tcase, kernels_are_listed_with_their_lines);
     tcase_add_test(tcase, a_file_without_kernels_is_refused);
     tcase_add_test(tcase, names_behind_a_broken_macro_are_not_what_is_told);
