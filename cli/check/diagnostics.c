@@ -16,7 +16,7 @@ static bool missing_file(const char *text, char *name, size_t size)
     return true;
 }
 
-/* The line of the first note that leads into the user's file: where the other definition is. */
+/* The line of the first note that leads into the user's file: where the other definition, or declaration, is. */
 static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnostic)
 {
     CXDiagnosticSet notes = clang_getChildDiagnostics(diagnostic);
@@ -26,7 +26,7 @@ static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnosti
         CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
         CXSourceLocation location = clang_getDiagnosticLocation(note);
         take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
-        if (strstr(text, "previous definition") && owner_of_use(checker, location) == OWNER_USER)
+        if (strstr(text, "previous de") && owner_of_use(checker, location) == OWNER_USER)
             line = place_of(location).line;
         clang_disposeDiagnostic(note);
     }
@@ -65,12 +65,21 @@ static void refuse_address_space(struct checker *checker, const struct place *pl
                       text);
 }
 
-/* A type or a constant with the name of a function that C's compilers know, or its headers declare. */
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* What has the name of a function that C's compilers know, or its headers declare. */
 static bool refuse_taken_name(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                               const char *text)
 {
     const char *name = strchr(text, '\'');
-    if (strncmp(text, "redefinition of '", 17) != 0 || !strstr(text, "as different kind of symbol") ||
+    const bool other_kind =
+        begins_with(text, "redefinition of '") && strstr(text, "as different kind of symbol") != NULL;
+    const bool other_function =
+        begins_with(text, "static declaration of '") || begins_with(text, "conflicting types for '");
+    if ((!other_kind && !other_function) || begins_with(name, "'gyre_") ||
         noted_line(checker, diagnostic) != 0)
         return false;
     report_refuse(&checker->report, "check", place,

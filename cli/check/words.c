@@ -36,9 +36,9 @@ static const char *advice_for(const char *text)
     return NULL;
 }
 
-/* A word and those before it, and where it is. */
+/* A word with those before it and behind it, and where it is. */
 struct pair {
-    char earlier[64], before[64], text[64];
+    char earlier[64], before[64], text[64], next[64], after_next[64];
     CXSourceLocation location;
     bool touches; /* nothing is between it and the one before */
 };
@@ -141,11 +141,29 @@ static void check_type_place(struct checker *checker, const struct pair *pair,
             "declare it in a line of its own before");
 }
 
+/* A keyword of C where a name is meant: in front of what only a name has there, or of a function's parameters. */
+static bool check_keyword(struct checker *checker, const struct pair *pair, const struct place *place)
+{
+    static const char keywords[] =
+        " inline asm static extern typedef register auto typeof if for while switch case goto "
+        "sizeof struct union enum ";
+    char word[72];
+    snprintf(word, sizeof word, " %s ", pair->text);
+    const bool named = strlen(pair->next) == 1 && strchr("=;,)[]", pair->next[0]) != NULL;
+    const bool function = strcmp(pair->text, "asm") == 0 && strcmp(pair->next, "(") == 0 &&
+                          is_name(pair->before) && pair->after_next[0] != '"';
+    if (!strstr(keywords, word) || (!named && !function))
+        return false;
+    report_refuse(&checker->report, "check", place, "the name '%s' is a keyword of C: choose another",
+                  pair->text);
+    return true;
+}
+
 static void check_word(struct checker *checker, const struct pair *pair, bool in_macro)
 {
     const char *advice = advice_for(pair->text), *text = pair->text;
     struct place place = place_of(pair->location);
-    if (check_long_long(checker, pair, &place))
+    if (check_long_long(checker, pair, &place) || check_keyword(checker, pair, &place))
         return;
     if (strcmp(pair->before, "[") == 0 && (strcmp(text, "static") == 0 || strcmp(text, "const") == 0 ||
                                            strcmp(text, "volatile") == 0 || strcmp(text, "restrict") == 0))
@@ -200,6 +218,18 @@ static bool is_directive(CXCursor cursor)
            clang_getCursorKind(cursor) != CXCursor_MacroExpansion;
 }
 
+/* The next one that is no comment; "" behind the last. Its index is left in *index. */
+static void spell_next(const struct checker *checker, const CXToken *tokens, unsigned count, unsigned *index,
+                       char *text, size_t size)
+{
+    text[0] = '\0';
+    do
+        ++*index;
+    while (*index < count && clang_getTokenKind(tokens[*index]) == CXToken_Comment);
+    if (*index < count)
+        take_string(clang_getTokenSpelling(checker->unit, tokens[*index]), text, size);
+}
+
 /* `cursors` NULL: the body of a macro. */
 static void check_tokens(struct checker *checker, const CXToken *tokens, const CXCursor *cursors,
                          unsigned count, const CXSourceRangeList *skipped)
@@ -215,11 +245,19 @@ static void check_tokens(struct checker *checker, const CXToken *tokens, const C
         memcpy(pair.earlier, pair.before, sizeof pair.earlier);
         memcpy(pair.before, pair.text, sizeof pair.before);
         take_string(clang_getTokenSpelling(checker->unit, tokens[i]), pair.text, sizeof pair.text);
+        unsigned behind = i;
+        spell_next(checker, tokens, count, &behind, pair.next, sizeof pair.next);
+        spell_next(checker, tokens, count, &behind, pair.after_next, sizeof pair.after_next);
         pair.touches = offset_of(pair.location) == end;
         end = offset_of(clang_getRangeEnd(range));
-        if ((cursors && is_directive(cursors[i])) || is_skipped(skipped, offset_of(pair.location)))
+        if (is_skipped(skipped, offset_of(pair.location)))
             continue;
         struct place place = place_of(pair.location);
+        if (cursors && is_directive(cursors[i])) {
+            if (clang_getCursorKind(cursors[i]) == CXCursor_MacroDefinition) /* a list of fields, perhaps */
+                check_keyword(checker, &pair, &place);
+            continue;
+        }
         check_word(checker, &pair, !cursors);
         check_type_place(checker, &pair, &brackets, &place);
         count_bracket(&brackets, pair.text);
