@@ -135,12 +135,15 @@ bool gyre_keeper_is_self(const struct gyre_keeper *keeper)
 
 void gyre_worker_explain(int wait_status, bool known, char *text, size_t size)
 {
-    if (known && WIFSIGNALED(wait_status))
-        snprintf(text, size, "signal %d (%s)", WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)));
+    const char *name = known && WIFSIGNALED(wait_status) ? sigabbrev_np(WTERMSIG(wait_status)) : NULL;
+    if (name) /* the short name, which a failure's text has room for */
+        snprintf(text, size, "signal %d (SIG%s)", WTERMSIG(wait_status), name);
+    else if (known && WIFSIGNALED(wait_status))
+        snprintf(text, size, "signal %d", WTERMSIG(wait_status));
     else if (known && WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == GYRE_WORKER_DEVICE_DIED)
         snprintf(text, size, "its device died");
     else if (known && WIFEXITED(wait_status))
-        snprintf(text, size, "it ended itself with exit code %d", WEXITSTATUS(wait_status));
+        snprintf(text, size, "it ended with exit code %d", WEXITSTATUS(wait_status));
     else
         snprintf(text, size, "it ended, and the program keeps from telling why");
 }

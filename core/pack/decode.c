@@ -63,7 +63,7 @@ static void take_zeros(reader *in, uint64_t count)
     for (uint64_t i = 0; bytes && i < count; i++)
         if (bytes[i] != 0) {
             in->at -= count - i;
-            fail(in, "expected a zero byte of padding or of an absent value");
+            fail(in, "expected 0 in padding or an absent value");
             return;
         }
 }
@@ -139,7 +139,7 @@ static void read_utf8(reader *in, const gyre_layout *layout, uint64_t length, un
     }
     if (text && said != units && said != -1) {
         in->at -= (size_t)length + 4;
-        fail(in, "the text has another number of UTF-16 units than it says");
+        fail(in, "not as many UTF-16 units as the text says");
     }
     unsigned char *items = new_items(in, layout->element, length, value);
     if (items && text)
@@ -175,7 +175,7 @@ static void read_flagged(reader *in, gyre_pack_options options, const gyre_layou
         unsigned flag = take_byte(in);
         if (flag > 1) {
             in->at--;
-            fail(in, "expected the flag of an optional value, 0 or 1");
+            fail(in, "expected an optional value's flag, 0 or 1");
         }
         is_there = flag == 1;
     }
@@ -211,7 +211,7 @@ static void read_span(reader *in, gyre_pack_options options, const gyre_layout *
         return;
     if (count < 0 || (uint64_t)count > in->length - in->at) { /* each element takes a byte at least */
         in->at -= 4;
-        fail(in, "the count of a collection is negative, or more than its input can hold");
+        fail(in, "a collection's count is negative or too big");
         return;
     }
     unsigned char *items = new_items(in, layout->element, (uint64_t)count, value);
@@ -242,7 +242,7 @@ static void read_record(reader *in, const gyre_layout *layout, unsigned char *va
     }
     if (options.form == GYRE_PACK_OBJECT && take_byte(in) != layout->field_count && !in->problem) {
         in->at--;
-        fail(in, "an object with another number of members than the type has fields");
+        fail(in, "an object of another number of members");
     }
     for (uint32_t i = 0; i < layout->field_count && !in->problem; i++) {
         const gyre_field *field = gyre_pack_field(in->wire, layout, i);

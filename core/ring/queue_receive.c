@@ -121,8 +121,8 @@ static void name_type(const gyre_queue *queue, uint64_t index, gyre_completion *
     uint32_t number;
     const unsigned char *request = gyre_request_payload(queue, gyre_request_slot(queue, index));
     memcpy(&number, request + sizeof number, sizeof number);
-    snprintf(completion->failure_text, sizeof completion->failure_text,
-             "no handler for the type of number %u", number);
+    snprintf(completion->failure_text, sizeof completion->failure_text, "no handler for type number %u",
+             number);
 }
 
 /* The fields of a completion, with the shared memory's values checked before they are believed. */

@@ -153,7 +153,8 @@ static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *
 static void condemn(gyre_kernel *kernel, gyre_queue *queue, uint32_t times, const char *reason)
 {
     char text[sizeof((gyre_failure *)NULL)->text];
-    snprintf(text, sizeof text, "crashed %ux: %s", times, reason);
+    if (snprintf(text, sizeof text, "crashed %ux: %s", times, reason) >= (int)sizeof text)
+        snprintf(text, sizeof text, "crashed %ux, the log says of what", times);
     gyre_runtime_log(/* before its sender knows: who then looks into the log finds it */
                      kernel->runtime, GYRE_LOG_WARNING,
                      "kernel '%s', queue '%s': the request with index %llu is failed, because its handler took the worker "

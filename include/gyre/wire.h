@@ -37,8 +37,8 @@ typedef struct gyre_wire_out {
 typedef struct gyre_wire_in {
     const GYRE_GLOBAL gyre_u8 *bytes;
     gyre_u32 length;
-    gyre_u32 at; /* bytes that were read; of a problem, its offset */
-    GYRE_LITERAL_ const char *problem;
+    gyre_u32 at;                       /* bytes that were read; of a problem, its offset */
+    GYRE_LITERAL_ const char *problem; /* as out's: at most 43 letters, which a failure has room for */
     GYRE_GLOBAL gyre_u8 *message;
     gyre_u32 message_size;
 } gyre_wire_in;
@@ -281,7 +281,7 @@ GYRE_HELPER gyre_i32 gyre_wire_get_i32_(gyre_wire_in *in)
     return (gyre_i32)value;
 }
 
-#define GYRE_WIRE_NONZERO_ "expected a zero byte of padding or of an absent value"
+#define GYRE_WIRE_NONZERO_ "expected 0 in padding or an absent value"
 GYRE_HELPER void gyre_wire_get_zeros_(gyre_wire_in *in, gyre_u32 size)
 {
     if (!gyre_wire_has_(in, size))
@@ -302,7 +302,7 @@ GYRE_HELPER void gyre_wire_get_id128_(gyre_wire_in *in, GYRE_GLOBAL gyre_u8 *to,
 GYRE_HELPER void gyre_wire_get_members_(gyre_wire_in *in, gyre_u32 count)
 {
     if (gyre_wire_get_u8_(in) != count)
-        gyre_wire_fail_(in, 1, "an object with another number of members than the type has fields");
+        gyre_wire_fail_(in, 1, "an object of another number of members");
 }
 
 /* Room for items in the message's tail, which are still to be filled; the gap before them becomes zero. */
@@ -338,7 +338,7 @@ GYRE_HELPER gyre_part gyre_wire_get_span_(gyre_wire_in *in, gyre_u32 item_size)
 {
     const gyre_i32 count = gyre_wire_get_i32_(in);
     if (!in->problem && count != -1 && (gyre_u32)count > in->length - in->at)
-        gyre_wire_fail_(in, 4, "the count of a collection is negative, or more than its input can hold");
+        gyre_wire_fail_(in, 4, "a collection's count is negative or too big");
     return gyre_wire_new_(in, item_size, count == -1 ? 0 : (gyre_u32)count);
 }
 
@@ -349,7 +349,7 @@ GYRE_HELPER int gyre_wire_get_flag_(gyre_wire_in *in, int nullable, gyre_u32 pad
     if (nullable != GYRE_WIRE_BARE_) {
         there = gyre_wire_get_u8_(in);
         if (there > 1)
-            gyre_wire_fail_(in, 1, "expected the flag of an optional value, 0 or 1");
+            gyre_wire_fail_(in, 1, "expected an optional value's flag, 0 or 1");
     } else if (size <= in->length - in->at) {
         there = 0;
         for (gyre_u32 i = 0; i < size; i++)
@@ -399,7 +399,7 @@ GYRE_HELPER gyre_part gyre_wire_get_optional_(gyre_wire_in *in, const GYRE_GLOBA
     const gyre_u32 gap = nullable == GYRE_WIRE_PADDED_ ? padding : 0;
     gyre_u32 there = flag ? from[0] : gyre_wire_nonzero_(from, size) != size;
     if (there > 1)
-        gyre_wire_fail_ahead_(in, ahead, "expected the flag of an optional value, 0 or 1");
+        gyre_wire_fail_ahead_(in, ahead, "expected an optional value's flag, 0 or 1");
     const gyre_u32 zeros = there == 0 ? gap + size : gap, found = gyre_wire_nonzero_(from + flag, zeros);
     if (found != zeros)
         gyre_wire_fail_ahead_(in, ahead + flag + found, GYRE_WIRE_NONZERO_);
@@ -481,7 +481,7 @@ GYRE_HELPER gyre_part gyre_wire_get_utf8_(gyre_wire_in *in, gyre_u32 length)
         in->at += at;
         gyre_wire_fail_(in, 0, "the text is not UTF-8");
     } else if (said != -1 && (gyre_u32)said != units) {
-        gyre_wire_fail_(in, 4, "the text has another number of UTF-16 units than it says");
+        gyre_wire_fail_(in, 4, "not as many UTF-16 units as the text says");
     }
     in->at += in->problem ? 0 : length;
     part = gyre_wire_take_(in, 1, length);

@@ -130,7 +130,7 @@ def add_pairs(rng):
         if number % 8 == 1:
             yield whole[:41], failed(41, "the input ends within it")
         elif number % 8 == 5:
-            yield whole[:17] + b"\x02" + whole[18:], failed(17, "expected the flag of an optional value, 0 or 1")
+            yield whole[:17] + b"\x02" + whole[18:], failed(17, "expected an optional value's flag, 0 or 1")
         elif number % 8 == 3:
             yield whole + b"!", failed(42, "bytes are left over behind the message")
         else:
@@ -229,13 +229,13 @@ def order_pairs(rng):
             whole, reply = whole[:-1], failed(len(whole) - 1, "the input ends within it")
         if number % 8 == 3:
             whole = whole[:1] + struct.pack("<i", -2) + whole[5:]
-            reply = failed(1, "the count of a collection is negative, or more than its input can hold")
+            reply = failed(1, "a collection's count is negative or too big")
         if number % 8 == 5:
             whole, reply = b"\x03" + whole[1:], failed(
-                0, "an object with another number of members than the type has fields")
+                0, "an object of another number of members")
         if number % 8 == 7:
             whole = head + guid(rng) + b"\x02" + wire_address(addresses[1])
-            reply = failed(len(head) + 16, "an object with another number of members than the type has fields")
+            reply = failed(len(head) + 16, "an object of another number of members")
         yield whole, reply
 
 

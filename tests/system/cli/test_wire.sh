@@ -42,7 +42,7 @@ run decode --type add_request "$header" <<<"${hex:0:80}"$'\n'"${hex:0:34}02${hex
 exits 1
 [[ "$out" == "$json" ]] || fail "expected the message that is right"
 says "line 1: byte 40 of 40, field 'b': the input ends within it"
-says "line 2: byte 17 of 42, field 'correlation': expected the flag of an optional value, 0 or 1"
+says "line 2: byte 17 of 42, field 'correlation': expected an optional value's flag, 0 or 1"
 says "line 3: column 1: expected hexadecimal digits, found 'x'"
 says "line 4: expected two hexadecimal digits for each byte, found 3"
 run decode --type add_request --frame "$header" <<<"$hex"

@@ -75,7 +75,7 @@ static void crash(u32 fault)
     case CRASH_EXIT:
         _exit(3);
     case CRASH_DIVIDE:
-        zero = 1 / zero;
+        zero = fault / zero; /* of 1 a compiler makes a comparison, which faults not */
         break;
     case CRASH_STOP:
         kill(getpid(), SIGSTOP);

@@ -99,6 +99,22 @@ static void a_single_poison_message_is_failed(void)
     stream_over_poison(1, 1, (uint64_t[]){0, UINT64_MAX});
 }
 
+/* A failure's text has room for 43 letters: for what it says, and for no half of a word. */
+static void why_a_request_is_failed_fits_its_text(void)
+{
+    static const uint32_t faults[] = {CRASH_ABORT, CRASH_DIVIDE, CRASH_EXIT};
+    static const char *const texts[] = {"signal 6 (SIGABRT)", "signal 8 (SIGFPE)",
+                                        "it ended with exit code 3"};
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile", 1));
+    for (uint64_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        send_one(queue, faults[i], 1, i);
+        const gyre_completion completion = receive_one(queue, i, i);
+        require(completion.failure_code == -10 && !strcmp(completion.failure_text + 12, texts[i]));
+    }
+    gyre_close(runtime);
+}
+
 static void poison_in_a_stream_is_found(void)
 {
     stream_over_poison(1, 800, (uint64_t[]){300, 301, 799, UINT64_MAX});
@@ -737,6 +753,7 @@ static const named_case cases[] = {
     {"every_request_survives_an_abort", every_request_survives_an_abort},
     {"every_request_survives_an_exit", every_request_survives_an_exit},
     {"a_single_poison_message_is_failed", a_single_poison_message_is_failed},
+    {"why_a_request_is_failed_fits_its_text", why_a_request_is_failed_fits_its_text},
     {"poison_in_a_stream_is_found", poison_in_a_stream_is_found},
     {"poison_is_found_among_several_blocks", poison_is_found_among_several_blocks},
     {"poison_in_one_queue_spares_the_others", poison_in_one_queue_spares_the_others},

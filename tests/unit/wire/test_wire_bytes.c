@@ -225,14 +225,14 @@ START_TEST(what_is_malformed_is_refused_with_its_place)
     static const uint8_t large[] = {8, 0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0};
     expect_refused(GYRE_TYPE(add_request), request, 43, 42, "left over");
     expect_refused(GYRE_TYPE(add_request), request, 41, 41, "ends within");
-    expect_refused(GYRE_TYPE(add_request), flag, 42, 17, "expected the flag");
-    expect_refused(GYRE_TYPE(add_request), absent, 42, 18, "expected a zero byte");
+    expect_refused(GYRE_TYPE(add_request), flag, 42, 17, "expected an optional value's flag");
+    expect_refused(GYRE_TYPE(add_request), absent, 42, 18, "expected 0 in padding");
     expect_refused(GYRE_TYPE(add_counted), members, 43, 0, "another number of members");
     expect_refused(GYRE_TYPE(line16), half, sizeof half, 5, "half of a surrogate pair");
     expect_refused(GYRE_TYPE(line16), text, sizeof text, 9, "not UTF-8");
-    expect_refused(GYRE_TYPE(line16), count, sizeof count, 5, "another number of UTF-16 units");
-    expect_refused(GYRE_TYPE(spans), negative, sizeof negative, 1, "negative, or more");
-    expect_refused(GYRE_TYPE(spans), large, sizeof large, 1, "negative, or more");
+    expect_refused(GYRE_TYPE(line16), count, sizeof count, 5, "not as many UTF-16 units");
+    expect_refused(GYRE_TYPE(spans), negative, sizeof negative, 1, "negative or too big");
+    expect_refused(GYRE_TYPE(spans), large, sizeof large, 1, "negative or too big");
 }
 END_TEST
 
