@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,4 +138,21 @@ void gyre_temporary_each_left(void (*tell)(void *context, const char *path), voi
     }
     look_in("/tmp", tell, context);
     look_in("/var/tmp", tell, context);
+}
+
+static void remove_left(void *context, const char *path)
+{
+    (void)context;
+    gyre_temporary_delete(path);
+}
+
+static void sweep(void)
+{
+    gyre_temporary_each_left(remove_left, NULL);
+}
+
+void gyre_temporary_sweep(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, sweep);
 }

@@ -28,5 +28,8 @@ int gyre_temporary_delete(const char *path);
 
 /** Calls `tell` with each folder of this user that no living process uses: in TMPDIR, else in /tmp and /var/tmp. */
 void gyre_temporary_each_left(void (*tell)(void *context, const char *path), void *context);
+/** Removes these, as far as it can, the first time that a process calls it: for who makes folders of his own there. Any
+ * thread. */
+void gyre_temporary_sweep(void);
 
 #endif

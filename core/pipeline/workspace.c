@@ -11,6 +11,7 @@
 gyre_status gyre_workspace_create(struct gyre_workspace *workspace)
 {
     memset(workspace, 0, sizeof *workspace);
+    gyre_temporary_sweep(); /* a compile that was killed, or whose compiler crashed in its process, left its own */
     gyre_status status = gyre_temporary_make(&workspace->folder, "/tmp");
     const char *folder = workspace->folder.path;
     snprintf(workspace->unit, sizeof workspace->unit, "%s/unit.c", folder);

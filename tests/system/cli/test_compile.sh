@@ -223,6 +223,18 @@ for command in compile call; do
     [[ "$(wc -l <"$folder/compiled")" == 1 ]] || fail 'expected one run of the compiler'
 done
 
+# folders that killed compiles left go with the next one; not what is locked, new, or of another name
+mkdir -p "$folder/temporary"/gyre-work-{Killed/deep,InWork,Recent} "$folder/temporary"/gyre-work-Another
+touch -d '1 hour ago' "$folder/temporary"/gyre-work-{Killed,InWork,Another}
+exec 8<"$folder/temporary/gyre-work-InWork"
+flock 8
+TMPDIR="$folder/temporary" run compile --backend cpu --set cache_dir= "$folder/tune.gyre.c"
+exits 0
+exec 8<&-
+checks=$((checks + 1))
+[[ "$(ls "$folder/temporary")" == $'gyre-work-Another\ngyre-work-InWork\ngyre-work-Recent' ]] ||
+    fail "expected that the folder which is left goes, and no other: $(ls "$folder/temporary")"
+
 # a brace that is missing is told with the line of the file, where there is a checker
 printf '#include <gyre/kernel.h>\nGYRE_KERNEL(open, u32, u32)\n{\n    return GYRE_REPLY;\n' >"$folder/brace.gyre.c"
 run compile --backend cpu "$folder/brace.gyre.c"
