@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file descriptor for event loops: one thread a queue waits, as any receiver would, until a completion is
- * at the cursor, and makes an eventfd readable. Receivers make it unreadable when they leave nothing behind.
+ * A file descriptor for event loops: one thread a queue waits, as any receiver would, until a completion for
+ * receivers is at the cursor, and makes an eventfd readable. Receivers make it unreadable when they leave nothing
+ * behind. A caller's completion is none of theirs: the watcher waits until the caller has taken it.
  *
  * State: watch->signalled is set by the watcher and cleared under the consumer lock
  * (gyre_queue_watch_settle).
@@ -34,7 +35,14 @@ static void signal_ready(struct gyre_queue_watch *watch)
     (void)written; /* an eventfd at 1 takes another write; nothing else can fail */
 }
 
-/* Also the ends of a queue are something: a receiver then gets CLOSED or LOST. */
+/* Also the ends of a queue are for receivers, who then get CLOSED or LOST. The sequence is read before the mark, as in
+ * queue_receive.c. */
+static bool is_for_receivers(const gyre_queue *queue, uint64_t cursor)
+{
+    return gyre_queue_lost(queue) || gyre_queue_closed(queue) ||
+           (gyre_reply_ready(queue, cursor) && gyre_mark_get(queue, cursor) == GYRE_MARK_SEND);
+}
+
 static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
 {
     if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
@@ -42,17 +50,32 @@ static int something_at_cursor(const gyre_queue *queue, uint64_t cursor)
     return gyre_received(queue) != cursor || gyre_reply_ready(queue, cursor) || gyre_queue_closed(queue);
 }
 
+static int no_call_at_cursor(const gyre_queue *queue, uint64_t cursor)
+{
+    if (__atomic_load_n(&queue->watch->leave, __ATOMIC_ACQUIRE) || gyre_queue_lost(queue))
+        return 1;
+    return gyre_received(queue) != cursor || gyre_queue_closed(queue) ||
+           gyre_mark_get(queue, cursor) != GYRE_MARK_CALL;
+}
+
+/* Who steps over a caller's slot rings for room, and the device has rung for what is behind it. */
+static gyre_status await_something(gyre_queue *queue)
+{
+    const uint64_t cursor = gyre_received(queue);
+    gyre_status status = gyre_queue_wait(queue, something_at_cursor, cursor, GYRE_BELL_DEVICE, GYRE_FOREVER);
+    return status == GYRE_OK
+               ? gyre_queue_wait(queue, no_call_at_cursor, cursor, GYRE_BELL_CREDIT, GYRE_FOREVER)
+               : status;
+}
+
 static void *watch_queue(void *argument)
 {
     struct gyre_queue_watch *watch = argument;
     gyre_queue *queue = watch->queue;
     while (!__atomic_load_n(&watch->leave, __ATOMIC_ACQUIRE)) {
-        uint64_t cursor = gyre_received(queue);
-        gyre_status status =
-            gyre_queue_wait(queue, something_at_cursor, cursor, GYRE_BELL_DEVICE, GYRE_FOREVER);
-        if (status == GYRE_OK) {
+        if (await_something(queue) == GYRE_OK) {
             gyre_consumer_take(queue); /* no receiver empties the queue between this look and the signal */
-            if (something_at_cursor(queue, queue->consumer.received))
+            if (is_for_receivers(queue, queue->consumer.received))
                 signal_ready(watch);
             gyre_consumer_give(queue);
         }
@@ -67,9 +90,8 @@ void gyre_queue_watch_settle(gyre_queue *queue)
 {
     struct gyre_queue_watch *watch = queue->watch;
     uint64_t count;
-    bool closed = gyre_queue_lost(queue) || gyre_queue_closed(queue);
-    if (!__atomic_load_n(&watch->signalled, __ATOMIC_SEQ_CST) || closed ||
-        gyre_reply_ready(queue, queue->consumer.received))
+    if (!__atomic_load_n(&watch->signalled, __ATOMIC_SEQ_CST) ||
+        is_for_receivers(queue, queue->consumer.received))
         return;
     ssize_t cleared = read(watch->descriptor, &count, sizeof count);
     (void)cleared; /* EAGAIN: it was clear */
@@ -128,6 +150,7 @@ void gyre_queue_watch_destroy(gyre_queue *queue)
     __atomic_store_n(&watch->signalled, 0, __ATOMIC_SEQ_CST);
     gyre_futex_wake(&watch->signalled, 1);
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+    gyre_bell_ring(&queue->state.credit_bell, INT_MAX);
     pthread_join(watch->thread, NULL);
     close(watch->descriptor);
     free(watch);

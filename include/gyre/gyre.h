@@ -449,8 +449,8 @@ GYRE_API gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count
 GYRE_API gyre_status gyre_release_views(gyre_queue *queue, size_t count);
 
 /**
- * A descriptor that polls readable while completions wait, and once none will come any more (receivers then
- * get CLOSED or LOST); for event loops. It is the queue's: do not close or read it. The first call starts one
+ * A descriptor that polls readable while completions wait for gyre_receive, and once none will come any more (receivers
+ * then get CLOSED or LOST); for event loops. What threads in gyre_call wait for is not told. It is the queue's: do not close or read it. The first call starts one
  * thread that watches the queue.
  */
 GYRE_API gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor);

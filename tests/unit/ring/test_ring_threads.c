@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several threads on one queue: nothing lost, nothing twice, every caller its own reply, and ends that wake
  * sleepers. */
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -106,19 +107,49 @@ static void *stream_many(void *argument)
     return NULL;
 }
 
-START_TEST(callers_and_a_stream_share_a_queue)
+/* One at a time, so that the descriptor has to become readable for each: what an event loop does. */
+static void *stream_by_descriptor(void *argument)
 {
-    pthread_t callers[CALLERS], streamer;
+    struct pollfd entry = {.events = POLLIN};
+    (void)argument;
+    ck_assert_int_eq(gyre_queue_descriptor(device.queue, &entry.fd), GYRE_OK);
+    for (uint64_t i = 0; i < CALLS; i++) {
+        uint64_t reply;
+        ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(poll(&entry, 1, 20000), 1);
+        ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
+        ck_assert_uint_eq(reply, i + 1);
+    }
+    ck_assert_int_eq(poll(&entry, 1, 0), 0);
+    return NULL;
+}
+
+static void run_callers_beside(void *(*streamer)(void *), uint64_t capacity, gyre_idle_strategy idle)
+{
+    pthread_t callers[CALLERS], stream;
     struct gyre_queue_options options = ring_options();
-    options.capacity = 16;
+    options.capacity = capacity;
+    options.idle = idle;
     ring_device_start(&device, options, 1);
-    pthread_create(&streamer, NULL, stream_many, NULL);
+    pthread_create(&stream, NULL, streamer, NULL);
     for (uintptr_t i = 0; i < CALLERS; i++)
         pthread_create(&callers[i], NULL, call_many, (void *)(i + 1));
     for (int i = 0; i < CALLERS; i++)
         pthread_join(callers[i], NULL);
-    pthread_join(streamer, NULL);
+    pthread_join(stream, NULL);
     ring_device_finish(&device);
+}
+
+START_TEST(callers_and_a_stream_share_a_queue)
+{
+    run_callers_beside(stream_many, 16, GYRE_WAIT_ADAPTIVE);
+}
+END_TEST
+
+START_TEST(the_descriptor_tells_of_no_callers_completion)
+{
+    run_callers_beside(stream_by_descriptor, 2, GYRE_WAIT_ADAPTIVE);
+    run_callers_beside(stream_by_descriptor, 16, GYRE_WAIT_PARK);
 }
 END_TEST
 
@@ -379,6 +410,7 @@ TCase *ring_thread_cases(void)
     tcase_add_test(tcase, nothing_is_lost_or_doubled_between_threads);
     tcase_add_test(tcase, nothing_is_lost_when_everybody_parks);
     tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
+    tcase_add_test(tcase, the_descriptor_tells_of_no_callers_completion);
     tcase_add_test(tcase, who_just_fell_asleep_finds_what_nobody_told);
     tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
     tcase_add_test(tcase, destroying_lets_callers_return_first);
