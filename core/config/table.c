@@ -371,8 +371,11 @@ static const struct gyre_config_row rows[] = {
      .min = 1,
      .max = 1000,
      .preset = "3",
-     .doc = "With `isolation = process`: a request whose handler took its worker "
-            "down this often is completed as a failure, and the next one proceeds."},
+     .doc =
+         "With `isolation = process`: a request whose handler took its worker "
+         "down this often is completed as a failure, and the next one proceeds. Deaths count at which no other "
+         "request was unanswered; until it is known which one it is, handlers run more often than that, and one "
+         "that was never alone is failed after four times as many."},
     {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_BOOL,
      .key = "checkpoints",
@@ -562,7 +565,8 @@ static const struct gyre_config_row rows[] = {
      .preset = "0",
      .doc =
          "How many ids of messages are remembered: a message whose header names one of them is "
-         "not sent again (`GYRE_DROPPED`, counted). Messages that name no id are not looked at. Each queue "
+         "not sent again (`GYRE_DROPPED`, counted). Messages that name no id are not looked at. An id counts "
+         "from its send on, whatever becomes of the message: who sends a failed one again gives it another. Each queue "
          "remembers what was sent into it since it was opened: not what other programs sent, nor, with a "
          "journal, what an earlier run did."},
     {.kind = GYRE_SECTION_QUEUE,
