@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 
 #include "cli/call_buffers.h"
 #include "cli/cli.h"
@@ -46,29 +47,30 @@ struct serving {
     uint64_t drain_ms;
     gyre_runtime *runtime;
     gyre_server *server;
+    gyre_kernel **kernels; /* launched, in the order of the operands */
+    size_t kernel_count;
     cli_list buffer_specs, output_specs; /* NAME=FILE */
     call_buffers buffers;
 };
 
-static gyre_status launch(const struct serving *serving, const char *operand)
+static gyre_status launch(struct serving *serving, const char *operand)
 {
-    gyre_kernel *kernel;
     gyre_launch_desc desc = cli_launch(serving->cli, operand);
     desc.bindings = serving->buffers.bindings;
     desc.binding_count = serving->buffers.bound_count;
-    return gyre_launch(serving->runtime, &desc, &kernel);
+    gyre_status status = gyre_launch(serving->runtime, &desc, &serving->kernels[serving->kernel_count]);
+    serving->kernel_count += status == GYRE_OK;
+    return status;
 }
 
 static void tell_ready(const struct serving *serving)
 {
     gyre_server_info info = {.size = sizeof info};
     gyre_kernel_info kernel = {.size = sizeof kernel};
-    gyre_kernel *kernels[64];
-    size_t count = gyre_kernels(serving->runtime, kernels, 64);
     gyre_server_info_get(serving->server, &info);
     printf("serving at %s:", info.path);
-    for (size_t i = 0; i < count && i < 64; i++)
-        if (gyre_kernel_info_get(kernels[i], &kernel) == GYRE_OK)
+    for (size_t i = 0; i < serving->kernel_count; i++)
+        if (gyre_kernel_info_get(serving->kernels[i], &kernel) == GYRE_OK)
             printf("%s %s on %s", i ? "," : "", kernel.name, kernel.backend);
     putchar('\n');
     fflush(stdout);
@@ -93,14 +95,12 @@ static sigset_t block_signals(void)
 /* Clients are told by their kernels' end, so the server goes last. */
 static int stop(const struct serving *serving)
 {
-    gyre_kernel *kernels[64];
     gyre_server_info info = {.size = sizeof info};
     uint64_t deadline = gyre_in_ms(serving->drain_ms), unhandled = 0, left = 0;
-    size_t count = gyre_kernels(serving->runtime, kernels, 64);
     int code = CLI_OK;
     gyre_server_info_get(serving->server, &info);
-    for (size_t i = 0; i < count && i < 64; i++) {
-        int ended = cli_fail_unless_ok(gyre_kernel_terminate(kernels[i], deadline, &left));
+    for (size_t i = 0; i < serving->kernel_count; i++) {
+        int ended = cli_fail_unless_ok(gyre_kernel_terminate(serving->kernels[i], deadline, &left));
         code = code == CLI_OK ? ended : code;
         unhandled += left;
     }
@@ -129,15 +129,26 @@ static int load_buffers(struct serving *serving)
     return code;
 }
 
+static int launch_all(struct serving *serving)
+{
+    const cli_list *operands = &serving->cli->operands;
+    int code = CLI_OK;
+    serving->kernels = calloc(operands->count, sizeof(gyre_kernel *));
+    if (!serving->kernels)
+        return cli_error(CLI_FAILED, "out of memory");
+    for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
+        code = cli_fail_unless_device(serving->runtime, launch(serving, operands->items[i]));
+    return code;
+}
+
 static int serve(struct serving *serving)
 {
     int signal_number;
-    const cli_list *operands = &serving->cli->operands;
     const sigset_t ends = block_signals();
     gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
     int code = load_buffers(serving);
-    for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
-        code = cli_fail_unless_device(serving->runtime, launch(serving, operands->items[i]));
+    if (code == CLI_OK)
+        code = launch_all(serving);
     if (code == CLI_OK)
         code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
     if (code != CLI_OK)
@@ -166,6 +177,7 @@ static int run(cli_context *cli)
     }
     gyre_server_close(serving.server);
     gyre_close(serving.runtime);
+    free(serving.kernels);
     call_buffers_finish(&serving.buffers);
     cli_list_finish(&serving.buffer_specs);
     cli_list_finish(&serving.output_specs);

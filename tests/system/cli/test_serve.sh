@@ -113,6 +113,34 @@ called="a client of a server that drains" out="$(<"$folder/out")" err="$(<"$fold
 exits 0
 says "30 sent, 30 answered, 0 failed"
 
+# ... of every kernel, however many there are, and each is told
+{
+    echo '#include <gyre/kernel.h>'
+    printf 'GYRE_KERNEL(many_%d, u64, u64) { *reply = *request; return GYRE_REPLY; }\n' {1..69}
+    echo 'GYRE_KERNEL(many_70, u64, u64)
+{
+    const u64 end = gyre_time_ns(gyre) + *request * 1000000u;
+    while (gyre_time_ns(gyre) < end) {
+    }
+    *reply = *request;
+    return GYRE_REPLY;
+}'
+} >"$folder/many.gyre.c"
+mapfile -t many < <(seq -f "$folder/many.gyre.c:many_%g" 70)
+start_server "${many[@]}" --drain 20000
+: >"$folder/out"
+yes 20 | head -30 | "$GYRE" call --attach many_70 >"$folder/out" 2>"$folder/err" &
+caller=$!
+await_output
+stop_server TERM
+code=0
+wait "$caller" || code=$?
+called="a client of the last of 70 kernels" out="$(<"$folder/ready")" err="$(<"$folder/err")"
+exits 0
+says "30 sent, 30 answered, 0 failed"
+prints ", many_64 on cpu, many_65 on cpu"
+prints ", many_70 on cpu"
+
 # a server that ends while a client sends: each request that was accepted has its line
 start_server examples/command/total.gyre.c
 : >"$folder/out"
