@@ -7,7 +7,6 @@
 
 #define TEXT_OF_(number) #number
 #define TEXT_OF(number)  TEXT_OF_(number)
-#define VERSION          TEXT_OF(GYRE_VERSION_MAJOR) "." TEXT_OF(GYRE_VERSION_MINOR) "." TEXT_OF(GYRE_VERSION_PATCH)
 #define ABI              TEXT_OF(GYRE_ABI_MAJOR) "." TEXT_OF(GYRE_ABI_MINOR)
 
 static const char HELP[] =
@@ -30,8 +29,8 @@ static const char HELP[] =
 static int print_version(const cli_context *cli)
 {
     if (cli->json)
-        return cli_print_json(json_pack("{s:s, s:s}", "version", VERSION, "backend_abi", ABI));
-    printf("gyre %s (backend ABI %s)\n", VERSION, ABI);
+        return cli_print_json(json_pack("{s:s, s:s}", "version", GYRE_VERSION_TEXT, "backend_abi", ABI));
+    printf("gyre %s (backend ABI %s)\n", GYRE_VERSION_TEXT, ABI);
     return CLI_OK;
 }
 

@@ -13,8 +13,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "gyre/gyre.h"
-
 enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
 #define SCRATCH_MAX (UINT64_C(1) << 20)
 
@@ -139,15 +137,12 @@ static const gyre_backend_ops cpu_ops = {
     .memory_copy = cpu_memory_copy,
 };
 
-#define TEXT_(number) #number
-#define TEXT(number)  TEXT_(number)
-
 const gyre_backend_plugin gyre_plugin = {
     .magic = GYRE_ABI_MAGIC,
     .abi_major = GYRE_ABI_MAJOR,
     .abi_minor = GYRE_ABI_MINOR,
     .size = sizeof(gyre_backend_plugin),
     .name = "cpu",
-    .build = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH),
+    .build = GYRE_VERSION_TEXT,
     .ops = &cpu_ops,
 };

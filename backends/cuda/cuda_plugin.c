@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gyre/gyre.h"
-
 enum { SCORE = 100, SCORE_COMPILE_ONLY = 1 };
 
 /* ---- what people are told ---- */
@@ -137,15 +135,12 @@ static const gyre_backend_ops cuda_ops = {
     .memory_copy = cuda_memory_copy,
 };
 
-#define TEXT_(number) #number
-#define TEXT(number)  TEXT_(number)
-
 const gyre_backend_plugin gyre_plugin = {
     .magic = GYRE_ABI_MAGIC,
     .abi_major = GYRE_ABI_MAJOR,
     .abi_minor = GYRE_ABI_MINOR,
     .size = sizeof(gyre_backend_plugin),
     .name = "cuda",
-    .build = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH),
+    .build = GYRE_VERSION_TEXT,
     .ops = &cuda_ops,
 };

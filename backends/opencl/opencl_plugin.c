@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gyre/gyre.h"
-
 enum {
     SCORE_CPU = 5,
     SCORE_OTHER = 50
@@ -103,15 +101,12 @@ static const gyre_backend_ops opencl_ops = {
     .memory_copy = opencl_memory_copy,
 };
 
-#define TEXT_(number) #number
-#define TEXT(number)  TEXT_(number)
-
 const gyre_backend_plugin gyre_plugin = {
     .magic = GYRE_ABI_MAGIC,
     .abi_major = GYRE_ABI_MAJOR,
     .abi_minor = GYRE_ABI_MINOR,
     .size = sizeof(gyre_backend_plugin),
     .name = "opencl",
-    .build = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH),
+    .build = GYRE_VERSION_TEXT,
     .ops = &opencl_ops,
 };

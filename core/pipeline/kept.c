@@ -6,7 +6,7 @@
 #include "core/base/error.h"
 #include "core/base/files.h"
 #include "core/pipeline/run.h"
-#include "gyre/gyre.h"
+#include "gyre/backend.h"
 #include "gyre/waiting.h"
 
 #include <stdio.h>
@@ -18,8 +18,8 @@
 #define TEXT(number)  TEXT_(number)
 
 /* Bump the last number when the unit or the note changes its meaning. */
-static const char producer[] = TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(
-    GYRE_VERSION_PATCH) " abi " TEXT(GYRE_ABI_MAJOR) "." TEXT(GYRE_ABI_MINOR) " pipeline 1";
+static const char producer[] =
+    GYRE_VERSION_TEXT " abi " TEXT(GYRE_ABI_MAJOR) "." TEXT(GYRE_ABI_MINOR) " pipeline 1";
 
 static struct gyre_cache_part text_part(const char *text)
 {

@@ -10,12 +10,9 @@
 #include "core/base/error.h"
 #include "core/base/fault.h"
 
-#define TEXT_(number) #number
-#define TEXT(number)  TEXT_(number)
-
 const char *gyre_version(void)
 {
-    return TEXT(GYRE_VERSION_MAJOR) "." TEXT(GYRE_VERSION_MINOR) "." TEXT(GYRE_VERSION_PATCH);
+    return GYRE_VERSION_TEXT;
 }
 
 void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const char *format, ...)

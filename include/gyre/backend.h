@@ -27,6 +27,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 #include "gyre/status.h"
+#include "gyre/version.h"
 
 #ifdef __cplusplus
 extern "C" {

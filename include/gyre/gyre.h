@@ -37,6 +37,7 @@
 #include "gyre/header.h"
 #include "gyre/message.h"
 #include "gyre/status.h"
+#include "gyre/version.h"
 
 #if defined(__GNUC__)
 #define GYRE_API __attribute__((visibility("default")))
@@ -48,10 +49,6 @@
 extern "C" {
 #endif
 
-#define GYRE_VERSION_MAJOR 0
-#define GYRE_VERSION_MINOR 1
-#define GYRE_VERSION_PATCH 0
-
 typedef struct gyre_runtime gyre_runtime; /* configuration, backends, devices */
 typedef struct gyre_kernel gyre_kernel;   /* a launched kernel */
 typedef struct gyre_queue gyre_queue;     /* a request/reply queue of a kernel */
@@ -60,7 +57,7 @@ typedef struct gyre_buffer gyre_buffer;   /* memory on a device */
 #define GYRE_NO_WAIT UINT64_C(0)
 #define GYRE_FOREVER UINT64_MAX
 
-/** "0.1.0", of the library in use. */
+/** "0.1.0", of the library in use; GYRE_VERSION_TEXT is that of this header. */
 GYRE_API const char *gyre_version(void);
 
 /** The deadline that lies this far in the future. */

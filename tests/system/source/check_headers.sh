@@ -11,7 +11,8 @@ ran=0
 alone()
 {
     command -v "$1" >/dev/null || return 0
-    printf '#include "%s"\n#include "%s"\n' "$4" "$4" >"$work/alone.$2"
+    # a file has to declare something, which a header of macros does not
+    printf '#include "%s"\n#include "%s"\ntypedef int something;\n' "$4" "$4" >"$work/alone.$2"
     ran=$((ran + 1))
     # waiting.h is about system calls, which strict ISO C hides
     "$1" "-std=$3" -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only "$work/alone.$2" || {
