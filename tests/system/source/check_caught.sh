@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every rule of check_arrows.sh, check_text.sh and check_keys.sh must catch a tree that breaks it, and let a clean one pass.
+# Every rule of check_arrows.sh, check_text.sh, check_keys.sh and check_architecture.sh must catch a tree that breaks it, and let a clean one pass.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 tree="$(mktemp -d)"
@@ -87,4 +87,36 @@ if bash "$here/check_keys.sh" "$tree" >"$tree/out" || [[ "$(grep -c 'has no effe
     echo "not caught: a key that nobody reads"
     failed=1
 fi
+
+# caught_page SENTENCE: of the tree as it is.
+caught_page()
+{
+    if bash "$here/check_architecture.sh" "$tree" >"$tree/out" || ! grep -qF "$1" "$tree/out"; then
+        echo "not caught by check_architecture.sh: $1"
+        failed=1
+    fi
+}
+
+# shellcheck disable=SC2016 # backquotes of the page
+page_tree()
+{
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree"/docs "$tree"/core/ring "$tree"/backends/one "$tree"/include/gyre
+    printf '%s\n' '| `core/ring/` | queues |' '| programs | `gyre.h` |' '### Inside core/ring' '| Files | |' '|---|---|' \
+        '| `a.c`, `a.h` | one `b.c` |' '### Inside the backends' '| `backends/one/` | |' '|---|---|' '| `c.c` | c |' \
+        '## More' '| `d.c` | no file of a table |' >"$tree/docs/architecture.md"
+    touch "$tree"/core/ring/a.{c,h} "$tree"/backends/one/c.c "$tree"/include/gyre/gyre.h
+}
+
+page_tree
+bash "$here/check_architecture.sh" "$tree" || failed=1
+touch "$tree/core/ring/b.c" "$tree/backends/one/a.c" "$tree/include/gyre/b.h"
+mkdir "$tree/core/base"
+caught_page 'has no line for core/ring/b.c'
+caught_page 'has no line for backends/one/a.c'
+caught_page 'has no line for core/base/'
+caught_page 'does not say for whom include/gyre/b.h is'
+page_tree
+rm "$tree/core/ring/a.h"
+caught_page 'names core/ring/a.h, which is not there'
 exit "$failed"
