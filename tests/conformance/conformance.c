@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include <gyre/ring_layout.h>
 
 static const struct conformance_case *const groups[] = {
-    lifecycle_cases,  message_cases, call_cases,   kernel_cases,     queue_cases,  refusal_cases,
-    overtaking_cases, handle_cases,  timing_cases, shard_cases,      header_cases, bridged_cases,
-    behaviour_cases,  typed_cases,   span_cases,   large_span_cases, name_cases,   device_cases};
+    lifecycle_cases, message_cases,    call_cases,      kernel_cases, queue_cases,
+    refusal_cases,   overtaking_cases, handle_cases,    timing_cases, shard_cases,
+    header_cases,    bridged_cases,    behaviour_cases, level_cases,  typed_cases,
+    span_cases,      large_span_cases, name_cases,      device_cases};
 enum { GROUPS = sizeof groups / sizeof groups[0], NOT_HERE = 77 };
 
 void require_(bool holds, const char *what, const char *file, int line)
@@ -79,6 +83,39 @@ uint64_t call_word(gyre_queue *queue, uint64_t word)
     words_1 request = {{word}}, reply = {{0}};
     must(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon()));
     return reply.w[0];
+}
+
+void sleep_ms(long milliseconds)
+{
+    const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+void send_word(gyre_queue *queue, uint64_t word, const gyre_header *header)
+{
+    const words_1 request = {{word}};
+    must(gyre_send_with(queue, &request, sizeof request, header, NULL, soon()));
+}
+
+gyre_completion receive_word(gyre_queue *queue, uint64_t *word)
+{
+    gyre_completion completion;
+    words_1 reply = {{0}};
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    *word = reply.w[0];
+    return completion;
+}
+
+void require_expired(const gyre_completion *completion)
+{
+    require(completion->outcome == GYRE_HANDLER_FAILED && completion->failure_code == GYRE_FAILURE_EXPIRED);
+    require(strstr(completion->failure_text, "deadline") != NULL);
+}
+
+void require_dead(gyre_queue *queue, uint64_t dead, uint64_t lost)
+{
+    const gyre_queue_stats stats = stats_of(queue);
+    require(stats.dead_letters == dead && stats.dead_letters_lost == lost);
 }
 
 uint64_t soon(void)

@@ -30,8 +30,8 @@ struct conformance_case {
 /** Ends with NULL. */
 extern const struct conformance_case lifecycle_cases[], message_cases[], call_cases[], kernel_cases[],
     refusal_cases[], queue_cases[], overtaking_cases[], handle_cases[], timing_cases[], shard_cases[],
-    header_cases[], bridged_cases[], behaviour_cases[], typed_cases[], span_cases[], large_span_cases[],
-    name_cases[], device_cases[];
+    header_cases[], bridged_cases[], behaviour_cases[], level_cases[], typed_cases[], span_cases[],
+    large_span_cases[], name_cases[], device_cases[];
 
 void require_(bool holds, const char *what, const char *file, int line);
 #define require(condition) require_((condition), #condition, __FILE__, __LINE__)
@@ -57,9 +57,17 @@ gyre_kernel_info info_of(gyre_kernel *kernel);
 gyre_queue_stats stats_of(gyre_queue *queue);
 /** One call of a words_1 -> words_1 kernel; must succeed. */
 uint64_t call_word(gyre_queue *queue, uint64_t word);
+/** The halves of one; both must succeed. */
+void send_word(gyre_queue *queue, uint64_t word, const gyre_header *header);
+gyre_completion receive_word(gyre_queue *queue, uint64_t *word);
+/** It was not handled by its deadline, and says so. */
+void require_expired(const gyre_completion *completion);
+/** So many messages became dead letters, and of these so many are lost. */
+void require_dead(gyre_queue *queue, uint64_t dead, uint64_t lost);
 /** Whether the runtime has logged this. */
 bool has_logged(struct conformance *test, const char *text);
 /** A generous deadline for what must happen. */
 uint64_t soon(void);
+void sleep_ms(long milliseconds);
 
 #endif

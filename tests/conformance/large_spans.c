@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "conformance.h"
 #include "kernels/spans.h"
@@ -291,11 +290,6 @@ static void behaviours_hold_no_spans(struct conformance *test)
         require_none_held(queue);
         gyre_close(runtime);
     }
-}
-
-static void sleep_ms(long ms)
-{
-    nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
 static void dead_letters_have_their_spans(struct conformance *test)
