@@ -11,7 +11,8 @@
  *
  * The last two are at work before a message is in the ring: sends on such a queue (queue->detour) are posted.
  *
- * Locks: each file says its own. None is taken before the queue's locks and given after them.
+ * Locks: each file says its own. None is taken before the queue's locks and given after them. Where it says the
+ * producer lock, the attendant takes it as well: a kernel that has ended does not stop it.
  */
 #ifndef GYRE_CORE_RING_BEHAVIOURS_H
 #define GYRE_CORE_RING_BEHAVIOURS_H
@@ -67,22 +68,32 @@ void gyre_queue_know(gyre_queue *queue, uint64_t id);
 gyre_status gyre_queue_levels_create(gyre_queue *queue, const struct gyre_queue_options *options);
 void gyre_queue_levels_destroy(gyre_queue *queue);
 /** Takes a message in, and gives it a ticket, which is what senders and receivers call its index. False:
- * there is no place. The producer lock is held, here and in the next two. */
+ * there is no place. The producer lock is held, here and in the next five. */
 bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size, const gyre_header *header,
                             enum gyre_mark mark, uint64_t *ticket);
 /** Moves messages into the ring as far as its window allows; returns how many. */
 uint64_t gyre_queue_levels_pump(gyre_queue *queue);
 /** Nobody waits for the reply to this ticket, if it is not in the ring yet. */
 void gyre_queue_levels_abandon(gyre_queue *queue, uint64_t ticket);
+/** Nobody handles messages any more: those that wait are unhandled, and remain so whoever comes. Returns how
+ * many were not before. Sends are closed and the device has left. */
+uint64_t gyre_queue_levels_end(gyre_queue *queue);
+/** A device will handle what is put into the ring from now on. */
+void gyre_queue_levels_begin(gyre_queue *queue);
+/** The first request in the ring that was not answered when somebody looked last. */
+uint64_t gyre_queue_levels_answered(const gyre_queue *queue);
 /** As pump, for who has no lock; rings whoever has to know. */
 void gyre_queue_levels_move(gyre_queue *queue);
-/** `ended`: what is moved from now on is completed as unhandled. Returns how many messages wait. */
-uint64_t gyre_queue_levels_end(gyre_queue *queue, bool ended);
-/** The first request in the ring that was not answered when somebody looked last. Producer lock. */
-uint64_t gyre_queue_levels_answered(const gyre_queue *queue);
-/** Messages in front of the ring; the ticket of the next one. Any thread. */
+/** Messages in front of the ring; of these, those that are to be handled; the ticket of the next one. Any
+ * thread. */
 uint64_t gyre_queue_waiting(const gyre_queue *queue);
+uint64_t gyre_queue_levels_outstanding(const gyre_queue *queue);
 uint64_t gyre_queue_levels_sent(const gyre_queue *queue);
+/** Whether the message in a slot of the ring ended before it came there. */
+bool gyre_queue_levels_over(const gyre_queue *queue, uint64_t index);
+/** The failure of such a message, which the device refused, is made to say that it was not handled. True: it
+ * does. By who looks at the completion. */
+bool gyre_queue_levels_settle(const gyre_queue *queue, uint64_t index);
 /** The ticket of the message in a slot of the ring, and the slot of a ticket that is there. */
 uint64_t gyre_queue_ticket(const gyre_queue *queue, uint64_t index);
 bool gyre_queue_ticket_find(const gyre_queue *queue, uint64_t ticket, uint64_t *index);

@@ -420,10 +420,18 @@ void gyre_queue_abandon(gyre_queue *queue)
     gyre_queue_close_sends(queue);
 }
 
+uint64_t gyre_queue_rewind(gyre_queue *queue)
+{
+    gyre_producer_take(queue); /* the attendant may be moving something */
+    if (queue->levels)
+        gyre_queue_levels_begin(queue);
+    const uint64_t next = gyre_queue_next_index(queue);
+    gyre_producer_give(queue);
+    return next;
+}
+
 void gyre_queue_reopen(gyre_queue *queue)
 {
-    if (queue->levels)
-        gyre_queue_levels_end(queue, false);
     __atomic_store_n(&queue->state.misused, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
     if (!queue->many_threads)
@@ -444,21 +452,32 @@ uint64_t gyre_queue_outstanding(const gyre_queue *queue)
     uint64_t count = 0, end = gyre_queue_next_index(queue);
     for (uint64_t index = gyre_received(queue); index < end; index++)
         count += !gyre_reply_ready(queue, index);
-    return queue->levels ? count + gyre_queue_waiting(queue) : count;
+    return queue->levels ? count + gyre_queue_levels_outstanding(queue) : count;
 }
 
-uint64_t gyre_queue_complete_ring(gyre_queue *queue)
+static void write_unhandled(gyre_queue *queue, uint64_t index)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index);
+    slot->length = 0;
+    slot->info = GYRE_OUTCOME_UNHANDLED;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+}
+
+void gyre_queue_complete_one(gyre_queue *queue, uint64_t index)
+{
+    write_unhandled(queue, index);
+    gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
+}
+
+static uint64_t complete_ring(gyre_queue *queue)
 {
     uint64_t count = 0, end = gyre_queue_next_index(queue);
     gyre_express_settle(queue);
     for (uint64_t index = gyre_received(queue); index < end; index++) {
-        gyre_slot *slot = gyre_reply_slot(queue, index);
         if (gyre_reply_ready(queue, index))
             continue;
-        slot->length = 0;
-        slot->info = GYRE_OUTCOME_UNHANDLED;
-        __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
-        count++;
+        write_unhandled(queue, index);
+        count += !(queue->levels && gyre_queue_levels_over(queue, index)); /* that one was counted */
     }
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
     if (queue->lent)
@@ -469,10 +488,10 @@ uint64_t gyre_queue_complete_ring(gyre_queue *queue)
 uint64_t gyre_queue_complete_unhandled(gyre_queue *queue)
 {
     if (!queue->levels)
-        return gyre_queue_complete_ring(queue);
+        return complete_ring(queue);
     gyre_producer_take(queue); /* or the attendant moves what waits into a ring that was completed already */
-    uint64_t count = gyre_queue_levels_end(queue, true);
-    count += gyre_queue_complete_ring(queue);
+    uint64_t count = gyre_queue_levels_end(queue);
+    count += complete_ring(queue);
     gyre_queue_levels_pump(queue); /* what finds no room follows as receivers make some */
     gyre_producer_give(queue);
     return count;

@@ -244,6 +244,12 @@ void gyre_queue_close_sends(gyre_queue *queue);
 /** The program that serves it is gone: whoever waits, now and later, gets LOST unless a reply is there. */
 void gyre_queue_orphan(gyre_queue *queue);
 
+/**
+ * Before another device comes, while sends are closed: returns the first index that it has to handle. What is
+ * put into the ring from now on is its to complete.
+ */
+uint64_t gyre_queue_rewind(gyre_queue *queue);
+
 /** Accepts sends again after gyre_queue_close_sends. */
 void gyre_queue_reopen(gyre_queue *queue);
 
@@ -256,8 +262,8 @@ uint64_t gyre_queue_outstanding(const gyre_queue *queue);
  */
 uint64_t gyre_queue_complete_unhandled(gyre_queue *queue);
 
-/** The same for those in the ring alone. */
-uint64_t gyre_queue_complete_ring(gyre_queue *queue);
+/** The same for one of which that is known already, and counted. */
+void gyre_queue_complete_one(gyre_queue *queue, uint64_t index);
 
 /** The index that the next send will take. */
 uint64_t gyre_queue_next_index(const gyre_queue *queue);

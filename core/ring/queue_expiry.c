@@ -2,10 +2,9 @@
 /*
  * Time to live: a request that no handler took up by its deadline is taken back.
  *
- * Taking back needs nothing of the device: the request's length becomes one that no message has, and the
- * device refuses such a request as it refuses any other of a wrong length, without calling the handler. This
- * side knows which ones it took back, and makes their failures say so. A handler that was quicker has handled
- * the message, and that is what its completion says.
+ * Taking back needs nothing of the device: the request's length becomes one that no message has
+ * (GYRE_LENGTH_TAKEN_BACK). This side knows which ones it took back, and makes their failures say so. A handler
+ * that was quicker has handled the message, and that is what its completion says.
  *
  * Lock: the producer's; so no slot is given to another message while it is looked at.
  */
@@ -15,9 +14,6 @@
 #include "core/base/error.h"
 #include "core/base/lines.h"
 #include "core/ring/behaviours.h"
-
-/* Longer than any message. */
-#define LENGTH_TAKEN_BACK 0xfffffffeu
 
 struct gyre_queue_expiry {
     uint64_t ttl_ns;
@@ -89,7 +85,7 @@ void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index)
     __atomic_store_n(&expiry->lengths[index & queue->mask], slot->length, __ATOMIC_RELAXED);
     /* before the slot's length: pairs with the receiver, who has the completion that comes of it */
     __atomic_store_n(&expiry->taken_back[index & queue->mask], 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&slot->length, LENGTH_TAKEN_BACK, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->length, GYRE_LENGTH_TAKEN_BACK, __ATOMIC_RELEASE);
 }
 
 uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns)

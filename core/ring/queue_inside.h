@@ -291,8 +291,14 @@ static inline const void *gyre_request_payload(const gyre_queue *queue, const gy
 /** What a request with a tail, or one of another size, takes of the queue's ring of bytes. */
 uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size_t size);
 
-/** One request that is late already: the device will refuse it without calling the handler. */
-uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark);
+/**
+ * The length of a request that is not to be handled, longer than any message: a device refuses it as it refuses
+ * any other of a wrong length, without calling the handler, and this side knows why.
+ */
+#define GYRE_LENGTH_TAKEN_BACK 0xfffffffeu
+
+/** One request that is taken back before it is sent: the device will refuse it. */
+uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark);
 /** CLOSED, and why sends are. */
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue);
 

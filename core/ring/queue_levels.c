@@ -7,7 +7,11 @@
  *
  * Messages are moved by senders, by receivers and by the attendant, whoever comes first.
  *
- * Lock: the producer's. The tickets of slots are read without it by those whose message is in the slot.
+ * A message that waits when its kernel ends is unhandled from then on, though its completion may find no room in the
+ * ring before another device is there. That one is given it as one that was taken back, and refuses it.
+ *
+ * Lock: the producer's. The tickets of slots, and whether their messages were over, are read without it by those
+ * whose message is in the slot: the sequence that published it comes after them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +29,7 @@ struct waiting {
     gyre_header header;
     uint32_t length, next;
     enum gyre_mark mark;
+    bool over; /* nobody will handle it */
     _Alignas(ALIGNMENT) unsigned char request[];
 };
 
@@ -36,14 +41,17 @@ struct gyre_queue_levels {
     unsigned char *places; /* of `capacity` messages that wait */
     size_t stride;
     uint64_t *tickets; /* of the ring's slots */
+    uint8_t *over;     /* one a slot: its message was before it came there */
     struct level levels[GYRE_LEVELS_MAX];
     uint32_t count; /* of levels */
     uint32_t spare; /* first of the places that are free */
     uint64_t age_ns, window;
-    uint64_t waiting; /* messages; atomic, written under the lock */
+    /* atomic, written under the lock */
+    uint64_t waiting;  /* messages */
+    uint64_t finished; /* of these, those that are over */
     uint64_t next_ticket;
     uint64_t answered; /* requests of the ring below are */
-    bool ended;        /* nobody handles messages any more */
+    bool deserted;     /* no device is there: what is put into the ring is completed here */
 };
 
 static struct waiting *place_at(const struct gyre_queue_levels *levels, uint32_t place)
@@ -65,8 +73,9 @@ gyre_status gyre_queue_levels_create(gyre_queue *queue, const struct gyre_queue_
         levels->next_ticket = levels->answered = options->first_sequence;
         levels->places = gyre_lines_alloc(capacity * levels->stride);
         levels->tickets = gyre_lines_alloc(capacity * sizeof *levels->tickets);
+        levels->over = gyre_lines_alloc(capacity);
     }
-    if (!levels || !levels->places || !levels->tickets)
+    if (!levels || !levels->places || !levels->tickets || !levels->over)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for the levels of a queue");
     for (uint32_t i = 0; i < GYRE_LEVELS_MAX; i++)
         levels->levels[i] = (struct level){NOBODY, NOBODY};
@@ -81,6 +90,7 @@ void gyre_queue_levels_destroy(gyre_queue *queue)
         return;
     free(queue->levels->places);
     free(queue->levels->tickets);
+    free(queue->levels->over);
     free(queue->levels);
     queue->levels = NULL;
 }
@@ -88,6 +98,19 @@ void gyre_queue_levels_destroy(gyre_queue *queue)
 uint64_t gyre_queue_waiting(const gyre_queue *queue)
 {
     return __atomic_load_n(&queue->levels->waiting, __ATOMIC_ACQUIRE);
+}
+
+uint64_t gyre_queue_levels_outstanding(const gyre_queue *queue)
+{
+    const uint64_t waiting = gyre_queue_waiting(queue);
+    const uint64_t finished = __atomic_load_n(&queue->levels->finished, __ATOMIC_ACQUIRE);
+    return waiting > finished ? waiting - finished : 0; /* both may have grown between the two */
+}
+
+static void count_waiting(struct gyre_queue_levels *levels, uint64_t waiting, uint64_t finished)
+{
+    __atomic_store_n(&levels->waiting, waiting, __ATOMIC_RELEASE); /* pairs with who looks without the lock */
+    __atomic_store_n(&levels->finished, finished, __ATOMIC_RELEASE);
 }
 
 /* ---- in ---- */
@@ -107,11 +130,13 @@ bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size,
     struct waiting *waiting = place_at(levels, place);
     struct level *level = &levels->levels[level_of(levels, header)];
     levels->spare = waiting->next;
-    waiting->ticket = levels->next_ticket++;
+    waiting->ticket = levels->next_ticket;
+    __atomic_store_n(&levels->next_ticket, waiting->ticket + 1, __ATOMIC_RELAXED); /* for who asks how many */
     waiting->queued_ns = gyre_clock_ns();
     waiting->header = *header;
     waiting->length = (uint32_t)size;
     waiting->mark = mark;
+    waiting->over = false;
     waiting->next = NOBODY;
     gyre_queue_header_complete(queue, &waiting->header, waiting->ticket, waiting->queued_ns);
     memcpy(waiting->request, request, size);
@@ -120,7 +145,7 @@ bool gyre_queue_levels_push(gyre_queue *queue, const void *request, size_t size,
     else
         place_at(levels, level->last)->next = place;
     level->last = place;
-    __atomic_store_n(&levels->waiting, levels->waiting + 1, __ATOMIC_RELEASE);
+    count_waiting(levels, levels->waiting + 1, levels->finished);
     *ticket = waiting->ticket;
     if (gyre_queue_levels_pump(queue) == 0 || levels->waiting)
         gyre_queue_attendant_expect(queue, 1); /* the window is full: somebody has to look again */
@@ -170,21 +195,24 @@ static uint64_t under_way(gyre_queue *queue)
 
 static bool put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_ns)
 {
-    const uint64_t index = queue->producer.sent;
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t index = queue->producer.sent, place = index & queue->mask;
+    const bool late = waiting->header.deadline_ns && waiting->header.deadline_ns <= now_ns;
     uint64_t granted;
     if (index - gyre_received(queue) >= queue->capacity)
         return false;
-    __atomic_store_n(&queue->levels->tickets[index & queue->mask], waiting->ticket, __ATOMIC_RELAXED);
+    __atomic_store_n(&levels->tickets[place], waiting->ticket, __ATOMIC_RELAXED);
+    __atomic_store_n(&levels->over[place], (uint8_t)waiting->over, __ATOMIC_RELAXED);
     queue->producer.given = &waiting->header;
-    if (waiting->header.deadline_ns && waiting->header.deadline_ns <= now_ns)
-        granted = gyre_queue_put_late(queue, waiting->request, waiting->length, waiting->mark);
+    if (late || waiting->over)
+        granted = gyre_queue_put_taken_back(queue, waiting->request, waiting->length, waiting->mark);
     else if (queue->request_least)
         granted = gyre_queue_put_tails(queue, waiting->request, waiting->length, 1, waiting->mark);
     else
         granted = gyre_queue_put(queue, waiting->request, waiting->length, 1, waiting->mark);
     queue->producer.given = NULL;
-    if (granted && queue->levels->ended)
-        gyre_queue_complete_ring(queue);
+    if (granted && levels->deserted)
+        gyre_queue_complete_one(queue, index);
     return granted > 0;
 }
 
@@ -200,7 +228,7 @@ static bool move_one(gyre_queue *queue)
     level->first = waiting->next;
     waiting->next = levels->spare;
     levels->spare = place;
-    __atomic_store_n(&levels->waiting, levels->waiting - 1, __ATOMIC_RELEASE);
+    count_waiting(levels, levels->waiting - 1, levels->finished - waiting->over);
     return true;
 }
 
@@ -231,10 +259,37 @@ uint64_t gyre_queue_levels_answered(const gyre_queue *queue)
     return queue->levels->answered;
 }
 
-uint64_t gyre_queue_levels_end(gyre_queue *queue, bool ended)
+uint64_t gyre_queue_levels_end(gyre_queue *queue)
 {
-    queue->levels->ended = ended;
-    return queue->levels->waiting;
+    struct gyre_queue_levels *levels = queue->levels;
+    const uint64_t count = levels->waiting - levels->finished;
+    levels->deserted = true;
+    for (uint32_t level = 0; level < levels->count; level++)
+        for (uint32_t place = levels->levels[level].first; place != NOBODY;
+             place = place_at(levels, place)->next)
+            place_at(levels, place)->over = true;
+    count_waiting(levels, levels->waiting, levels->waiting);
+    return count;
+}
+
+void gyre_queue_levels_begin(gyre_queue *queue)
+{
+    queue->levels->deserted = false;
+}
+
+bool gyre_queue_levels_over(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&queue->levels->over[index & queue->mask], __ATOMIC_RELAXED) != 0;
+}
+
+bool gyre_queue_levels_settle(const gyre_queue *queue, uint64_t index)
+{
+    gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
+    if (!gyre_queue_levels_over(queue, index))
+        return false;
+    slot->length = 0;
+    slot->info = GYRE_OUTCOME_UNHANDLED;
+    return true;
 }
 
 uint64_t gyre_queue_levels_sent(const gyre_queue *queue)

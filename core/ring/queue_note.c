@@ -54,9 +54,14 @@ void gyre_queue_outcomes_look(const gyre_queue *queue, uint64_t first, uint64_t 
 
 void gyre_queue_show_failures(gyre_queue *queue, uint64_t first, uint64_t end)
 {
-    for (uint64_t index = first; queue->expiry && index != end; index++)
-        if (gyre_reply_slot(queue, index)->info == GYRE_OUTCOME_FAILED)
+    for (uint64_t index = first; (queue->levels || queue->expiry) && index != end; index++) {
+        if (gyre_reply_slot(queue, index)->info != GYRE_OUTCOME_FAILED)
+            continue;
+        if (queue->levels && gyre_queue_levels_settle(queue, index))
+            continue; /* it ended, and its deadline is nothing to it */
+        if (queue->expiry)
             gyre_queue_expiry_settle(queue, index);
+    }
 }
 
 void gyre_queue_take_failures(gyre_queue *queue, uint64_t first, uint64_t end)

@@ -387,6 +387,18 @@ static void show_nonsense(gyre_queue *queue, gyre_view *view, uint32_t readable)
     view->length = sizeof(gyre_failure) <= queue->reply_size ? (uint32_t)sizeof(gyre_failure) : readable;
 }
 
+/* Of a queue with levels: its views say tickets, and what their completions say since somebody looked at them. */
+static void show_levels(const gyre_queue *queue, gyre_view *views, uint64_t first, size_t found)
+{
+    for (size_t i = 0; i < found; i++) {
+        views[i].index = gyre_queue_ticket(queue, first + i);
+        if (gyre_reply_slot(queue, first + i)->info != GYRE_OUTCOME_UNHANDLED)
+            continue;
+        views[i].outcome = GYRE_WAS_UNHANDLED;
+        views[i].length = 0;
+    }
+}
+
 /* Views of what is there; the lock is held. Each header is read once, and what does not change is kept. */
 static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
 {
@@ -430,8 +442,8 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
     queue->consumer.failures = odd || (outcomes & (GYRE_OUTCOME_FAILED - GYRE_OUTCOME_REPLY)) != 0;
     if (__builtin_expect(queue->consumer.failures, 0))
         gyre_queue_show_failures(queue, first, first + found);
-    for (size_t i = 0; __builtin_expect(queue->levels != NULL, 0) && i < found; i++)
-        views[i].index = gyre_queue_ticket(queue, first + i);
+    if (__builtin_expect(queue->levels != NULL, 0))
+        show_levels(queue, views, first, found);
     return found;
 }
 

@@ -142,7 +142,7 @@ uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t si
 }
 
 /* A message that has a place of its own in the ring of bytes is not copied: it counts as empty. */
-uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
+uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
 {
     const uint64_t index = queue->producer.sent;
     gyre_slot *slot = gyre_request_slot(queue, index);
@@ -155,7 +155,9 @@ uint64_t gyre_queue_put_late(gyre_queue *queue, const void *request, size_t size
     gyre_mark_set_locked(queue, index, mark);
     gyre_payload_copy(slot + 1, request, length);
     slot->length = length;
-    gyre_queue_expiry_take_back(queue, index);
+    if (queue->expiry)
+        gyre_queue_expiry_take_back(queue, index);
+    slot->length = GYRE_LENGTH_TAKEN_BACK;
     slot->info = 0;
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the worker's acquire */
     __atomic_store_n(&queue->producer.sent, index + 1, __ATOMIC_RELEASE);

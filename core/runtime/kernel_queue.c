@@ -432,7 +432,7 @@ void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
     for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
-        uint64_t next = gyre_queue_next_index(queue);
+        const uint64_t next = gyre_queue_rewind(queue);
         gyre_bridge_resume(queue);
         queue->gate = UINT64_MAX;
         queue->suspect_crashes = queue->alone_crashes = 0;

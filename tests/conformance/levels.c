@@ -131,10 +131,59 @@ static void what_waits_at_the_end_is_told(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* However they are looked at. */
+static void require_unhandled(gyre_queue *queue, size_t count)
+{
+    gyre_view view;
+    size_t found;
+    uint64_t word;
+    for (size_t i = 0; i < count; i++) {
+        must(gyre_peek(queue, &view, 1, &found, soon()));
+        require(view.outcome == GYRE_WAS_UNHANDLED && view.length == 0);
+        must(gyre_release_views(queue, 0));
+        const gyre_completion completion = receive_word(queue, &word);
+        require(completion.outcome == GYRE_WAS_UNHANDLED && completion.index == view.index);
+    }
+}
+
+static void require_waiting(gyre_kernel *kernel, uint64_t waiting, uint64_t queued)
+{
+    require(stats_of(gyre_kernel_queue(kernel)).waiting == waiting && info_of(kernel).queued == queued);
+}
+
+static void what_ended_before_the_ring_stays_unhandled(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.levels=2", "queue.default.window=2",
+                                           "queue.default.capacity=4", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel;
+    gyre_queue *queue = open_levels(runtime, &kernel);
+    uint64_t word, unhandled = 0;
+    for (uint64_t i = 1; i < 6; i++)
+        send_word(queue, i, NULL);
+    must(gyre_kernel_terminate(kernel, GYRE_NO_WAIT, &unhandled));
+    require(unhandled == 6);
+    require_waiting(kernel, 2, 0); /* their completions find no room */
+    must(gyre_kernel_relaunch(kernel));
+    send_word(queue, 6, &(gyre_header){.priority = 1}); /* it goes before these two */
+    require_waiting(kernel, 3, 1);
+    must(gyre_kernel_terminate(kernel, GYRE_NO_WAIT, &unhandled));
+    require(unhandled == 1); /* none is counted twice */
+    must(gyre_kernel_relaunch(kernel));
+    send_word(queue, 7, NULL);
+    require_unhandled(queue, 7);
+    require(receive_word(queue, &word).outcome == GYRE_REPLIED && word == 21);
+    const gyre_queue_stats stats = stats_of(queue);
+    require(stats.sent == 8 && stats.received == 8);
+    require_waiting(kernel, 0, 0);
+    gyre_close(runtime);
+}
+
 const struct conformance_case level_cases[] = {
     {"levels_are_served_in_order", levels_are_served_in_order},
     {"a_message_that_waited_long_rises", a_message_that_waited_long_rises},
     {"levels_hold_many_messages_and_calls", levels_hold_many_messages_and_calls},
     {"what_waits_at_the_end_is_told", what_waits_at_the_end_is_told},
+    {"what_ended_before_the_ring_stays_unhandled", what_ended_before_the_ring_stays_unhandled},
     {NULL, NULL},
 };
