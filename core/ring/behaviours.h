@@ -89,6 +89,12 @@ void gyre_queue_levels_move(gyre_queue *queue);
 uint64_t gyre_queue_waiting(const gyre_queue *queue);
 uint64_t gyre_queue_levels_outstanding(const gyre_queue *queue);
 uint64_t gyre_queue_levels_sent(const gyre_queue *queue);
+/**
+ * Whether a message with this correlation that receivers may take waits in front of the ring; of several, the
+ * ticket of the one that was sent first. Takes the producer lock. Messages leave that place for the ring alone: who
+ * did not see one here finds it there, if it looks there afterwards.
+ */
+bool gyre_queue_levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticket);
 /** Whether the message in a slot of the ring ended before it came there. */
 bool gyre_queue_levels_over(const gyre_queue *queue, uint64_t index);
 /** The failure of such a message, which the device refused, is made to say that it was not handled. True: it

@@ -113,6 +113,25 @@ static void count_waiting(struct gyre_queue_levels *levels, uint64_t waiting, ui
     __atomic_store_n(&levels->finished, finished, __ATOMIC_RELEASE);
 }
 
+/* All messages that wait, level by level. Begins with NOWHERE. */
+struct walk {
+    uint32_t levels; /* that are behind it */
+    uint32_t place;  /* of the next message; NOBODY: it is the next level's first */
+};
+#define NOWHERE ((struct walk){0, NOBODY})
+
+/* NULL: that was all. */
+static struct waiting *next_waiting(const struct gyre_queue_levels *levels, struct walk *walk)
+{
+    while (walk->place == NOBODY && walk->levels < levels->count)
+        walk->place = levels->levels[walk->levels++].first;
+    if (walk->place == NOBODY)
+        return NULL;
+    struct waiting *waiting = place_at(levels, walk->place);
+    walk->place = waiting->next;
+    return waiting;
+}
+
 /* ---- in ---- */
 
 static uint32_t level_of(const struct gyre_queue_levels *levels, const gyre_header *header)
@@ -263,11 +282,11 @@ uint64_t gyre_queue_levels_end(gyre_queue *queue)
 {
     struct gyre_queue_levels *levels = queue->levels;
     const uint64_t count = levels->waiting - levels->finished;
+    struct walk walk = NOWHERE;
+    struct waiting *waiting;
     levels->deserted = true;
-    for (uint32_t level = 0; level < levels->count; level++)
-        for (uint32_t place = levels->levels[level].first; place != NOBODY;
-             place = place_at(levels, place)->next)
-            place_at(levels, place)->over = true;
+    while ((waiting = next_waiting(levels, &walk)))
+        waiting->over = true;
     count_waiting(levels, levels->waiting, levels->waiting);
     return count;
 }
@@ -329,10 +348,28 @@ int gyre_wait_place(const gyre_queue *queue, uint64_t argument)
 
 void gyre_queue_levels_abandon(gyre_queue *queue, uint64_t ticket)
 {
-    const struct gyre_queue_levels *levels = queue->levels;
-    for (uint32_t level = 0; level < levels->count; level++)
-        for (uint32_t place = levels->levels[level].first; place != NOBODY;
-             place = place_at(levels, place)->next)
-            if (place_at(levels, place)->ticket == ticket)
-                place_at(levels, place)->mark = GYRE_MARK_ABANDONED;
+    struct walk walk = NOWHERE;
+    struct waiting *waiting;
+    while ((waiting = next_waiting(queue->levels, &walk)))
+        if (waiting->ticket == ticket)
+            waiting->mark = GYRE_MARK_ABANDONED;
+}
+
+bool gyre_queue_levels_find(gyre_queue *queue, uint64_t correlation, uint64_t *ticket)
+{
+    struct walk walk = NOWHERE;
+    const struct waiting *waiting;
+    bool found = false;
+    if (!gyre_queue_waiting(queue)) /* acquire: what left is in the ring for who looks now */
+        return false;
+    gyre_producer_take(queue);
+    while ((waiting = next_waiting(queue->levels, &walk))) {
+        if (waiting->mark != GYRE_MARK_SEND || waiting->header.correlation != correlation ||
+            (found && waiting->ticket > *ticket))
+            continue;
+        *ticket = waiting->ticket;
+        found = true;
+    }
+    gyre_producer_give(queue);
+    return found;
 }

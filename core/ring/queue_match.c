@@ -4,7 +4,8 @@
  * whichever is there. What is taken before its turn is marked like a finished call, and the cursor steps over
  * it.
  *
- * Lock: the consumer's while slots are read; never across a wait.
+ * Lock: the consumer's while slots are read; the producer's, before it, while messages in front of the ring are;
+ * neither across a wait.
  */
 #include "core/base/error.h"
 #include "core/ring/behaviours.h"
@@ -70,11 +71,11 @@ static gyre_status nobody(const gyre_queue *queue, const struct wish *wish)
                           (unsigned long long)wish->correlation);
 }
 
-/* Until another look is worth while. */
-static gyre_status wait(gyre_queue *queue, const struct wish *wish, bool found, uint64_t index,
+/* Until another look is worth while. `in_line`: a wanted message waited in front of the ring. */
+static gyre_status wait(gyre_queue *queue, const struct wish *wish, bool in_line, bool found, uint64_t index,
                         uint64_t deadline_ns)
 {
-    if (!wish->any && !found && !(queue->levels && gyre_queue_waiting(queue)))
+    if (!wish->any && !found && !in_line)
         return nobody(queue, wish);
     if (deadline_ns == GYRE_NO_WAIT)
         return gyre_queue_look(queue, wait_any, 0);
@@ -90,9 +91,12 @@ static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *rep
     gyre_status status = GYRE_OK;
     bool inside = false, taken = false;
     while (status == GYRE_OK && !taken) {
-        uint64_t index = 0;
+        uint64_t index = 0, ticket = 0;
         if (queue->levels)
             gyre_queue_levels_move(queue);
+        /* before the ring: what is in neither of them is nowhere */
+        const bool in_line =
+            queue->levels && !wish->any && gyre_queue_levels_find(queue, wish->correlation, &ticket);
         gyre_consumer_take(queue);
         const bool peeking = queue->consumer.peeking;
         taken = !peeking && find(queue, wish, true, &index);
@@ -107,7 +111,7 @@ static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *rep
                      ? gyre_error_set_text(GYRE_AGAIN, "a peek was not released yet")
                  : peeking ? gyre_queue_wait(queue, gyre_wait_turn, gyre_received(queue), GYRE_BELL_CREDIT,
                                              deadline_ns)
-                           : wait(queue, wish, found, index, deadline_ns);
+                           : wait(queue, wish, in_line, found, index, deadline_ns);
     }
     gyre_queue_leave(queue, inside);
     return status;

@@ -3,28 +3,79 @@
  * Messages of several levels in front of a ring: does each of them get in, however many come that are more
  * urgent, and does a message that did not wait go behind one of a higher level?
  *
- * Mirrors rank, choose and gyre_queue_levels_pump in core/ring/queue_levels.c, and gyre_queue_known.c's order
- * of "look, send, remember" with -DDEDUP.
+ * Mirrors rank, choose and gyre_queue_levels_pump in core/ring/queue_levels.c, gyre_queue_known.c's order of
+ * "look, send, remember" with -DDEDUP, and, with -DFIND, gyre_queue_levels_find and the look at the ring behind it
+ * in queue_match.c.
  *
  * Modelled: messages of a low level that are sent once, and a sender of urgent ones that never stops as long as
  * there is a place; a pump that moves the first message of the level whose rank (level plus age) is highest
  * into the ring, the older one of two that are equal; time that passes by steps, and may pass at any moment.
- * With DEDUP: two senders of the same id, which the window remembers.
+ * With DEDUP: two senders of the same id, which the window remembers. With FIND: a message that is moved while
+ * somebody looks for it.
  *
  * Abstracted: the ring, which always has room for one more; ages beyond the highest level, which count as it.
  *
  * Invariants: a message waits at most PATIENCE moves after it reached the highest level; a message of a higher
  * level is never passed by a younger one of a lower level that has not risen; a message of an id that is
- * remembered is not sent.
+ * remembered is not sent; who looks for a message that was not received finds it.
  *
- * Mutants: NO_AGEING YOUNGER_FIRST LEVEL_IGNORED REMEMBER_BEFORE_SENDING LOOK_WITHOUT_LOCK
+ * Mutants: NO_AGEING YOUNGER_FIRST LEVEL_IGNORED REMEMBER_BEFORE_SENDING LOOK_WITHOUT_LOCK RING_FIRST
+ * LEAVES_BEFORE_IT_ARRIVES
  */
 #define LEVELS   2
 #define PLACES   3 /* of urgent messages that wait at once */
 #define PATIENCE (PLACES + 1)
 #define AGE      2 /* steps after which a message rises */
 
-#ifndef DEDUP
+#if defined(FIND)
+
+bool locked = false, in_line = true, in_ring = false;
+byte waiting = 1;
+
+inline take() { atomic { !locked -> locked = true } }
+inline give() { locked = false }
+
+active proctype mover()
+{
+    take();
+#ifdef LEAVES_BEFORE_IT_ARRIVES
+    waiting = 0;
+    in_line = false;
+    in_ring = true;
+#else
+    in_ring = true;
+    in_line = false;
+    waiting = 0;
+#endif
+    give()
+}
+
+/* A line in which nobody waits is not looked at, so the lock is not what keeps the two apart. */
+inline look_at_line()
+{
+    if
+    :: waiting == 0
+    :: else ->
+        take();
+        seen = seen || in_line;
+        give()
+    fi
+}
+
+active proctype seeker()
+{
+    bool seen = false;
+#ifdef RING_FIRST
+    seen = in_ring;
+    look_at_line();
+#else
+    look_at_line();
+    seen = seen || in_ring;
+#endif
+    assert(seen)
+}
+
+#elif !defined(DEDUP)
 
 byte waiting_low = 0, age_low = 0; /* one message of level 0: 1 while it waits; steps that it waited */
 byte urgent[PLACES], urgent_count = 0; /* ages of those of level 1, oldest first */

@@ -592,5 +592,6 @@ int main(void)
     tcase_add_test(tcase, the_descriptor_is_readable_when_the_device_dies);
     suite_add_tcase(suite, tcase);
     suite_add_tcase(suite, ring_thread_cases());
+    suite_add_tcase(suite, ring_level_cases());
     return unit_run(suite);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cases of test_ring_threads.c, for the suite in test_ring.c. */
+/* The cases of test_ring_threads.c and test_levels.c, for the suite in test_ring.c. */
 #ifndef GYRE_TESTS_TEST_RING_H
 #define GYRE_TESTS_TEST_RING_H
 
 #include "unit/unit.h"
 
 TCase *ring_thread_cases(void);
+TCase *ring_level_cases(void);
 
 #endif
