@@ -16,6 +16,14 @@ struct wish {
     uint64_t correlation;
 };
 
+/* Where a wanted message was that could not be taken. */
+struct sighting {
+    bool peeking; /* nobody takes anything while somebody has views */
+    bool in_ring, in_line;
+    uint64_t index;        /* in the ring */
+    uint64_t ticket, sent; /* in front of it, when that was the index that the ring would take next */
+};
+
 static bool is_wanted(const gyre_queue *queue, uint64_t index, const struct wish *wish)
 {
     return gyre_mark_get(queue, index) == GYRE_MARK_SEND &&
@@ -71,18 +79,71 @@ static gyre_status nobody(const gyre_queue *queue, const struct wish *wish)
                           (unsigned long long)wish->correlation);
 }
 
-/* Until another look is worth while. `in_line`: a wanted message waited in front of the ring. */
-static gyre_status wait(gyre_queue *queue, const struct wish *wish, bool in_line, bool found, uint64_t index,
+/*
+ * Of a message in front of the ring: it was answered, or another receiver took it. Where it is in the ring, if it is,
+ * is behind what was sent when it was not there.
+ */
+static int wait_line(const gyre_queue *queue, uint64_t argument)
+{
+    const struct sighting *seen = (const struct sighting *)(uintptr_t)argument;
+    uint64_t index;
+    if (gyre_queue_ticket_find(queue, seen->ticket, &index))
+        return gyre_reply_ready(queue, index);
+    return gyre_received(queue) > seen->sent;
+}
+
+/* What is awaited until another look is worth while. */
+struct awaited {
+    gyre_wait_condition condition;
+    uint64_t argument;
+    enum gyre_wait_bell bell;
+};
+
+static struct awaited awaited(const gyre_queue *queue, const struct wish *wish, const struct sighting *seen)
+{
+    if (seen->peeking)
+        return (struct awaited){gyre_wait_turn, gyre_received(queue), GYRE_BELL_CREDIT};
+    if (wish->any)
+        return (struct awaited){wait_any, 0, GYRE_BELL_DEVICE};
+    if (seen->in_ring)
+        return (struct awaited){gyre_wait_reply, seen->index, GYRE_BELL_DEVICE};
+    return (struct awaited){wait_line, (uint64_t)(uintptr_t)seen, GYRE_BELL_DEVICE};
+}
+
+/* Why nothing was received in time, where the wait did not know. */
+static gyre_status explain(const gyre_queue *queue, const struct sighting *seen, gyre_status status)
+{
+    char label[96];
+    gyre_queue_label(queue, label, sizeof label);
+    if ((status == GYRE_TIMEOUT || status == GYRE_AGAIN) && seen->in_line &&
+        gyre_queue_next_index(queue) - gyre_received(queue) >= queue->capacity)
+        return gyre_error_add(status,
+                              "the message waits in front of %s, whose places are taken: replies keep theirs "
+                              "until all before them were received",
+                              label);
+    return status;
+}
+
+static gyre_status wait(gyre_queue *queue, const struct wish *wish, const struct sighting *seen,
                         uint64_t deadline_ns)
 {
-    if (!wish->any && !found && !in_line)
+    if (!seen->peeking && !wish->any && !seen->in_ring && !seen->in_line)
         return nobody(queue, wish);
+    const struct awaited it = awaited(queue, wish, seen);
+    if (seen->peeking && deadline_ns == GYRE_NO_WAIT)
+        return gyre_error_set_text(GYRE_AGAIN, "a peek was not released yet");
     if (deadline_ns == GYRE_NO_WAIT)
-        return gyre_queue_look(queue, wait_any, 0);
+        return explain(queue, seen, gyre_queue_look(queue, it.condition, it.argument));
     __atomic_fetch_add(&queue->consumer.waits, 1, __ATOMIC_RELAXED);
-    if (found && !wish->any)
-        return gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
-    return gyre_queue_wait(queue, wait_any, 0, GYRE_BELL_DEVICE, deadline_ns);
+    return explain(queue, seen, gyre_queue_wait(queue, it.condition, it.argument, it.bell, deadline_ns));
+}
+
+/* Where the wanted message is in front of the ring, before the ring is looked at: what is in neither is nowhere. */
+static void look_in_line(gyre_queue *queue, const struct wish *wish, struct sighting *seen)
+{
+    gyre_queue_levels_move(queue);
+    seen->sent = gyre_queue_next_index(queue); /* before the look: it will come in behind that */
+    seen->in_line = !wish->any && gyre_queue_levels_find(queue, wish->correlation, &seen->ticket);
 }
 
 static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *reply, size_t size,
@@ -91,27 +152,21 @@ static gyre_status receive(gyre_queue *queue, const struct wish *wish, void *rep
     gyre_status status = GYRE_OK;
     bool inside = false, taken = false;
     while (status == GYRE_OK && !taken) {
-        uint64_t index = 0, ticket = 0;
+        struct sighting seen = {0};
         if (queue->levels)
-            gyre_queue_levels_move(queue);
-        /* before the ring: what is in neither of them is nowhere */
-        const bool in_line =
-            queue->levels && !wish->any && gyre_queue_levels_find(queue, wish->correlation, &ticket);
+            look_in_line(queue, wish, &seen);
         gyre_consumer_take(queue);
-        const bool peeking = queue->consumer.peeking;
-        taken = !peeking && find(queue, wish, true, &index);
+        seen.peeking = queue->consumer.peeking;
+        taken = !seen.peeking && find(queue, wish, true, &seen.index);
         if (taken)
-            status = take(queue, index, reply, size, completion, info);
-        const bool found = taken || find(queue, wish, false, &index);
+            status = take(queue, seen.index, reply, size, completion, info);
+        else
+            seen.in_ring = find(queue, wish, false, &seen.index);
         gyre_consumer_give(queue);
         if (taken)
             break;
         gyre_queue_stay(queue, deadline_ns, &inside);
-        status = peeking && deadline_ns == GYRE_NO_WAIT
-                     ? gyre_error_set_text(GYRE_AGAIN, "a peek was not released yet")
-                 : peeking ? gyre_queue_wait(queue, gyre_wait_turn, gyre_received(queue), GYRE_BELL_CREDIT,
-                                             deadline_ns)
-                           : wait(queue, wish, in_line, found, index, deadline_ns);
+        status = wait(queue, wish, &seen, deadline_ns);
     }
     gyre_queue_leave(queue, inside);
     return status;

@@ -486,6 +486,9 @@ GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t si
  * Receives the completion of the request with this correlation, whether its turn has come or not; of several,
  * the one that was sent first. NOT_FOUND when none is under way, or receivers took it. Others receive the
  * rest in order.
+ * What is taken out of turn keeps its place of the ring until everything before it was received: while a reply that
+ * nobody takes stands at the ring's begin, sends find no room in the end, and, in a queue with levels, messages wait
+ * in front of the ring, where a wait for one of them ends with TIMEOUT.
  */
 GYRE_API gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *reply, size_t size,
                                       gyre_completion *completion, gyre_message_info *info,

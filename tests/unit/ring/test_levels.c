@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues with priorities: messages are found wherever they are, in front of the ring or in it. */
 #include <pthread.h>
-#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "core/ring/queue_inside.h"
 #include "ring_device.h"
@@ -49,10 +51,112 @@ START_TEST(who_asks_for_a_reply_finds_it_while_its_message_moves)
 }
 END_TEST
 
+/* ---- replies that are not taken in their turn ---- */
+
+static void send_number(uint64_t number)
+{
+    const gyre_header header = {.correlation = number};
+    ck_assert_int_eq(gyre_send_with(device.queue, &number, 8, &header, NULL, gyre_in_ms(5000)), GYRE_OK);
+}
+
+static gyre_status receive_number(uint64_t number, uint64_t deadline_ns)
+{
+    uint64_t reply = 0;
+    gyre_status status = gyre_receive_for(device.queue, number, &reply, 8, NULL, NULL, deadline_ns);
+    if (status == GYRE_OK)
+        ck_assert_uint_eq(reply, number + 1);
+    return status;
+}
+
+static uint64_t processor_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* A ring of two places, both of them taken by replies that nobody received, and message 3 in front of it. */
+static void start_full(void)
+{
+    struct gyre_queue_options options = level_options();
+    options.capacity = 2;
+    ring_device_start(&device, options, 1);
+    for (uint64_t number = 1; number <= 3; number++)
+        send_number(number);
+    while (!gyre_reply_ready(device.queue, 1))
+        usleep(100);
+}
+
+START_TEST(who_waits_for_a_message_before_a_full_ring_sleeps_until_its_deadline)
+{
+    enum { WAITS_MS = 300 };
+    start_full();
+    ck_assert_int_eq(receive_number(3, GYRE_NO_WAIT), GYRE_AGAIN);
+    const uint64_t begun_ns = gyre_now_ns(), used_ns = processor_ns();
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(WAITS_MS)), GYRE_TIMEOUT);
+    ck_assert_uint_ge(gyre_now_ns() - begun_ns, WAITS_MS * UINT64_C(1000000));
+    ck_assert_uint_lt(processor_ns() - used_ns, WAITS_MS * UINT64_C(1000000) / 4);
+    ck_assert_msg(strstr(gyre_error_text(), "keep") != NULL, "%s", gyre_error_text());
+    ck_assert_int_eq(receive_number(2, gyre_in_ms(5000)), GYRE_OK); /* it keeps its place until 1 is taken */
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(20)), GYRE_TIMEOUT);
+    ck_assert_int_eq(receive_number(1, gyre_in_ms(5000)), GYRE_OK);
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(5000)), GYRE_OK);
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(5000)), GYRE_NOT_FOUND);
+    ring_device_finish(&device);
+}
+END_TEST
+
+static void *receive_third(void *argument)
+{
+    (void)argument;
+    return (void *)(uintptr_t)receive_number(3, GYRE_FOREVER);
+}
+
+/* It passes through the ring between two looks of who waits for it, more often than not. */
+START_TEST(who_waits_for_a_message_that_another_takes_is_told)
+{
+    for (int round = 0; round < 20; round++) {
+        pthread_t waiter;
+        void *result;
+        uint64_t reply, taken = 0;
+        start_full();
+        pthread_create(&waiter, NULL, receive_third, NULL);
+        while (!__atomic_load_n(&device.queue->shared->host.waiting, __ATOMIC_ACQUIRE))
+            usleep(100);
+        while (taken < 3 && gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(50)) == GYRE_OK)
+            taken++;
+        pthread_join(waiter, &result);
+        ck_assert_int_eq((int)(uintptr_t)result, taken == 3 ? GYRE_NOT_FOUND : GYRE_OK);
+        ring_device_finish(&device);
+    }
+}
+END_TEST
+
+/* Without levels nothing is in front of the ring, and nothing that is not there is awaited. */
+START_TEST(without_levels_what_found_no_room_is_nowhere)
+{
+    struct gyre_queue_options options = ring_options();
+    options.header_size = 32;
+    options.capacity = 2;
+    ring_device_start(&device, options, 1);
+    send_number(1);
+    ring_device_hold(&device, true);
+    send_number(2);
+    const uint64_t used_ns = processor_ns();
+    ck_assert_int_eq(receive_number(2, gyre_in_ms(200)), GYRE_TIMEOUT); /* while the reply to 1 is there */
+    ck_assert_uint_lt(processor_ns() - used_ns, UINT64_C(50000000));
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(5000)), GYRE_NOT_FOUND);
+    ring_device_finish(&device);
+}
+END_TEST
+
 TCase *ring_level_cases(void)
 {
     TCase *tcase = tcase_create("levels");
     tcase_set_timeout(tcase, 50);
     tcase_add_test(tcase, who_asks_for_a_reply_finds_it_while_its_message_moves);
+    tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_sleeps_until_its_deadline);
+    tcase_add_test(tcase, who_waits_for_a_message_that_another_takes_is_told);
+    tcase_add_test(tcase, without_levels_what_found_no_room_is_nowhere);
     return tcase;
 }
