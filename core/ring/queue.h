@@ -178,6 +178,8 @@ struct gyre_queue {
         uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
         uint64_t high_water, rejected, dropped, waits, duplicates;
         const gyre_header *given; /* of the requests that are being put; NULL: the queue fills all in */
+        uint64_t drop_asked;      /* the last request that a device was asked to drop */
+        uint32_t drop_askers;     /* senders that wait for what comes of it */
     } producer;
 
     struct {

@@ -289,35 +289,48 @@ static gyre_status block(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns
     return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
 }
 
-/*
- * Discards the message at the cursor: its unread completion, or, by way of the device, the request itself if
- * it was not handled yet. One that is being handled has to finish first. A caller's message is never taken
- * away from it.
- */
-static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
+static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
 {
-    gyre_status status = GYRE_OK;
-    uint64_t cursor = gyre_received(queue);
-    gyre_producer_take(queue);
-    bool full_still = queue->producer.sent - cursor >= queue->capacity || !gyre_bridge_has_room(queue, bytes);
-    bool callers =
-        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
-    bool held = callers || __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
-    if (full_still && !held && queue->shared->host.drop_before < cursor + 1)
-        __atomic_store_n(&queue->shared->host.drop_before, cursor + 1,
+    return queue->producer.sent - cursor >= queue->capacity || !gyre_bridge_has_room(queue, bytes);
+}
+
+/* Under the producer's lock. False: that request has long gone. */
+static bool ask_to_drop(gyre_queue *queue, uint64_t index)
+{
+    if (index < queue->producer.drop_asked)
+        return false;
+    if (index > queue->producer.drop_asked)
+        queue->producer.drop_askers = 0;
+    queue->producer.drop_asked = index;
+    queue->producer.drop_askers++;
+    if (queue->shared->host.drop_before <= index)
+        __atomic_store_n(&queue->shared->host.drop_before, index + 1,
                          __ATOMIC_RELEASE); /* the worker's relaxed load */
+    return true;
+}
+
+/* Who asked waits no more. In vain: nobody wants the message dropped any more, unless others wait for it. */
+static void asked_to_drop(gyre_queue *queue, uint64_t index, bool in_vain)
+{
+    gyre_producer_take(queue);
+    if (index == queue->producer.drop_asked && --queue->producer.drop_askers == 0 && in_vain &&
+        queue->shared->host.drop_before == index + 1)
+        __atomic_store_n(&queue->shared->host.drop_before, index, __ATOMIC_RELEASE); /* as above */
     gyre_producer_give(queue);
-    if (!full_still)
-        return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
-    if (held)
-        return block(queue, bytes, deadline_ns);
-    if (!gyre_reply_ready(queue, cursor)) {
-        if (deadline_ns == GYRE_NO_WAIT)
-            return full(queue, bytes, GYRE_AGAIN);
-        status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
-    }
-    if (status != GYRE_OK)
-        return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+}
+
+/* Until the message at the cursor is complete, whichever way. */
+static gyre_status await_drop(gyre_queue *queue, uint64_t cursor, bool asked, uint64_t deadline_ns)
+{
+    gyre_status status = gyre_queue_wait(queue, gyre_wait_reply, cursor, GYRE_BELL_DEVICE, deadline_ns);
+    if (asked)
+        asked_to_drop(queue, cursor, status != GYRE_OK);
+    /* a device that had read the order may have obeyed it by now: then this send has its place */
+    return status == GYRE_TIMEOUT && gyre_wait_reply(queue, cursor) > 0 ? GYRE_OK : status;
+}
+
+static void discard(gyre_queue *queue, uint64_t cursor)
+{
     gyre_consumer_take(queue);
     if (queue->consumer.received == cursor && !queue->consumer.peeking && gyre_reply_ready(queue, cursor)) {
         gyre_replies_done(queue, cursor, cursor + 1);
@@ -328,6 +341,37 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
         __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* pairs with the statistics */
     }
     gyre_consumer_give(queue);
+}
+
+/*
+ * Discards the message at the cursor: its unread completion, or, by way of the device, the request itself if
+ * it was not handled yet. One that is being handled has to finish first. A caller's message is never taken
+ * away from it. The device is asked only where somebody waits for the place, and no longer: what it read before the
+ * order was taken back it still obeys, and the next send has that place.
+ */
+static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
+{
+    gyre_status status = GYRE_OK;
+    const uint64_t cursor = gyre_received(queue);
+    gyre_producer_take(queue);
+    const bool full_still = is_full(queue, cursor, bytes), ready = gyre_wait_reply(queue, cursor) > 0;
+    const bool callers =
+        full_still && gyre_mark_get(queue, cursor) != GYRE_MARK_SEND; /* of a message that was sent */
+    const bool held = callers || __atomic_load_n(&queue->consumer.peeking, __ATOMIC_ACQUIRE);
+    const bool waits = full_still && !held && !ready && deadline_ns != GYRE_NO_WAIT;
+    const bool asked = waits && ask_to_drop(queue, cursor);
+    gyre_producer_give(queue);
+    if (!full_still)
+        return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
+    if (held)
+        return block(queue, bytes, deadline_ns);
+    if (!ready && !waits)
+        return full(queue, bytes, GYRE_AGAIN);
+    if (waits)
+        status = await_drop(queue, cursor, asked, deadline_ns);
+    if (status != GYRE_OK)
+        return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+    discard(queue, cursor);
     return GYRE_OK;
 }
 

@@ -291,11 +291,14 @@ GYRE_API gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadli
 /* ---- queues ---- */
 
 typedef enum gyre_full_policy {
-    GYRE_FULL_DEFAULT = 0,     /* as configured; built in: block */
-    GYRE_FULL_BLOCK = 1,       /* wait for room until the deadline */
-    GYRE_FULL_REJECT = 2,      /* GYRE_AGAIN at once */
-    GYRE_FULL_DROP_OLDEST = 3, /* discard the oldest message that was not received yet; it is counted */
-    GYRE_FULL_DROP_NEWEST = 4  /* GYRE_DROPPED: this message is discarded; it is counted */
+    GYRE_FULL_DEFAULT = 0, /* as configured; built in: block */
+    GYRE_FULL_BLOCK = 1,   /* wait for room until the deadline */
+    GYRE_FULL_REJECT = 2,  /* GYRE_AGAIN at once */
+    /* Discard the oldest message that was not received yet; it is counted. One that no handler took up yet the device
+     * has to pass over, which is waited for: after AGAIN or TIMEOUT nothing was discarded in favour of this send,
+     * but what the device had begun to pass over, whose place the next send finds. */
+    GYRE_FULL_DROP_OLDEST = 3,
+    GYRE_FULL_DROP_NEWEST = 4 /* GYRE_DROPPED: this message is discarded; it is counted */
 } gyre_full_policy;
 
 typedef enum gyre_idle_strategy {

@@ -112,7 +112,9 @@ typedef struct gyre_queue_shape {
 
 /** Line 1, written by the host. */
 typedef struct gyre_queue_host {
-    gyre_u64 drop_before; /* requests below this index are completed as DROPPED without running the handler */
+    /* Requests below this index are completed as DROPPED without running the handler. It goes back by one when
+     * nobody wants that any more; a device goes by what it read. */
+    gyre_u64 drop_before;
     gyre_u32 waiting; /* clients parked on `bell`; the device rings after each message while it is not 0 */
     gyre_u32 parks; /* constant. 1: clients park at once, so the device fences before it looks at `waiting` */
     gyre_u32 reserved[12];

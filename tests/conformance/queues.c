@@ -230,6 +230,23 @@ static void the_oldest_is_dropped_when_so_told(struct conformance *test)
     require(stats_of(queue).dropped == 92 && stats_of(queue).sent == 100 && stats_of(queue).received == 8);
 }
 
+static void nothing_is_dropped_in_vain(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_queue *queue = open_queue(kernel, (gyre_queue_desc){.capacity = 4, .policy = GYRE_FULL_DROP_OLDEST});
+    words_1 request = {{0}};
+    must(gyre_kernel_deactivate(kernel, soon()));
+    for (; request.w[0] < 4; request.w[0]++)
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    require(gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_AGAIN);
+    require(gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(30)) == GYRE_TIMEOUT);
+    must(gyre_kernel_activate(kernel, soon()));
+    receive_words(queue, 0, 4);
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    receive_words(queue, 4, 5);
+    require(stats_of(queue).dropped == 0 && stats_of(queue).sent == 5);
+}
+
 static int readable(int descriptor, int timeout_ms)
 {
     struct pollfd entry = {.fd = descriptor, .events = POLLIN};
@@ -310,6 +327,7 @@ const struct conformance_case queue_cases[] = {
     {"indices_cross_the_32_bit_wrap", indices_cross_the_32_bit_wrap},
     {"a_full_queue_follows_its_policy", a_full_queue_follows_its_policy},
     {"the_oldest_is_dropped_when_so_told", the_oldest_is_dropped_when_so_told},
+    {"nothing_is_dropped_in_vain", nothing_is_dropped_in_vain},
     {"an_event_loop_can_wait_on_a_descriptor", an_event_loop_can_wait_on_a_descriptor},
     {"an_event_loop_learns_of_the_end", an_event_loop_learns_of_the_end},
     {"a_receiver_in_any_order_learns_of_the_end", a_receiver_in_any_order_learns_of_the_end},

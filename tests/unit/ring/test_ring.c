@@ -304,70 +304,6 @@ START_TEST(full_queue_drops_the_newest_and_counts_it)
 }
 END_TEST
 
-START_TEST(full_queue_drops_the_oldest_reply_and_counts_it)
-{
-    fill_held_queue(GYRE_FULL_DROP_OLDEST);
-    ring_device_hold(&device, false);
-    while (gyre_queue_outstanding(device.queue))
-        ;
-    send_number(8);
-    send_number(9);
-    for (uint64_t i = 2; i < 10; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(stats().dropped, 2);
-    ring_device_finish(&device);
-}
-END_TEST
-
-static void ck_accounts(void)
-{
-    gyre_queue_stats now = stats();
-    ck_assert_uint_eq(now.sent,
-                      now.received + now.dropped + now.abandoned + gyre_queue_outstanding(device.queue));
-}
-
-/* A sender whose deadline passes after it asked the device to drop leaves the rest to receivers. */
-static void give_up_dropping(void)
-{
-    struct gyre_queue_options options = ring_options();
-    uint64_t number = 9;
-    options.policy = GYRE_FULL_DROP_OLDEST;
-    ring_device_start(&device, options, 1);
-    ring_device_hold(&device, true);
-    for (uint64_t i = 0; i < 8; i++)
-        send_number(i);
-    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(20)), GYRE_TIMEOUT);
-    ring_device_hold(&device, false);
-    while (gyre_queue_outstanding(device.queue))
-        ;
-}
-
-START_TEST(a_drop_that_a_receiver_is_told_of_is_counted_once)
-{
-    gyre_completion completion;
-    gyre_view views[8];
-    size_t found = 0;
-    uint64_t reply;
-    give_up_dropping();
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
-    ck_assert_int_eq(completion.outcome, GYRE_WAS_DROPPED);
-    for (uint64_t i = 1; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(stats().dropped, 1);
-    ck_assert_uint_eq(stats().received, 7);
-    ck_accounts();
-    ring_device_finish(&device);
-    give_up_dropping();
-    ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(2000)), GYRE_OK);
-    ck_assert_int_eq(views[0].outcome, GYRE_WAS_DROPPED);
-    ck_assert_int_eq(gyre_release_views(device.queue, found), GYRE_OK);
-    ck_assert_uint_eq(stats().dropped, 1);
-    ck_assert_uint_eq(stats().received, 7);
-    ck_accounts();
-    ring_device_finish(&device);
-}
-END_TEST
-
 START_TEST(an_abandoned_queue_lets_nobody_wait)
 {
     uint64_t word = 1;
@@ -380,22 +316,6 @@ START_TEST(an_abandoned_queue_lets_nobody_wait)
     ck_assert_int_eq(gyre_receive(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_CLOSED);
     ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_CLOSED);
     ck_assert_int_eq(gyre_call(device.queue, &word, 8, &word, 8, NULL, GYRE_FOREVER), GYRE_CLOSED);
-    ring_device_finish(&device);
-}
-END_TEST
-
-START_TEST(full_queue_drops_the_oldest_request_before_it_is_handled)
-{
-    uint64_t number = 99;
-    fill_held_queue(GYRE_FULL_DROP_OLDEST);
-    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(20)),
-                     GYRE_TIMEOUT); /* being handled */
-    ring_device_hold(&device, false);
-    send_number(number);
-    for (uint64_t i = 1; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(receive_number(), 100);
-    ck_assert_uint_eq(stats().dropped, 1);
     ring_device_finish(&device);
 }
 END_TEST
@@ -578,9 +498,6 @@ int main(void)
     tcase_add_test(tcase, full_queue_rejects_at_once);
     tcase_add_test(tcase, full_queue_of_one_slot_counts_one_message);
     tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
-    tcase_add_test(tcase, full_queue_drops_the_oldest_reply_and_counts_it);
-    tcase_add_test(tcase, full_queue_drops_the_oldest_request_before_it_is_handled);
-    tcase_add_test(tcase, a_drop_that_a_receiver_is_told_of_is_counted_once);
     tcase_add_test(tcase, an_abandoned_queue_lets_nobody_wait);
     tcase_add_test(tcase, late_replies_of_calls_are_stepped_over);
     tcase_add_test(tcase, a_queue_full_of_abandoned_calls_recovers);
@@ -593,5 +510,6 @@ int main(void)
     suite_add_tcase(suite, tcase);
     suite_add_tcase(suite, ring_thread_cases());
     suite_add_tcase(suite, ring_level_cases());
+    suite_add_tcase(suite, ring_drop_cases());
     return unit_run(suite);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cases of test_ring_threads.c and test_levels.c, for the suite in test_ring.c. */
+/* The cases of test_ring_threads.c, test_levels.c and test_drops.c, for the suite in test_ring.c. */
 #ifndef GYRE_TESTS_TEST_RING_H
 #define GYRE_TESTS_TEST_RING_H
 
@@ -7,5 +7,6 @@
 
 TCase *ring_thread_cases(void);
 TCase *ring_level_cases(void);
+TCase *ring_drop_cases(void);
 
 #endif
