@@ -171,7 +171,7 @@ struct gyre_queue {
     struct {
         _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
         uint8_t busy; /* GYRE_CHECKED: somebody is inside without a lock */
-        bool reserving;
+        bool reserving;         /* atomic, as `peeking` below: see gyre_reserving_set */
         uint64_t reserved;      /* slots granted by the open reservation */
         size_t reserved_size;   /* bytes of each */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */

@@ -126,6 +126,20 @@ static inline void gyre_side_leave(uint8_t *busy)
 #endif
 }
 
+/**
+ * A reservation, a peek, begins or ends. Under its side's lock; release pairs with who waits for the end and looks
+ * without: what it came to (`sent`, a cursor) was stored before.
+ */
+static inline void gyre_reserving_set(gyre_queue *queue, bool reserving)
+{
+    __atomic_store_n(&queue->producer.reserving, reserving, __ATOMIC_RELEASE);
+}
+
+static inline void gyre_peeking_set(gyre_queue *queue, bool peeking)
+{
+    __atomic_store_n(&queue->consumer.peeking, peeking, __ATOMIC_RELEASE);
+}
+
 static inline void gyre_producer_take(gyre_queue *queue)
 {
     if (queue->many_threads)

@@ -436,8 +436,8 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
     for (size_t i = 0; queue->packets && i < found; i++)
         if (views[i].outcome == GYRE_REPLIED)
             views[i].reply = gyre_packet_bytes(views[i].reply, &views[i].length);
-    queue->consumer.peeking = found > 0;
     queue->consumer.peeked = found;
+    gyre_peeking_set(queue, found > 0);
     /* its bit also comes of one that was dropped: one look more */
     queue->consumer.failures = odd || (outcomes & (GYRE_OUTCOME_FAILED - GYRE_OUTCOME_REPLY)) != 0;
     if (__builtin_expect(queue->consumer.failures, 0))
@@ -486,8 +486,8 @@ gyre_status gyre_release_views(gyre_queue *queue, size_t count)
             dropped += was_dropped(queue, index);
         if (__builtin_expect(queue->consumer.failures, 0))
             gyre_queue_take_failures(queue, queue->consumer.received, end);
-        queue->consumer.peeking = false;
         advance(queue, end, dropped);
+        gyre_peeking_set(queue, false);
     }
     gyre_consumer_give(queue);
     return status;

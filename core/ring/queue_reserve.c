@@ -32,8 +32,8 @@ static uint64_t try_reserve(gyre_queue *queue, size_t size, uint64_t wanted, boo
         if (gyre_requests_bridged(queue))
             granted = gyre_bridge_reserve(queue, size, granted);
         queue->producer.reserved_size = size;
-        queue->producer.reserving = granted > 0;
         queue->producer.reserved = granted;
+        gyre_reserving_set(queue, granted > 0);
         if (queue->headers)
             gyre_queue_headers_clear(queue, queue->producer.sent, queue->producer.sent + granted);
     }
@@ -171,8 +171,8 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
         gyre_publish_all(gyre_slots_of(queue), index, end, queue->request_size, false);
     __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
     gyre_producer_note_depth(queue, end);
-    queue->producer.reserving = false;
     queue->producer.reserved = 0;
+    gyre_reserving_set(queue, false);
 }
 
 static gyre_status tell_uncovered(const gyre_queue *queue, size_t count)

@@ -29,6 +29,27 @@ static void *produce(void *argument)
     return NULL;
 }
 
+static void *produce_in_place(void *argument)
+{
+    const uint64_t producer = (uint64_t)(uintptr_t)argument;
+    for (uint64_t i = 0; i < EACH;) {
+        void *requests;
+        size_t stride, count = EACH - i < 3 ? EACH - i : 3;
+        ck_assert_int_eq(gyre_reserve(device.queue, &requests, &stride, &count, gyre_in_ms(20000)), GYRE_OK);
+        for (size_t j = 0; j < count; j++)
+            *(uint64_t *)(void *)((unsigned char *)requests + j * stride) = producer << 32 | i++;
+        ck_assert_int_eq(gyre_commit(device.queue, count), GYRE_OK);
+    }
+    return NULL;
+}
+
+static void note_reply(uint64_t reply)
+{
+    reply -= 1;
+    __atomic_fetch_add(&seen[reply >> 32][reply & 0xffffffff], 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+}
+
 static void *consume(void *argument)
 {
     (void)argument;
@@ -38,14 +59,30 @@ static void *consume(void *argument)
         if (status == GYRE_TIMEOUT)
             continue;
         ck_assert_int_eq(status, GYRE_OK);
-        reply -= 1;
-        __atomic_fetch_add(&seen[reply >> 32][reply & 0xffffffff], 1, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
+        note_reply(reply);
     }
     return NULL;
 }
 
-static void run_producers_and_consumers(gyre_idle_strategy idle)
+static void *consume_in_place(void *argument)
+{
+    (void)argument;
+    while (__atomic_load_n(&taken, __ATOMIC_RELAXED) < PRODUCERS * EACH) {
+        gyre_view views[3];
+        size_t found;
+        gyre_status status = gyre_peek(device.queue, views, 3, &found, gyre_in_ms(50));
+        if (status == GYRE_TIMEOUT)
+            continue;
+        ck_assert_int_eq(status, GYRE_OK);
+        for (size_t i = 0; i < found; i++)
+            note_reply(*(const uint64_t *)views[i].reply);
+        ck_assert_int_eq(gyre_release_views(device.queue, found), GYRE_OK);
+    }
+    return NULL;
+}
+
+/* `in_place`: some of either side build and look in place, beside those that copy. */
+static void run_producers_and_consumers(gyre_idle_strategy idle, bool in_place)
 {
     pthread_t producers[PRODUCERS], consumers[CONSUMERS];
     struct gyre_queue_options options = ring_options();
@@ -56,9 +93,9 @@ static void run_producers_and_consumers(gyre_idle_strategy idle)
     memset(seen, 0, sizeof seen);
     ring_device_start(&device, options, 1);
     for (uintptr_t i = 0; i < CONSUMERS; i++)
-        pthread_create(&consumers[i], NULL, consume, NULL);
+        pthread_create(&consumers[i], NULL, in_place && i == 0 ? consume_in_place : consume, NULL);
     for (uintptr_t i = 0; i < PRODUCERS; i++)
-        pthread_create(&producers[i], NULL, produce, (void *)i);
+        pthread_create(&producers[i], NULL, in_place && i < 2 ? produce_in_place : produce, (void *)i);
     for (int i = 0; i < PRODUCERS; i++)
         pthread_join(producers[i], NULL);
     for (int i = 0; i < CONSUMERS; i++)
@@ -71,13 +108,20 @@ static void run_producers_and_consumers(gyre_idle_strategy idle)
 
 START_TEST(nothing_is_lost_or_doubled_between_threads)
 {
-    run_producers_and_consumers(GYRE_WAIT_ADAPTIVE);
+    run_producers_and_consumers(GYRE_WAIT_ADAPTIVE, false);
 }
 END_TEST
 
 START_TEST(nothing_is_lost_when_everybody_parks)
 {
-    run_producers_and_consumers(GYRE_WAIT_PARK);
+    run_producers_and_consumers(GYRE_WAIT_PARK, false);
+}
+END_TEST
+
+START_TEST(who_builds_and_looks_in_place_shares_a_queue_with_the_others)
+{
+    run_producers_and_consumers(GYRE_WAIT_ADAPTIVE, true);
+    run_producers_and_consumers(GYRE_WAIT_PARK, true);
 }
 END_TEST
 
@@ -409,6 +453,7 @@ TCase *ring_thread_cases(void)
     tcase_set_timeout(tcase, 50);
     tcase_add_test(tcase, nothing_is_lost_or_doubled_between_threads);
     tcase_add_test(tcase, nothing_is_lost_when_everybody_parks);
+    tcase_add_test(tcase, who_builds_and_looks_in_place_shares_a_queue_with_the_others);
     tcase_add_test(tcase, callers_and_a_stream_share_a_queue);
     tcase_add_test(tcase, the_descriptor_tells_of_no_callers_completion);
     tcase_add_test(tcase, who_just_fell_asleep_finds_what_nobody_told);
