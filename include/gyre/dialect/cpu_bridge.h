@@ -66,7 +66,8 @@ GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, 
 {
     gyre_cpu_bridge *bridge = run->bridge;
     gyre_context *context = run->context;
-    const gyre_u32 length = in->length; /* once: who sent it may write it still */
+    /* once, and atomic, as in gyre_complete_: the client may take the request back now */
+    const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
     const void *request = gyre_bridged_request_(bridge, in, length);
     gyre_place place = {0, 0, 0};
     if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, *(const gyre_u32 *)request)) {

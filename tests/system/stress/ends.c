@@ -2,6 +2,8 @@
 /* Terminate and drop in the middle of traffic: what was accepted is accounted for, to the last message. */
 #include "stress.h"
 
+#include <gyre/ring_layout.h>
+
 enum { SENDERS = 3, RECEIVERS = 2 };
 
 struct side {
@@ -164,9 +166,50 @@ static void closes_while_ending(struct stress *stress)
     require(longest < (uint64_t)STOP_TIMEOUT_MS * 500000);
 }
 
+static void send_parcel(gyre_queue *queue, uint64_t number)
+{
+    static const u64 words[100];
+    parcel request;
+    gyre_begin(&request);
+    request.number = number;
+    request.lasts_ns = 1500000;
+    must(gyre_put(&request, &request.words, words, (uint32_t)(number % 100)));
+    must(gyre_send(queue, &request, sizeof request, NULL, far_off()));
+}
+
+/*
+ * Deadlines that pass before a handler is at the message, and, of each round's second one, while it is: each message
+ * is told once, and what is told is what became of it.
+ */
+static void expires_in_traffic(struct stress *stress)
+{
+    enum { EACH = 4 };
+    static const char *const settings[] = {"queue.default.ttl_ms=2", "queue.default.dead_letters=0", NULL};
+    gyre_runtime *runtime = open_runtime(stress, settings);
+    gyre_queue *queue = gyre_kernel_queue(launch(runtime, "parcels", 1));
+    uint64_t number = 0, expired = 0;
+    for (uint64_t round = scaled(stress, 200, 10000); round > 0; round--) {
+        for (uint64_t i = 0; i < EACH; i++)
+            send_parcel(queue, number + i);
+        for (uint64_t i = 0; i < EACH; i++, number++) {
+            block_1 reply;
+            gyre_completion completion;
+            must(gyre_receive(queue, &reply, sizeof reply, &completion, far_off()));
+            const bool late = completion.outcome == GYRE_HANDLER_FAILED;
+            require(late ? completion.failure_code == GYRE_FAILURE_EXPIRED
+                         : completion.outcome == GYRE_REPLIED && reply.w[0] == number * 3 + number % 100);
+            expired += late;
+        }
+    }
+    gyre_close(runtime);
+    note(stress, "messages", (double)number);
+    note(stress, "expired", (double)expired); /* none where all lanes take one up at once */
+}
+
 const struct stress_mode end_modes[] = {
     {"ends", "terminate and relaunch in the middle of traffic", terminates_in_traffic},
     {"closes", "queues are closed while their kernel ends", closes_while_ending},
     {"drops", "several senders that drop the oldest, several receivers", drops_in_traffic},
+    {"expires", "deadlines that pass while messages wait, and while they are handled", expires_in_traffic},
     {NULL, NULL, NULL},
 };

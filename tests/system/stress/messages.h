@@ -18,4 +18,8 @@ GYRE_MESSAGE(block_7, BLOCK_7)
 GYRE_MESSAGE(block_128, BLOCK_128)
 GYRE_MESSAGE(block_8192, BLOCK_8192)
 
+/* Of any length, and stored back to back. */
+#define PARCEL(FIELD) FIELD(u64, number) FIELD(u64, lasts_ns) FIELD(span_u64, words)
+GYRE_MESSAGE_TAIL(parcel, PARCEL, 2000)
+
 #endif

@@ -33,6 +33,16 @@ GYRE_BLOCK_KERNEL(pages, block_8192, block_8192, gyre_none)
     return GYRE_REPLY;
 }
 
+/* It takes as long as it is told. */
+GYRE_KERNEL(parcels, parcel, block_1)
+{
+    const u64 begun = gyre_time_ns(gyre);
+    while (gyre_time_ns(gyre) - begun < request->lasts_ns)
+        ;
+    reply->w[0] = request->number * 3 + request->words.count;
+    return GYRE_REPLY;
+}
+
 #define ENDLESS_BUFFERS(IN, INOUT) INOUT(u64, turns)
 GYRE_BUFFERS(endless_buffers, ENDLESS_BUFFERS)
 
