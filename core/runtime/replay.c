@@ -4,8 +4,8 @@
  * handled since are handled again, in their order. They go through a queue of their own, so their replies,
  * which were given before, reach nobody, and the slots of the kernel's queues stay as they are.
  *
- * Runs in the thread that has `starting`. Lock: kernel->lock where the table is written, not while the device
- * works.
+ * Runs in the thread that has `starting`. Lock: kernel->lock where the table is written and where what others ask for
+ * is noted, not while the device works.
  */
 #include <time.h>
 
@@ -146,6 +146,15 @@ static gyre_status stands_still(const struct replay *replay, uint64_t budget_ns)
                           kernel->name, (unsigned long long)(budget_ns / 1000000));
 }
 
+static void count_answered(gyre_kernel *kernel, uint64_t answered)
+{
+    if (!answered)
+        return;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->checkpoints->replayed += answered;
+    pthread_mutex_unlock(&kernel->lock);
+}
+
 /* All requests of one queue. */
 static gyre_status replay_queue(struct replay *replay)
 {
@@ -161,7 +170,7 @@ static gyre_status replay_queue(struct replay *replay)
         under_way += gyre_queue_next_index(replay->target) - before;
         uint64_t answered = discard_replies(replay);
         under_way -= answered;
-        kernel->checkpoints->replayed += answered;
+        count_answered(kernel, answered);
         if (!under_way && !moved && !replay->held)
             return GYRE_OK;
         if (moved || answered)
@@ -197,9 +206,12 @@ gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, ui
                                 .context = context};
         status = replay_queue(&replay);
     }
-    if (status == GYRE_OK)
-        kernel->checkpoints->replaying = false;
-    return status;
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_lock(&kernel->lock);
+    kernel->checkpoints->replaying = false;
+    pthread_mutex_unlock(&kernel->lock);
+    return GYRE_OK;
 }
 
 /* ---- after an earlier life of the program ---- */
