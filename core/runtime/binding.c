@@ -135,7 +135,7 @@ gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel)
     bool whole = true;
     pthread_mutex_lock(&kernel->runtime->lock);
     for (uint32_t i = 0; i < kernel->memory.buffer_count; i++)
-        whole = whole && kernel->memory.buffers[i];
+        whole = whole && kernel->memory.buffers[i] && !kernel->memory.buffers[i]->going;
     if (whole)
         count_kernel(kernel, true);
     pthread_mutex_unlock(&kernel->runtime->lock);

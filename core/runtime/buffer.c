@@ -58,22 +58,31 @@ gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backend, uint32
     return status == GYRE_OK ? gyre_buffer_alloc_on(runtime, dispatch, size, out) : status;
 }
 
-/* Kernels that ended cannot be launched again with it. Returns how many run with it, which keep it. */
-static uint32_t unbind(gyre_buffer *buffer)
+/* Returns how many kernels run with it, which keep it: then it is not to go. */
+static uint32_t begin_free(gyre_buffer *buffer)
 {
-    gyre_runtime *runtime = buffer->runtime;
-    pthread_mutex_lock(&runtime->lock);
-    uint32_t bound = buffer->bound;
-    for (gyre_kernel *kernel = runtime->kernels; kernel && !bound; kernel = kernel->next)
-        gyre_kernel_forget_buffer(kernel, buffer);
-    pthread_mutex_unlock(&runtime->lock);
+    pthread_mutex_lock(&buffer->runtime->lock);
+    const uint32_t bound = buffer->bound;
+    buffer->going = bound == 0;
+    pthread_mutex_unlock(&buffer->runtime->lock);
     return bound;
 }
 
+/* It stays after all. */
+static void keep(gyre_buffer *buffer)
+{
+    pthread_mutex_lock(&buffer->runtime->lock);
+    buffer->going = false;
+    pthread_mutex_unlock(&buffer->runtime->lock);
+}
+
+/* Kernels that ended cannot be launched again with it. */
 static void unlist(gyre_buffer *buffer)
 {
     gyre_runtime *runtime = buffer->runtime;
     pthread_mutex_lock(&runtime->lock);
+    for (gyre_kernel *kernel = runtime->kernels; kernel; kernel = kernel->next)
+        gyre_kernel_forget_buffer(kernel, buffer);
     struct gyre_buffer **link = &runtime->buffers;
     while (*link != buffer)
         link = &(*link)->next;
@@ -91,13 +100,15 @@ gyre_status gyre_buffer_free(gyre_buffer *buffer)
 {
     if (!buffer || buffer->runtime->foreign)
         return GYRE_OK;
-    uint32_t bound = unbind(buffer);
+    const uint32_t bound = begin_free(buffer);
     if (bound)
         return gyre_error_set(GYRE_INVALID, "the buffer is bound to %u running kernel%s; terminate %s first",
                               bound, gyre_text_plural(bound), bound == 1 ? "it" : "them");
     gyre_status status = gyre_handles_withdraw(buffer);
-    if (status != GYRE_OK)
+    if (status != GYRE_OK) {
+        keep(buffer);
         return status;
+    }
     unlist(buffer);
     destroy(buffer);
     return GYRE_OK;

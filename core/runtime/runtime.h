@@ -99,6 +99,7 @@ struct gyre_buffer {
     bool in_checkpoints; /* atomic: of some kernel, perhaps */
     /* under runtime->lock */
     uint32_t bound;       /* kernels that are not terminated and use it */
+    bool going;           /* it is being freed: no kernel is launched again with it meanwhile */
     uint64_t handle;      /* how messages name it, 0: not at all */
     uint64_t address;     /* of a buffer with a name, as the backend told it */
     uint64_t last_handle; /* the name it has or had: a handler may still use it, so its place stays taken */
@@ -259,7 +260,7 @@ gyre_status gyre_kernel_prepare_state(gyre_kernel *kernel, const gyre_launch_des
 gyre_status gyre_kernel_check_bindings(const gyre_kernel *kernel, const gyre_launch_desc *desc);
 /** The buffers, by the names that the kernel declares. INVALID when one is missing, unknown or unfit. */
 gyre_status gyre_kernel_bind(gyre_kernel *kernel, const gyre_launch_desc *desc);
-/** Counts the kernel in at the buffers that it binds. NOT_FOUND when one was freed since it ended. */
+/** Counts the kernel in at the buffers that it binds. NOT_FOUND when one was freed since it ended, or is being. */
 gyre_status gyre_kernel_hold_buffers(gyre_kernel *kernel);
 /** Counts it out again. */
 void gyre_kernel_let_buffers_go(gyre_kernel *kernel);

@@ -637,7 +637,7 @@ GYRE_API gyre_status gyre_buffer_alloc(gyre_runtime *runtime, const char *backen
  * INVALID (and nothing happens) while a kernel that is not terminated has it bound. When messages may name it
  * (gyre_buffer_handle), those that are handled from now on fail, and the call waits for the handlers of the
  * device to come to a message boundary: TIMEOUT when one does not within its stop_timeout_ms; the buffer is
- * then still there, and to be freed later. Accepts NULL.
+ * then still there, bound to the kernels that it was bound to, and to be freed later. Accepts NULL.
  */
 GYRE_API gyre_status gyre_buffer_free(gyre_buffer *buffer);
 GYRE_API gyre_status gyre_buffer_upload(gyre_buffer *buffer, uint64_t offset, const void *source,

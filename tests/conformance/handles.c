@@ -203,6 +203,51 @@ static void freeing_waits_for_the_handlers(struct conformance *test)
         require(completion.outcome == GYRE_HANDLER_FAILED && completion.failure_code == -7);
 }
 
+static gyre_kernel *launch_scale(const struct conformance *test, gyre_runtime *runtime, gyre_buffer *buffer)
+{
+    gyre_binding_name bindings[] = {{"hits", buffer}, {"weights", buffer}};
+    gyre_launch_desc desc = launch_desc(test, "buffers.gyre.c", "scale");
+    gyre_kernel *kernel = NULL;
+    desc.bindings = bindings;
+    desc.binding_count = 2;
+    must(gyre_launch(runtime, &desc, &kernel));
+    return kernel;
+}
+
+/* False: the handler had not begun, or was through, and the buffer could be freed. */
+static bool frees_in_vain(const struct conformance *test, gyre_runtime *runtime, gyre_kernel *slow)
+{
+    gyre_buffer *held = make_words(runtime, test->backend, 1),
+                *buffer = make_words(runtime, test->backend, 2);
+    gyre_kernel *scale = launch_scale(test, runtime, buffer);
+    const named_words request = {.words = name(held, 0, 0), .microseconds = 500000};
+    tally reply;
+    name(buffer, 0, 0);
+    must(gyre_kernel_terminate(scale, soon(), NULL));
+    must(gyre_send(gyre_kernel_queue(slow), &request, sizeof request, NULL, soon()));
+    sleep_ms(20);
+    const gyre_status status = gyre_buffer_free(buffer);
+    require(status == GYRE_OK || status == GYRE_TIMEOUT);
+    require(gyre_kernel_relaunch(scale) == (status == GYRE_OK ? GYRE_NOT_FOUND : GYRE_OK));
+    must(gyre_receive(gyre_kernel_queue(slow), &reply, sizeof reply, NULL, soon()));
+    require(status == GYRE_OK || gyre_buffer_free(buffer) == GYRE_INVALID);
+    gyre_kernel_release(scale);
+    require(status == GYRE_OK || gyre_buffer_free(buffer) == GYRE_OK);
+    return status == GYRE_TIMEOUT;
+}
+
+static void a_buffer_that_is_not_freed_stays_bound(struct conformance *test)
+{
+    enum { TRIES = 20 }; /* a busy machine may begin late */
+    static const char *const settings[] = {"kernel.lane_words.stop_timeout_ms=100", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *slow = launch_in(runtime, "handles.gyre.c", "lane_words");
+    int tries = 0;
+    while (!frees_in_vain(test, runtime, slow))
+        require(++tries < TRIES);
+    gyre_close(runtime);
+}
+
 static void another_runtimes_buffer_is_not_found(struct conformance *test)
 {
     gyre_runtime *other = NULL;
@@ -286,6 +331,7 @@ const struct conformance_case handle_cases[] = {
     {"elements_need_no_power_of_two", elements_need_no_power_of_two},
     {"a_freed_buffer_is_not_found", a_freed_buffer_is_not_found},
     {"freeing_waits_for_the_handlers", freeing_waits_for_the_handlers},
+    {"a_buffer_that_is_not_freed_stays_bound", a_buffer_that_is_not_freed_stays_bound},
     {"another_runtimes_buffer_is_not_found", another_runtimes_buffer_is_not_found},
     {"a_second_device_has_buffers_of_its_own", a_second_device_has_buffers_of_its_own},
     {"names_reach_kernels_that_were_there_before", names_reach_kernels_that_were_there_before},
