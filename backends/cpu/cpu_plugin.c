@@ -93,7 +93,7 @@ static uint64_t read_processor(char *name, size_t size)
 static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
 {
     struct utsname machine;
-    gyre_device_info now = {.size = sizeof now};
+    gyre_device_info now = {0};
     uint64_t features = read_processor(now.name, sizeof now.name);
     uname(&machine);
     snprintf(now.architecture, sizeof now.architecture, "%.32s-%016llx", machine.machine,
@@ -111,7 +111,7 @@ static gyre_status cpu_device_info(gyre_device *device, gyre_device_info *info)
     now.can_skip = 1;
     now.bridging = GYRE_BRIDGING_BLOCK;
     now.can_seal = 1;
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    gyre_device_info_give(info, &now);
     return GYRE_OK;
 }
 

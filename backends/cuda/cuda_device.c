@@ -328,8 +328,7 @@ static uint32_t large_blocks(const gyre_device *device)
 
 gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
 {
-    gyre_device_info now = {.size = info->size,
-                            .memory_size = device->memory_size,
+    gyre_device_info now = {.memory_size = device->memory_size,
                             .unit_count = device->sm_count,
                             .can_seal = 1,
                             .bridging = GYRE_BRIDGING_QUEUE,
@@ -350,6 +349,6 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
         cuda_describe_details(device, now.details, sizeof now.details);
         cuda_describe_limits(device, now.limits, sizeof now.limits);
     }
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    gyre_device_info_give(info, &now);
     return GYRE_OK;
 }

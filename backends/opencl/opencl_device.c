@@ -325,8 +325,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
     const bool is_cpu = (device->type & CL_DEVICE_TYPE_CPU) != 0;
     const bool pocl = opencl_is_pocl(device->cl, device->platform);
     const uint32_t units = device->unit_count ? device->unit_count : 1;
-    gyre_device_info now = {.size = info->size,
-                            .memory_size = device->memory_size,
+    gyre_device_info now = {.memory_size = device->memory_size,
                             .unit_count = units,
                             .lanes_max = least(LANES_MAX, device->group_max ? device->group_max : 1),
                             .blocks_max = BLOCKS_MAX,
@@ -349,6 +348,6 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
     snprintf(now.compiler, sizeof now.compiler, "%.70s, driver %.40s%s%.15s, %.100s",
              device->platform_version, device->driver, pocl ? ", work-groups by " : "",
              pocl ? opencl_pocl_method() : "", device->options);
-    memcpy(info, &now, info->size < sizeof now ? info->size : sizeof now);
+    gyre_device_info_give(info, &now);
     return GYRE_OK;
 }

@@ -280,7 +280,7 @@ static void proxy_device_close(gyre_device *device)
 
 static gyre_status proxy_device_info(gyre_device *device, gyre_device_info *info)
 {
-    memcpy(info, &device->info, info->size < sizeof device->info ? info->size : sizeof device->info);
+    gyre_device_info_give(info, &device->info);
     return GYRE_OK;
 }
 

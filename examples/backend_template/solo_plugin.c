@@ -75,27 +75,25 @@ static void solo_device_close(gyre_device *device)
     free(device);
 }
 
-/*
- * `info` is zero but for its size. All these members are of ABI 1.0, so every core that loads this plugin has
- * room for them; one that a later minor version adds is written only where info->size covers it.
- */
+/* The core that loads this plugin may be of an older minor version and have no room for every member. */
 static gyre_status solo_device_info(gyre_device *device, gyre_device_info *info)
 {
     struct utsname machine;
+    gyre_device_info now = {.unit_count = 1,
+                            .lanes_max = 1, /* a block of one lane is never at a barrier with anybody */
+                            .lanes_default = 1,
+                            .blocks_max = SOLO_BLOCKS_MAX,
+                            .blocks_default = 1,
+                            .block_lane_multiple = 1,
+                            .scratch_max = SOLO_SCRATCH_MAX,
+                            .can_wake = 1,
+                            .can_seal = 1};
     uname(&machine);
-    snprintf(info->name, sizeof info->name, "one thread a kernel");
-    snprintf(info->architecture, sizeof info->architecture, "solo-%.32s", machine.machine);
-    snprintf(info->compiler, sizeof info->compiler, "%s", device->compiler_identity);
-    info->memory_size = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    info->unit_count = 1;
-    info->lanes_max = 1; /* a block of one lane is never at a barrier with anybody */
-    info->lanes_default = 1;
-    info->blocks_max = SOLO_BLOCKS_MAX;
-    info->blocks_default = 1;
-    info->block_lane_multiple = 1;
-    info->scratch_max = SOLO_SCRATCH_MAX;
-    info->can_wake = 1;
-    info->can_seal = 1;
+    snprintf(now.name, sizeof now.name, "one thread a kernel");
+    snprintf(now.architecture, sizeof now.architecture, "solo-%.32s", machine.machine);
+    snprintf(now.compiler, sizeof now.compiler, "%s", device->compiler_identity);
+    now.memory_size = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    gyre_device_info_give(info, &now);
     return GYRE_OK;
 }
 

@@ -23,6 +23,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
@@ -168,6 +169,17 @@ typedef struct gyre_device_info {
     uint32_t check_first;
 } gyre_device_info;
 
+/**
+ * Answers device_info with `told`, of which the core may know less than the plugin, or more: as much is copied as
+ * both know, the size stays what the core said, and what it alone knows stays zero.
+ */
+static inline void gyre_device_info_give(gyre_device_info *info, const gyre_device_info *told)
+{
+    const size_t known = info->size;
+    memcpy(info, told, known < sizeof *told ? known : sizeof *told);
+    info->size = known;
+}
+
 /** From one source unit to one artifact. */
 typedef struct gyre_compile_desc {
     size_t size;
@@ -293,7 +305,7 @@ typedef struct gyre_backend_ops {
     /* required threads: one per device blocks: bounded. All objects of the device were released before. */
     void (*device_close)(gyre_device *device);
 
-    /* required   threads: any   blocks: no */
+    /* required   threads: any   blocks: no. `info` is zero but for its size: see gyre_device_info_give. */
     gyre_status (*device_info)(gyre_device *device, gyre_device_info *info);
 
     /*

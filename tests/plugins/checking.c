@@ -11,6 +11,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -157,8 +158,31 @@ static void checking_device_close(gyre_device *device)
     free(device);
 }
 
+/* A caller that knows less than this plugin, or more. */
+static void check_info_of_size(const gyre_device *device, size_t size)
+{
+    enum { MORE = 64, UNTOUCHED = 0x5a };
+    union {
+        gyre_device_info info;
+        unsigned char bytes[sizeof(gyre_device_info) + MORE];
+    } room;
+    memset(&room, 0, size);
+    memset(room.bytes + size, UNTOUCHED, sizeof room - size);
+    room.info.size = size;
+    const bool told = device->ops->device_info(device->inner, &room.info) == GYRE_OK;
+    if (told && room.info.size != size)
+        violate(device, "device_info made a size of %zu one of %zu", size, room.info.size);
+    for (size_t i = size; i < sizeof room; i++)
+        if (room.bytes[i] != UNTOUCHED) {
+            violate(device, "device_info wrote behind an info of %zu bytes", size);
+            return;
+        }
+}
+
 static gyre_status checking_device_info(gyre_device *device, gyre_device_info *info)
 {
+    check_info_of_size(device, offsetof(gyre_device_info, can_skip));
+    check_info_of_size(device, sizeof(gyre_device_info) + 8);
     return device->ops->device_info(device->inner, info);
 }
 
