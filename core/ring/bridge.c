@@ -49,7 +49,7 @@ static uint64_t ring_size(const struct gyre_queue_options *options, uint32_t lar
 static uint64_t append(gyre_queue_shape *shape, uint64_t size)
 {
     const uint64_t offset = shape->region_size;
-    shape->region_size += (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+    shape->region_size += gyre_whole_lines(size);
     return offset;
 }
 
@@ -58,7 +58,6 @@ void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape
     memset(layout, 0, sizeof *layout);
     if (!options->bridged_requests && !options->bridged_replies)
         return;
-    shape->region_size = (shape->region_size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
     layout->tracks = options->bridged_replies ? options->tracks : 0;
     layout->words_offset =
         append(shape, sizeof(gyre_bridge_words) + layout->tracks * sizeof(gyre_bridge_track));
@@ -72,8 +71,7 @@ void gyre_bridge_plan(const struct gyre_queue_options *options, gyre_queue_shape
         const uint64_t share = ring_size(options, options->reply_size) / layout->tracks;
         layout->reply_bytes =
             (uint32_t)power_of_two(layout->tracks > 1 ? at_least(share, TRACK_LARGEST * largest) : share);
-        layout->reply_stride = (uint32_t)((layout->reply_bytes + largest + GYRE_LINE_SIZE - 1) /
-                                          GYRE_LINE_SIZE * GYRE_LINE_SIZE);
+        layout->reply_stride = (uint32_t)gyre_whole_lines(layout->reply_bytes + largest);
         layout->reply_offset = append(shape, (uint64_t)layout->tracks * layout->reply_stride);
         layout->spare_offset = append(shape, largest);
     }

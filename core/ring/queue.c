@@ -86,68 +86,6 @@ static gyre_status check_options(const struct gyre_queue_options *options)
     return GYRE_OK;
 }
 
-static uint64_t whole_lines(uint64_t size)
-{
-    return (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
-}
-
-/* A slot of a bridged direction holds what fits a line, and else says where the message is. */
-static uint32_t stride_of(uint32_t payload, bool bridged)
-{
-    return gyre_slot_stride(bridged ? GYRE_SLOT_SMALL_PAYLOAD : payload);
-}
-
-static void count_express_lines(const struct gyre_queue_options *options, gyre_queue_slots *slots)
-{
-    slots->express_requests = (gyre_u8)(options->express ? GYRE_EXPRESS_LINES(options->request_size) : 0);
-    slots->express_replies =
-        (gyre_u8)(options->express_replies ? GYRE_EXPRESS_LINES(options->reply_size) : 0);
-}
-
-static void write_shape(gyre_queue_shape *shape, const struct gyre_queue_options *options)
-{
-    gyre_queue_slots express;
-    count_express_lines(options, &express);
-    shape->magic = GYRE_QUEUE_MAGIC;
-    shape->version = 1;
-    shape->capacity = options->capacity;
-    shape->first = options->first_sequence;
-    shape->request_size = options->request_size;
-    shape->reply_size = options->reply_size;
-    shape->request_stride = stride_of(options->request_size, options->bridged_requests);
-    shape->reply_stride = stride_of(options->reply_size, options->bridged_replies);
-    shape->request_offset = sizeof(gyre_queue_region) +
-                            (express.express_requests + express.express_replies) * sizeof(gyre_express_line);
-    shape->reply_offset = whole_lines(shape->request_offset + options->capacity * shape->request_stride);
-    shape->region_size = whole_lines(shape->reply_offset + options->capacity * shape->reply_stride);
-    if (options->timed)
-        shape->region_size += options->capacity * sizeof(gyre_stamp);
-    shape->region_size = whole_lines(shape->region_size) + options->capacity * options->header_size;
-    if (options->sealed)
-        shape->region_size =
-            whole_lines(shape->region_size) + 2 * GYRE_SEALS_ROUND(options->capacity) * sizeof(gyre_u32);
-}
-
-void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_queue_cost *cost)
-{
-    gyre_queue_shape shape = {0};
-    gyre_bridge bridge;
-    write_shape(&shape, options);
-    const uint64_t without = shape.region_size;
-    gyre_bridge_plan(options, &shape, &bridge);
-    *cost = (struct gyre_queue_cost){
-        .capacity = options->capacity,
-        .request_size = options->request_size,
-        .reply_size = options->reply_size,
-        .request_stride = shape.request_stride,
-        .reply_stride = shape.reply_stride,
-        .slots = options->capacity * (shape.request_stride + shape.reply_stride),
-        .headers = options->capacity * options->header_size,
-        .bridged = shape.region_size - without,
-        .memory = shape.region_size,
-    };
-}
-
 /* What messages may measure, and which of the ways through a queue that leaves to them. */
 static void adopt_sizes(gyre_queue *queue, const struct gyre_queue_options *options)
 {
@@ -209,40 +147,26 @@ static void write_region(gyre_queue_region *shared, const gyre_queue *queue, con
     shared->claim.next = queue->first_sequence;
 }
 
-static void adopt_region(gyre_queue *queue, const gyre_queue_shape *shape,
+static void adopt_region(gyre_queue *queue, const gyre_queue_slots *slots,
                          const struct gyre_queue_options *options)
 {
     unsigned char *base = queue->region.address;
     queue->shared = queue->region.address;
-    queue->requests = base + shape->request_offset;
-    queue->replies = base + shape->reply_offset;
-    queue->request_stride = shape->request_stride;
-    queue->reply_stride = shape->reply_stride;
+    queue->slots = *slots;
+    queue->requests = base + slots->request_offset;
+    queue->replies = base + slots->reply_offset;
+    queue->request_stride = slots->request_stride;
+    queue->reply_stride = slots->reply_stride;
     queue->chunk = queue->request_stride < CHUNK_SIZE ? CHUNK_SIZE / queue->request_stride : 1;
-    queue->slots = (gyre_queue_slots){.capacity = shape->capacity,
-                                      .request_stride = shape->request_stride,
-                                      .reply_stride = shape->reply_stride,
-                                      .request_offset = shape->request_offset,
-                                      .reply_offset = shape->reply_offset};
-    count_express_lines(options, &queue->slots);
     if (options->express)
-        queue->express = (gyre_express_line *)(void *)queue->requests - queue->slots.express_requests;
+        queue->express = (gyre_express_line *)(void *)queue->requests - slots->express_requests;
     if (options->express_replies)
-        queue->express_replies = queue->express - queue->slots.express_replies;
-    uint64_t end = whole_lines(shape->reply_offset + shape->capacity * shape->reply_stride);
-    if (options->timed) {
-        queue->slots.stamps_offset = end;
-        end = whole_lines(end + shape->capacity * sizeof(gyre_stamp));
-    }
-    if (options->header_size) {
-        queue->slots.headers_offset = end;
-        queue->slots.header_size = queue->header_size = options->header_size;
-        queue->headers = base + end;
-    }
-    if (options->sealed) {
-        queue->slots.sealed = 1;
-        queue->seals = (gyre_u32 *)(void *)(base + GYRE_SEALS_OFFSET(&queue->slots));
-    }
+        queue->express_replies = queue->express - slots->express_replies;
+    queue->header_size = slots->header_size;
+    if (slots->header_size)
+        queue->headers = base + slots->headers_offset;
+    if (slots->sealed)
+        queue->seals = (gyre_u32 *)(void *)(base + GYRE_SEALS_OFFSET(slots));
     queue->annotated = options->timed || options->header_size;
 }
 
@@ -270,13 +194,14 @@ static gyre_status create_behaviours(gyre_queue *queue, const struct gyre_queue_
 static gyre_status create_region(gyre_queue *queue, const struct gyre_queue_options *options, int descriptor,
                                  gyre_bridge *bridge)
 {
-    gyre_queue_shape shape = {0};
+    gyre_queue_shape shape;
+    gyre_queue_slots slots;
     char label[LABEL_SIZE];
     label_of(options->name, label, sizeof label);
     if (options->capacity > SIZE_MAX / (2 * (GYRE_PAYLOAD_MAX + (uint64_t)GYRE_LINE_SIZE)))
         return gyre_error_set(GYRE_EXHAUSTED, "%s: a capacity of %llu slots is more than any machine holds",
                               label, (unsigned long long)options->capacity);
-    write_shape(&shape, options);
+    gyre_queue_lay_out(options, &shape, &slots);
     gyre_bridge_plan(options, &shape, bridge);
     gyre_status status = descriptor < 0
                              ? gyre_region_create(label, shape.region_size, &queue->region)
@@ -285,7 +210,7 @@ static gyre_status create_region(gyre_queue *queue, const struct gyre_queue_opti
         return status;
     if (descriptor < 0)
         write_region(queue->region.address, queue, &shape);
-    adopt_region(queue, &shape, options);
+    adopt_region(queue, &slots, options);
     return GYRE_OK;
 }
 

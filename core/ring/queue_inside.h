@@ -216,6 +216,15 @@ uint64_t gyre_queue_put_call(gyre_queue *queue, const void *request, size_t size
 uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
                               enum gyre_mark mark);
 
+/* queue_layout.c */
+
+/**
+ * Where what the options ask for lies in the region, and the region's shape, whose size is in whole lines:
+ * gyre_bridge_plan appends to it.
+ */
+void gyre_queue_lay_out(const struct gyre_queue_options *options, gyre_queue_shape *shape,
+                        gyre_queue_slots *slots);
+
 /* queue_convert.c */
 
 /**

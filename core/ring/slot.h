@@ -23,6 +23,12 @@ static inline uint32_t gyre_slot_stride(uint32_t payload)
     return (room + GYRE_SLOT_HEADER_SIZE + unit - 1) / unit * unit;
 }
 
+/** As gyre_lines_size of memory, of places in a region: it fits there, which was seen to before. */
+static inline uint64_t gyre_whole_lines(uint64_t size)
+{
+    return (size + GYRE_LINE_SIZE - 1) / GYRE_LINE_SIZE * GYRE_LINE_SIZE;
+}
+
 /** What a queue's region takes, in bytes. */
 struct gyre_queue_cost {
     uint64_t capacity;
