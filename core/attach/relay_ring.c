@@ -246,17 +246,13 @@ static bool copies_only(const gyre_queue *target)
 static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, const void *payload)
 {
     gyre_queue *target = relay->target;
-    const struct gyre_logged_request *request = &relay->request;
+    const struct gyre_outgoing one = {payload, relay->request.length, 1, &relay->request.header};
     uint64_t index = 0, granted = 0;
     gyre_producer_take(target);
     if (room_for(target, 1)) {
         index = target->producer.sent;
         gyre_origin_set(target, index, (struct gyre_origin){ring->client, ring->taken});
-        target->producer.given = target->headers ? &request->header : NULL;
-        granted = target->request_least
-                      ? gyre_queue_put_tails(target, payload, request->length, 1, GYRE_MARK_CALL)
-                      : gyre_queue_put(target, payload, request->length, 1, GYRE_MARK_CALL);
-        target->producer.given = NULL;
+        granted = gyre_queue_put(target, &one, GYRE_MARK_CALL);
     }
     gyre_producer_give(target);
     if (granted)
@@ -377,9 +373,8 @@ static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring
     for (uint64_t i = 0; i < count; i++)
         gyre_origin_set(target, index + i, (struct gyre_origin){ring->client, ring->taken + i});
     if (count) {
-        target->producer.given = relay->batch_headers;
-        granted = gyre_queue_put(target, relay->batch, target->fixed_size, count, GYRE_MARK_CALL);
-        target->producer.given = NULL;
+        const struct gyre_outgoing all = {relay->batch, target->fixed_size, count, relay->batch_headers};
+        granted = gyre_queue_put(target, &all, GYRE_MARK_CALL);
     }
     gyre_producer_give(target);
     note_passed(relay, ring, index, granted);

@@ -36,7 +36,6 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
 static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *request, uint64_t *index,
                              uint64_t deadline_ns, bool *inside)
 {
-    const size_t size = request->size;
     if (__builtin_expect(queue->detour, 0))
         return gyre_queue_post(queue, request, GYRE_MARK_CALL, index, deadline_ns, inside);
     for (;;) {
@@ -45,11 +44,7 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             *index = queue->producer.sent;
-            queue->producer.given = request->headers;
-            granted = size == queue->direct_size
-                          ? gyre_queue_put_call(queue, request->bytes, size)
-                          : gyre_queue_put_tails(queue, request->bytes, size, 1, GYRE_MARK_CALL);
-            queue->producer.given = NULL;
+            granted = gyre_queue_put(queue, request, GYRE_MARK_CALL);
         }
         gyre_producer_give(queue);
         gyre_queue_stay(queue, deadline_ns, inside);
@@ -59,8 +54,8 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
         }
         if (is_closed)
             return gyre_queue_tell_closed(queue);
-        gyre_status status =
-            gyre_queue_make_room(queue, gyre_queue_bytes_for(queue, request->bytes, size), deadline_ns);
+        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, request->size);
+        gyre_status status = gyre_queue_make_room(queue, bytes, deadline_ns);
         if (status != GYRE_OK)
             return status;
     }

@@ -205,16 +205,11 @@ struct gyre_sent {
     uint64_t first, count;
 };
 
-/** Under the producer lock: sends up to `count` requests as far as there is room; returns how many. */
-uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                        enum gyre_mark mark);
-
-/** The same of one request that is called. */
-uint64_t gyre_queue_put_call(gyre_queue *queue, const void *request, size_t size);
-
-/** The same for requests with tails, `size` bytes apart: only their bytes in use are copied. */
-uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                              enum gyre_mark mark);
+/**
+ * Under the producer lock: sends requests as they go into the ring, with their headers, as far as there is room;
+ * returns how many. Of those with tails only the bytes in use are copied. queue_send.c
+ */
+uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark);
 
 /* queue_layout.c */
 
@@ -321,7 +316,8 @@ uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size
 #define GYRE_LENGTH_TAKEN_BACK 0xfffffffeu
 
 /** One request that is taken back before it is sent: the device will refuse it. */
-uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark);
+uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing *request,
+                                   enum gyre_mark mark);
 /** CLOSED, and why sends are. */
 gyre_status gyre_queue_tell_closed(const gyre_queue *queue);
 

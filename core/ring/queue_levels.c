@@ -217,19 +217,13 @@ static bool put(gyre_queue *queue, const struct waiting *waiting, uint64_t now_n
     struct gyre_queue_levels *levels = queue->levels;
     const uint64_t index = queue->producer.sent, place = index & queue->mask;
     const bool late = waiting->header.deadline_ns && waiting->header.deadline_ns <= now_ns;
-    uint64_t granted;
+    const struct gyre_outgoing one = {waiting->request, waiting->length, 1, &waiting->header};
     if (index - gyre_received(queue) >= queue->capacity)
         return false;
     __atomic_store_n(&levels->tickets[place], waiting->ticket, __ATOMIC_RELAXED);
     __atomic_store_n(&levels->over[place], (uint8_t)waiting->over, __ATOMIC_RELAXED);
-    queue->producer.given = &waiting->header;
-    if (late || waiting->over)
-        granted = gyre_queue_put_taken_back(queue, waiting->request, waiting->length, waiting->mark);
-    else if (queue->request_least)
-        granted = gyre_queue_put_tails(queue, waiting->request, waiting->length, 1, waiting->mark);
-    else
-        granted = gyre_queue_put(queue, waiting->request, waiting->length, 1, waiting->mark);
-    queue->producer.given = NULL;
+    const uint64_t granted = late || waiting->over ? gyre_queue_put_taken_back(queue, &one, waiting->mark)
+                                                   : gyre_queue_put(queue, &one, waiting->mark);
     if (granted && levels->deserted)
         gyre_queue_complete_one(queue, index);
     return granted > 0;

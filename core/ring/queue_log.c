@@ -371,12 +371,8 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
 
 bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request)
 {
-    queue->producer.given = queue->headers ? &request->header : NULL;
-    uint64_t sent = queue->request_least
-                        ? gyre_queue_put_tails(queue, request->payload, request->length, 1, GYRE_MARK_SEND)
-                        : gyre_queue_put(queue, request->payload, request->length, 1, GYRE_MARK_SEND);
-    queue->producer.given = NULL;
-    return sent > 0;
+    const struct gyre_outgoing one = {request->payload, request->length, 1, &request->header};
+    return gyre_queue_put(queue, &one, GYRE_MARK_SEND) > 0;
 }
 
 void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,

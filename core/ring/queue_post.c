@@ -31,11 +31,9 @@ static enum outcome post(gyre_queue *queue, const void *request, size_t size, co
     if (queue->levels) {
         granted = gyre_queue_levels_push(queue, request, size, header, mark, index);
     } else {
+        const struct gyre_outgoing one = {request, size, 1, header};
         *index = queue->producer.sent;
-        queue->producer.given = header;
-        granted = queue->request_least ? gyre_queue_put_tails(queue, request, size, 1, mark)
-                                       : gyre_queue_put(queue, request, size, 1, mark);
-        queue->producer.given = NULL;
+        granted = gyre_queue_put(queue, &one, mark);
     }
     if (granted && queue->known && header->id)
         gyre_queue_know(queue, header->id);

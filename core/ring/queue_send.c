@@ -124,36 +124,52 @@ uint64_t gyre_queue_bytes_for(const gyre_queue *queue, const void *request, size
     return gyre_bridge_need(gyre_length_of(request, size, true));
 }
 
-uint64_t gyre_queue_put(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                        enum gyre_mark mark)
+GYRE_INLINE uint64_t put_with(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark,
+                              bool tails)
 {
-    return put(queue, requests, size, count, mark, false);
+    if (requests->headers)
+        queue->producer.given = requests->headers;
+    const uint64_t granted = requests->count == 1 && !tails
+                                 ? put_one(queue, requests->bytes, requests->size, mark)
+                                 : put(queue, requests->bytes, requests->size, requests->count, mark, tails);
+    if (requests->headers)
+        queue->producer.given = NULL;
+    return granted;
 }
 
-uint64_t gyre_queue_put_call(gyre_queue *queue, const void *request, size_t size)
+uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark)
 {
-    return put_one(queue, request, size, GYRE_MARK_CALL);
+    return queue->request_least ? put_with(queue, requests, mark, true)
+                                : put_with(queue, requests, mark, false);
 }
 
-uint64_t gyre_queue_put_tails(gyre_queue *queue, const void *requests, size_t size, uint64_t count,
-                              enum gyre_mark mark)
+/* Notes what is noted of the next request, if there is room for it. */
+static bool grant_one(gyre_queue *queue, const struct gyre_outgoing *request)
 {
-    return put(queue, requests, size, count, mark, true);
+    const uint64_t index = queue->producer.sent;
+    if (gyre_producer_room(queue) == 0)
+        queue->producer.received_seen = gyre_received(queue);
+    if (gyre_producer_room(queue) == 0)
+        return false;
+    queue->producer.given = request->headers;
+    const uint64_t granted = annotate(queue, index, 1, request->bytes, request->size);
+    queue->producer.given = NULL;
+    return granted != 0;
 }
 
 /* A message that has a place of its own in the ring of bytes is not copied: it counts as empty. */
-uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const void *request, size_t size, enum gyre_mark mark)
+uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing *request,
+                                   enum gyre_mark mark)
 {
     const uint64_t index = queue->producer.sent;
     gyre_slot *slot = gyre_request_slot(queue, index);
-    const uint32_t length =
-        gyre_requests_bridged(queue) ? 0 : gyre_length_of(request, size, queue->request_least != 0);
-    if (gyre_producer_room(queue) == 0)
-        queue->producer.received_seen = gyre_received(queue);
-    if (gyre_producer_room(queue) == 0 || annotate(queue, index, 1, request, size) == 0)
+    const uint32_t length = gyre_requests_bridged(queue)
+                                ? 0
+                                : gyre_length_of(request->bytes, request->size, queue->request_least != 0);
+    if (!grant_one(queue, request))
         return 0;
     gyre_mark_set_locked(queue, index, mark);
-    gyre_payload_copy(slot + 1, request, length);
+    gyre_payload_copy(slot + 1, request->bytes, length);
     slot->length = length;
     if (queue->expiry)
         gyre_queue_expiry_take_back(queue, index);
@@ -260,13 +276,7 @@ GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing reques
         bool is_closed = gyre_queue_closed(queue);
         if (!is_closed && !queue->producer.reserving) {
             sent->first = queue->producer.sent;
-            if (requests.headers)
-                queue->producer.given = requests.headers;
-            granted = requests.count == 1 && !tails
-                          ? put_one(queue, requests.bytes, requests.size, GYRE_MARK_SEND)
-                          : put(queue, requests.bytes, requests.size, requests.count, GYRE_MARK_SEND, tails);
-            if (requests.headers)
-                queue->producer.given = NULL;
+            granted = put_with(queue, &requests, GYRE_MARK_SEND, tails);
         }
         gyre_producer_give(queue);
         if (granted) {
