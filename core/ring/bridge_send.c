@@ -9,7 +9,7 @@
 
 #include "core/ring/bridge.h"
 #include "core/ring/copy.h"
-#include "core/ring/queue_inside.h"
+#include "core/ring/publish.h"
 
 enum { /* of a batch that a worker waits for; as in queue.c */
        CHUNK_SIZE = 16384,
@@ -82,13 +82,6 @@ static void publish(gyre_queue *queue, uint64_t first, uint64_t end)
     }
 }
 
-static uint32_t length_of(const unsigned char *request, size_t size)
-{
-    uint32_t used;
-    memcpy(&used, request, sizeof used);
-    return used < size ? used : (uint32_t)size;
-}
-
 /* The ring of bytes begins with a line, and so whole
  * lines of it are lines. `length` is more than a slot's. */
 static void copy_bytes(unsigned char *to, const unsigned char *from, uint32_t length)
@@ -109,7 +102,7 @@ static uint64_t fill_chunk(gyre_queue *queue, const unsigned char *from, size_t 
     if (end - index > CHUNK_SLOTS)
         end = index + CHUNK_SLOTS;
     for (; index != end && head < stop; index++, from += size) {
-        const uint32_t length = length_of(from, size);
+        const uint32_t length = gyre_length_of(from, size, true);
         const uint64_t need = gyre_bridge_need(length);
         if (need && !make_fit(queue, index, need))
             break;
@@ -170,7 +163,7 @@ void gyre_bridge_commit(gyre_queue *queue, uint64_t first, uint64_t end)
     uint64_t next = head;
     for (uint64_t index = first; index != end; index++) {
         const unsigned char *request = gyre_bridge_reserved(queue, index - first);
-        const uint32_t length = length_of(request, (size_t)each);
+        const uint32_t length = gyre_length_of(request, (size_t)each, true);
         const uint64_t position = head + (index - first) * each;
         if (length <= GYRE_SLOT_SMALL_PAYLOAD)
             memcpy(slot_of(queue, index) + 1, request, length);

@@ -50,7 +50,7 @@ static inline gyre_slot *gyre_slot_at(struct gyre_slots slots, uint64_t index)
 }
 
 /* What a request with a tail says of itself; never more than what is there to be read. `tails` is a constant
- * here and below, so that requests without tails pay nothing for the others. */
+ * where it is quick, so that requests without tails pay nothing for the others. */
 GYRE_INLINE uint32_t gyre_length_of(const void *request, size_t size, bool tails)
 {
     uint32_t used = (uint32_t)size;

@@ -5,9 +5,8 @@
  *
  * Locks: the caller's; a seal is written before the sequence that publishes what it is of.
  */
-#include <string.h>
-
 #include "core/ring/behaviours.h"
+#include "core/ring/publish.h"
 #include "gyre/checksum.h"
 
 static gyre_u32 *request_seal(const gyre_queue *queue, uint64_t index)
@@ -21,14 +20,6 @@ static const gyre_u32 *reply_seal(const gyre_queue *queue, uint64_t index)
     return queue->seals + GYRE_SEALS_ROUND(queue->capacity) + (index & queue->mask);
 }
 
-static uint32_t length_of(const gyre_queue *queue, const unsigned char *request)
-{
-    uint32_t length = queue->request_size;
-    if (queue->request_least)
-        memcpy(&length, request, sizeof length);
-    return length < queue->request_size ? length : queue->request_size;
-}
-
 void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, const void *requests,
                            size_t stride)
 {
@@ -36,7 +27,7 @@ void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, cons
     for (uint64_t index = first; index != end; index++, request += stride)
         *request_seal(queue, index) =
             gyre_seal_of(queue->headers + (index & queue->mask) * queue->header_size, queue->header_size,
-                         request, length_of(queue, request));
+                         request, gyre_length_of(request, queue->request_size, queue->request_least != 0));
 }
 
 void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end)
