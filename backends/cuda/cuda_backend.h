@@ -22,8 +22,8 @@ struct cuda_settings {
     uint32_t sms;          /* multiprocessors that kernels may use together; 0: all */
     uint32_t pause_ns;     /* between two polls of an idle block */
     uint32_t residency_ms; /* how long a kernel stays at a stretch; 0: unbounded; CUDA_RESIDENCY_AUTO */
-    char devices[512]; /* "0,1" or UUIDs: which of the driver\'s devices are 0, 1, ... here; "": all, in its
-                          order */
+    /* "0,1" or UUIDs: which of the driver's devices are 0, 1, ... here; "": all, in its order */
+    char devices[512];
     char compile_for[32]; /* "sm_90": a device that only compiles; "" for one of the driver */
     char nvrtc[PATH_MAX]; /* the compiler's library; "": by its known names */
     char parts[PATH_MAX]; /* the folder of cuda_parts.h's files; "": beside this plugin's */
@@ -36,7 +36,7 @@ gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *para
 enum { CUDA_LANES_DEFAULT = 512 };     /* of a launch that does not say */
 #define CUDA_RESIDENCY_AUTO UINT32_MAX /* as the device and the process need it */
 
-struct cuda_residents; /* cuda_launch.c and cuda_yield.c */
+struct cuda_residents; /* cuda_resident.h */
 
 struct gyre_device {
     const gyre_host *host;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launched kernels: shared by cuda_launch.c, which starts and ends them, and cuda_yield.c, which makes them
- * leave for a while and watches over them.
+ * Launched kernels, and what a GPU has for all of them: cuda_residents.c makes the latter, cuda_launch.c starts and
+ * ends kernels, cuda_yield.c makes them leave for a while and watches over them, with cuda_serial.c, cuda_stays.c and
+ * cuda_tell.c; cuda_memory.c and cuda_transfer.c use the stream beside them.
  */
 #ifndef GYRE_CUDA_RESIDENT_H
 #define GYRE_CUDA_RESIDENT_H
@@ -45,7 +46,8 @@ struct gyre_resident {
 
     pthread_mutex_t order_lock;
     uint64_t order_count;
-    bool leaving;                    /* under order_lock: orders tell it to yield; it comes back */
+    /* Orders tell it to yield; it comes back. Written under both residents->lock and order_lock, read under either. */
+    bool leaving;
     uint64_t started_ns, ordered_ns; /* when it was put onto the device, and told to leave it */
     uint64_t left_ns;      /* of the absence that its last start ended; 0: there was none, or it is counted */
     uint64_t residency_ns; /* how long it stays at most; 0: unbounded */
@@ -77,7 +79,7 @@ gyre_status cuda_resident_return(gyre_resident *resident);
 gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
 
 /** Tells the device that there is something new to obey: the control word, or (leaving) to yield. Returns the
- * order's number. Any thread. */
+ * order's number. Under residents->lock. */
 uint64_t cuda_resident_order(gyre_resident *resident, bool leaving);
 
 /** The thread that watches over the kernels of `argument`, a struct cuda_residents, until `leave` is set. */

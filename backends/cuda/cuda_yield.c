@@ -4,7 +4,8 @@
  * resident, so all of them leave at a message boundary, and come back when it is done. And one thread a
  * device watches over them: it passes on what handlers log and notices a device that died.
  *
- * Locks: residents->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it.
+ * Locks: residents->lock from cuda_quiet_begin to cuda_quiet_end; the order_lock of a resident inside it, and alone in
+ * cuda_notify.
  */
 #include "cuda_failure.h"
 #include "cuda_ranges.h"
@@ -34,14 +35,22 @@
 
 /* ---- orders ---- */
 
+/* The next order, by what the resident is to do. Under order_lock: of two the later one stays. */
+static uint64_t write_order(gyre_resident *resident)
+{
+    const uint64_t order = ++resident->order_count << 1 | (resident->leaving ? GYRE_ORDER_LEAVE : 0);
+    /* release: pairs with the device, which reads the control words behind it */
+    __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
+    return order;
+}
+
 uint64_t cuda_resident_order(gyre_resident *resident, bool leaving)
 {
     pthread_mutex_lock(&resident->order_lock);
     if (leaving && !resident->leaving)
         resident->ordered_ns = gyre_clock_ns();
     resident->leaving = leaving;
-    uint64_t order = ++resident->order_count << 1 | (leaving ? GYRE_ORDER_LEAVE : 0);
-    __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
+    const uint64_t order = write_order(resident);
     pthread_mutex_unlock(&resident->order_lock);
     return order;
 }
@@ -49,8 +58,7 @@ uint64_t cuda_resident_order(gyre_resident *resident, bool leaving)
 gyre_status cuda_notify(gyre_resident *resident)
 {
     pthread_mutex_lock(&resident->order_lock);
-    uint64_t order = ++resident->order_count << 1 | (resident->leaving ? GYRE_ORDER_LEAVE : 0);
-    __atomic_store_n(&resident->device->residents->orders[resident->line].order, order, __ATOMIC_RELEASE);
+    write_order(resident);
     pthread_mutex_unlock(&resident->order_lock);
     return GYRE_OK;
 }
