@@ -72,7 +72,7 @@ static void describe(gyre_queue *queue, uint64_t index, uint32_t length, uint64_
     slot->info = 0;
 }
 
-/* The last one first: see publish_all in queue_send.c. */
+/* The last one first: see gyre_publish_all in publish.h. */
 static void publish(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     while (end != first) {

@@ -89,7 +89,6 @@ void gyre_queue_log_destroy(gyre_queue *queue)
     if (!log)
         return;
     queue->log = NULL;
-    queue->annotated = queue->timing || queue->headers || queue->spans;
     free(log->entries);
     free(log->base.done);
     free(log->coming.done);
