@@ -19,17 +19,18 @@ static int64_t setting(const gyre_kernel *kernel, const char *name, const char *
     return gyre_config_int(kernel->runtime->config, GYRE_SECTION_QUEUE, name, key);
 }
 
-/* The words of the configuration stand in the order of the API's numbers, which start at 1. */
 static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const gyre_queue_desc *desc,
                                                 const char *name)
 {
+    const struct gyre_config *config = kernel->runtime->config;
     struct gyre_queue_options options = {
         .name = desc->name ? desc->name : "",
         .capacity = desc->capacity ? desc->capacity : (uint64_t)setting(kernel, name, "capacity"),
         .request_size = (uint32_t)kernel->record->request->size,
         .reply_size = (uint32_t)kernel->record->reply->size,
-        .policy = desc->policy ? desc->policy : (gyre_full_policy)(setting(kernel, name, "policy") + 1),
-        .idle = desc->idle ? desc->idle : (gyre_idle_strategy)(setting(kernel, name, "idle") + 1),
+        .policy =
+            desc->policy ? desc->policy : (gyre_full_policy)gyre_queue_plan_word(config, name, "policy"),
+        .idle = desc->idle ? desc->idle : (gyre_idle_strategy)gyre_queue_plan_word(config, name, "idle"),
         .spin_turns = (uint32_t)setting(kernel, name, "spin_turns"),
         .first_sequence =
             desc->first_sequence ? desc->first_sequence : (uint64_t)setting(kernel, name, "first_sequence"),

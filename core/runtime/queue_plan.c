@@ -25,10 +25,14 @@ static const char *shown(const char *section)
     return section && section[0] ? section : "default";
 }
 
-/* The words of the configuration stand in the order of the API's numbers, which start at 1. */
+uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key)
+{
+    return (uint32_t)number(config, section, key) + 1;
+}
+
 static gyre_full_policy policy_of(const struct gyre_config *config, const char *section)
 {
-    return (gyre_full_policy)(number(config, section, "policy") + 1);
+    return (gyre_full_policy)gyre_queue_plan_word(config, section, "policy");
 }
 
 /* A behaviour works by a field of the header, which is then there. */

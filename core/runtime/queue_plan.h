@@ -11,6 +11,11 @@
 #include "core/ring/queue.h"
 #include "core/types/types.h"
 
+/**
+ * A word of a queue's section as the API's number of it (policy, idle, shard): they stand in the same order, and the
+ * API's begin with 1.
+ */
+uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key);
 /** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 /** Header and behaviours into the options of the queue `options->name`, which have its policy and whether it is lent.

@@ -14,6 +14,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
 
 _Static_assert(GYRE_QUEUES_MAX < UINT8_MAX, "ring + 1 fits ring_of");
@@ -44,7 +45,6 @@ static gyre_status find_key(const gyre_kernel *kernel, const char *name, const g
     return desc->key ? status : gyre_config_blame(config, GYRE_SECTION_QUEUE, name, "key", GYRE_CONFIG);
 }
 
-/* The words of the configuration stand in the order of the API's numbers, which start at 1. */
 static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_shards_desc *desc)
 {
     const char *name = desc->name ? desc->name : "";
@@ -54,7 +54,8 @@ static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_sh
                               sizeof shards->name - sizeof "/63");
     snprintf(shards->name, sizeof shards->name, "%s", name);
     shards->count = desc->rings ? desc->rings : (uint32_t)setting(kernel, name, "rings");
-    shards->rule = desc->rule ? desc->rule : (gyre_shard_rule)(setting(kernel, name, "shard") + 1);
+    shards->rule = desc->rule ? desc->rule
+                              : (gyre_shard_rule)gyre_queue_plan_word(kernel->runtime->config, name, "shard");
     if (shards->count > GYRE_QUEUES_MAX || (unsigned)shards->rule > GYRE_SHARD_ROUND_ROBIN)
         return gyre_error_set(GYRE_INVALID,
                               "shards '%s' of kernel '%s': expected 1 to %d rings "
