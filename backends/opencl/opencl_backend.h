@@ -24,6 +24,8 @@ enum opencl_transfer {
 /** A switch that the backend may decide. */
 enum opencl_switch { OPENCL_NO, OPENCL_YES, OPENCL_AUTO };
 
+enum { OPENCL_EPOCHS_MAX = 8 }; /* of one kernel under way at once, whatever is configured */
+
 /** The keys of [backend.opencl], parsed. */
 struct opencl_settings {
     char platform[128], device[128]; /* patterns of names with * and ?; "*": any */
@@ -33,10 +35,10 @@ struct opencl_settings {
     uint32_t batch;             /* messages of an epoch at most */
     uint32_t epochs;            /* under way at once */
     uint32_t target_us;         /* an epoch grows as long as it takes less */
-    bool stay;                  /* mode = resident: kernels poll the queues themselves */
+    uint32_t stay;              /* 1: mode = resident, kernels poll the queues themselves */
     enum opencl_switch pin;     /* staged: the platform is shown the queues' memory, so that it may pin it */
     enum opencl_switch courier; /* a second thread hands out replies; auto: where processors are enough */
-    bool profile;               /* command queues measure; the figures are logged when a kernel ends */
+    uint32_t profile;           /* 1: command queues measure; the figures are logged when a kernel ends */
     enum opencl_switch optimize_blocks; /* those of several lanes; auto: but for some PoCLs */
 };
 

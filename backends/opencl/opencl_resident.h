@@ -12,7 +12,7 @@
 #include "gyre/waiting.h"
 #include "opencl_backend.h"
 
-enum { OPENCL_EPOCHS_MAX = 8, OPENCL_LOG_LINES = 1024 };
+enum { OPENCL_LOG_LINES = 1024 };
 
 /** The pump's view of one entry of the queue table. */
 struct opencl_queue {

@@ -11,7 +11,6 @@ enum {
     BATCH_DEFAULT = 65536,
     BATCH_MAX = 1 << 20,
     EPOCHS_DEFAULT = 4,
-    EPOCHS_MAX = 8,
     TARGET_DEFAULT_US = 250,
     TARGET_MAX_US = 1000000,
     INDEX_MAX = 4096
@@ -80,41 +79,39 @@ static gyre_status read_index(const gyre_host *host, const gyre_parameter *param
     return status;
 }
 
-static gyre_status read_transfer(const gyre_host *host, const gyre_parameter *parameter,
-                                 enum opencl_transfer *out)
-{
-    static const char *const words[] = {"auto", "direct", "staged", NULL};
-    uint32_t choice = 0;
-    gyre_status status = read_word(host, parameter, "auto, direct or staged", words, &choice);
-    *out = (enum opencl_transfer)choice;
-    return status;
-}
+/* Keys whose value is a word: what the settings hold is its place in the list. */
+struct choice {
+    const char *key, *expected;
+    const char *words[4]; /* ends with NULL */
+    size_t member;        /* of the settings, as large as a uint32_t */
+};
+_Static_assert(sizeof(enum opencl_switch) == sizeof(uint32_t) &&
+                   sizeof(enum opencl_transfer) == sizeof(uint32_t),
+               "choices are stored as numbers of that size");
+#define MEMBER(name) offsetof(struct opencl_settings, name)
+static const struct choice choices[] = {
+    {"transfer", "auto, direct or staged", {"auto", "direct", "staged"}, MEMBER(transfer)},
+    {"mode", "epochs or resident", {"epochs", "resident"}, MEMBER(stay)},
+    {"pin", "auto, yes or no", {"no", "yes", "auto"}, MEMBER(pin)},
+    {"courier", "auto, yes or no", {"no", "yes", "auto"}, MEMBER(courier)},
+    {"optimize_blocks", "auto, yes or no", {"no", "yes", "auto"}, MEMBER(optimize_blocks)},
+    {"profile", "yes or no", {"no", "yes"}, MEMBER(profile)},
+};
 
-static gyre_status read_switch(const gyre_host *host, const gyre_parameter *parameter, bool *out)
+static const struct choice *find_choice(const char *key)
 {
-    static const char *const words[] = {"no", "yes", NULL};
-    uint32_t choice = 0;
-    gyre_status status = read_word(host, parameter, "yes or no", words, &choice);
-    *out = choice == 1;
-    return status;
+    for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
+        if (!strcmp(key, choices[i].key))
+            return &choices[i];
+    return NULL;
 }
 
 static gyre_status read_choice(const gyre_host *host, const gyre_parameter *parameter,
-                               enum opencl_switch *out)
+                               const struct choice *choice, struct opencl_settings *settings)
 {
-    static const char *const words[] = {"no", "yes", "auto", NULL};
-    uint32_t choice = 0;
-    gyre_status status = read_word(host, parameter, "auto, yes or no", words, &choice);
-    *out = (enum opencl_switch)choice;
-    return status;
-}
-
-static gyre_status read_mode(const gyre_host *host, const gyre_parameter *parameter, bool *stay)
-{
-    static const char *const words[] = {"epochs", "resident", NULL};
-    uint32_t choice = 0;
-    gyre_status status = read_word(host, parameter, "epochs or resident", words, &choice);
-    *stay = choice == 1;
+    uint32_t place = 0;
+    gyre_status status = read_word(host, parameter, choice->expected, choice->words, &place);
+    memcpy((char *)settings + choice->member, &place, sizeof place);
     return status;
 }
 
@@ -122,6 +119,9 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
                             struct opencl_settings *settings)
 {
     const char *key = parameter->key;
+    const struct choice *choice = find_choice(key);
+    if (choice)
+        return read_choice(host, parameter, choice, settings);
     if (!strcmp(key, "platform"))
         return read_pattern(host, parameter, settings->platform, sizeof settings->platform);
     if (!strcmp(key, "device"))
@@ -130,24 +130,12 @@ static gyre_status read_one(const gyre_host *host, const gyre_parameter *paramet
         return read_type(host, parameter, &settings->type);
     if (!strcmp(key, "index"))
         return read_index(host, parameter, &settings->index);
-    if (!strcmp(key, "transfer"))
-        return read_transfer(host, parameter, &settings->transfer);
     if (!strcmp(key, "batch"))
         return read_number(host, parameter, 1, BATCH_MAX, &settings->batch);
     if (!strcmp(key, "epochs"))
-        return read_number(host, parameter, 1, EPOCHS_MAX, &settings->epochs);
+        return read_number(host, parameter, 1, OPENCL_EPOCHS_MAX, &settings->epochs);
     if (!strcmp(key, "target_us"))
         return read_number(host, parameter, 1, TARGET_MAX_US, &settings->target_us);
-    if (!strcmp(key, "mode"))
-        return read_mode(host, parameter, &settings->stay);
-    if (!strcmp(key, "pin"))
-        return read_choice(host, parameter, &settings->pin);
-    if (!strcmp(key, "courier"))
-        return read_choice(host, parameter, &settings->courier);
-    if (!strcmp(key, "optimize_blocks"))
-        return read_choice(host, parameter, &settings->optimize_blocks);
-    if (!strcmp(key, "profile"))
-        return read_switch(host, parameter, &settings->profile);
     return GYRE_OK; /* other keys are the core's */
 }
 

@@ -261,6 +261,27 @@ START_TEST(settings_have_ranges)
 }
 END_TEST
 
+START_TEST(words_of_settings_are_told_apart)
+{
+    struct opencl_settings settings;
+    ck_assert_int_eq(read_setting("transfer", "staged", &settings), GYRE_OK);
+    ck_assert_int_eq(settings.transfer, OPENCL_TRANSFER_STAGED);
+    ck_assert(settings.pin == OPENCL_AUTO && settings.courier == OPENCL_AUTO && !settings.stay);
+    ck_assert_int_eq(read_setting("pin", "no", &settings), GYRE_OK);
+    ck_assert(settings.pin == OPENCL_NO && settings.courier == OPENCL_AUTO);
+    ck_assert_int_eq(read_setting("courier", "yes", &settings), GYRE_OK);
+    ck_assert(settings.courier == OPENCL_YES && settings.pin == OPENCL_AUTO);
+    ck_assert_int_eq(read_setting("optimize_blocks", "auto", &settings), GYRE_OK);
+    ck_assert_int_eq(settings.optimize_blocks, OPENCL_AUTO);
+    ck_assert_int_eq(read_setting("profile", "yes", &settings), GYRE_OK);
+    ck_assert(settings.profile == 1 && settings.transfer == OPENCL_TRANSFER_AUTO);
+    ck_assert_int_eq(read_setting("mode", "epochs", &settings), GYRE_OK);
+    ck_assert_uint_eq(settings.stay, 0);
+    ck_assert_int_eq(read_setting("epochs", "8", &settings), GYRE_OK);
+    ck_assert_uint_eq(settings.epochs, OPENCL_EPOCHS_MAX);
+}
+END_TEST
+
 /* ---- a loader that has every function ---- */
 
 static gyre_status open_any_library(const char *path, void **out)
@@ -332,6 +353,7 @@ int main(void)
     tcase_add_test(cases, a_compiled_file_comes_back_in_its_parts);
     tcase_add_test(cases, a_damaged_file_is_refused);
     tcase_add_test(cases, settings_have_ranges);
+    tcase_add_test(cases, words_of_settings_are_told_apart);
     tcase_add_test(cases, no_memory_for_the_loader_is_not_its_absence);
     tcase_add_test(cases, a_forked_child_of_who_uses_it_is_told_so);
     suite_add_tcase(suite, cases);
