@@ -137,10 +137,19 @@ GYRE_INLINE uint64_t put_with(gyre_queue *queue, const struct gyre_outgoing *req
     return granted;
 }
 
-uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark)
+__attribute__((noinline)) static uint64_t put_others(gyre_queue *queue, const struct gyre_outgoing *requests,
+                                                     enum gyre_mark mark)
 {
     return queue->request_least ? put_with(queue, requests, mark, true)
                                 : put_with(queue, requests, mark, false);
+}
+
+/* What is called mostly goes a way of its own: one with loops saves many registers before it does anything. */
+uint64_t gyre_queue_put(gyre_queue *queue, const struct gyre_outgoing *requests, enum gyre_mark mark)
+{
+    const bool lone = requests->count == 1 && !queue->request_least && !requests->headers;
+    return __builtin_expect(lone, 1) ? put_one(queue, requests->bytes, requests->size, mark)
+                                     : put_others(queue, requests, mark);
 }
 
 /* Notes what is noted of the next request, if there is room for it. */
