@@ -100,7 +100,7 @@ static void adopt_sizes(gyre_queue *queue, const struct gyre_queue_options *opti
         options->wire || options->reply_growth.callers || options->sealed ? 0 : options->reply_size;
     queue->detour = options->levels > 1 || options->dedup;
     queue->fixed_size = options->request_least ? 0 : options->request_size;
-    queue->direct_size = queue->detour ? 0 : queue->fixed_size;
+    queue->direct_size = queue->detour || queue->fixed_size == 0 ? SIZE_MAX : queue->fixed_size;
 }
 
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
