@@ -744,7 +744,7 @@ static void refusals(void)
     gyre_kernel *kernel = NULL;
     gyre_queue *queue = NULL;
     gyre_launch_desc desc = {.size = sizeof desc, .source = CRASH_KERNELS, .kernel = "fragile_actor"};
-    require(gyre_launch(runtime, &desc, &kernel) == GYRE_INVALID);
+    require(gyre_launch(runtime, &desc, &kernel) == GYRE_CONFIG);
     require(strstr(gyre_error_text(), "set checkpoints = true"));
     kernel = launch_fragile(runtime, "fragile", 1);
     require(gyre_queue_open(kernel, NULL, &queue) == GYRE_INVALID && strstr(gyre_error_text(), "no name"));

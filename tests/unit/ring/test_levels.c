@@ -31,8 +31,10 @@ static void *ask(void *argument)
         const uint64_t request = base + i;
         const gyre_header header = {.correlation = request, .priority = (uint16_t)(i % 2)};
         uint64_t reply = 0;
-        ck_assert_int_eq(gyre_send_with(device.queue, &request, 8, &header, NULL, gyre_in_ms(20000)), GYRE_OK);
-        gyre_status status = gyre_receive_for(device.queue, request, &reply, 8, NULL, NULL, gyre_in_ms(20000));
+        ck_assert_int_eq(gyre_send_with(device.queue, &request, 8, &header, NULL, gyre_in_ms(20000)),
+                         GYRE_OK);
+        gyre_status status =
+            gyre_receive_for(device.queue, request, &reply, 8, NULL, NULL, gyre_in_ms(20000));
         ck_assert_msg(status == GYRE_OK, "message %llu: %s", (unsigned long long)i, gyre_error_text());
         ck_assert_uint_eq(reply, request + 1);
     }
