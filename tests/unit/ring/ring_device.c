@@ -99,3 +99,22 @@ void ring_device_hold(struct ring_device *device, bool hold)
     while (__atomic_load_n(&device->turns, __ATOMIC_ACQUIRE) == turn) /* it may have looked at this before */
         sched_yield();
 }
+
+void ring_device_send(struct ring_device *device, uint64_t number)
+{
+    ck_assert_int_eq(gyre_send(device->queue, &number, sizeof number, NULL, gyre_in_ms(2000)), GYRE_OK);
+}
+
+uint64_t ring_device_receive(struct ring_device *device)
+{
+    uint64_t reply = 0;
+    ck_assert_int_eq(gyre_receive(device->queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_OK);
+    return reply;
+}
+
+gyre_queue_stats ring_device_stats(const struct ring_device *device)
+{
+    gyre_queue_stats now = {.size = sizeof now};
+    ck_assert_int_eq(gyre_queue_stats_get(device->queue, &now), GYRE_OK);
+    return now;
+}

@@ -34,6 +34,10 @@ void ring_device_stop(struct ring_device *device);
 void ring_device_finish(struct ring_device *device);
 /** While held it takes no request up; it knows when this returns. */
 void ring_device_hold(struct ring_device *device, bool hold);
+/** One word there, one back, each within two seconds. */
+void ring_device_send(struct ring_device *device, uint64_t number);
+uint64_t ring_device_receive(struct ring_device *device);
+gyre_queue_stats ring_device_stats(const struct ring_device *device);
 /** Plain options: 8 slots, blocking, adaptive. */
 struct gyre_queue_options ring_options(void);
 

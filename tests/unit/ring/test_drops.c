@@ -9,25 +9,6 @@
 
 static struct ring_device device;
 
-static void send_number(uint64_t number)
-{
-    ck_assert_int_eq(gyre_send(device.queue, &number, sizeof number, NULL, gyre_in_ms(2000)), GYRE_OK);
-}
-
-static uint64_t receive_number(void)
-{
-    uint64_t reply = 0;
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_OK);
-    return reply;
-}
-
-static gyre_queue_stats stats(void)
-{
-    gyre_queue_stats now = {.size = sizeof now};
-    ck_assert_int_eq(gyre_queue_stats_get(device.queue, &now), GYRE_OK);
-    return now;
-}
-
 static void fill_held_queue(void)
 {
     struct gyre_queue_options options = ring_options();
@@ -35,7 +16,7 @@ static void fill_held_queue(void)
     ring_device_start(&device, options, 1);
     ring_device_hold(&device, true);
     for (uint64_t i = 0; i < options.capacity; i++)
-        send_number(i);
+        ring_device_send(&device, i);
 }
 
 START_TEST(full_queue_drops_the_oldest_reply_and_counts_it)
@@ -44,18 +25,18 @@ START_TEST(full_queue_drops_the_oldest_reply_and_counts_it)
     ring_device_hold(&device, false);
     while (gyre_queue_outstanding(device.queue))
         ;
-    send_number(8);
-    send_number(9);
+    ring_device_send(&device, 8);
+    ring_device_send(&device, 9);
     for (uint64_t i = 2; i < 10; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(stats().dropped, 2);
+        ck_assert_uint_eq(ring_device_receive(&device), i + 1);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 2);
     ring_device_finish(&device);
 }
 END_TEST
 
 static void ck_accounts(void)
 {
-    gyre_queue_stats now = stats();
+    gyre_queue_stats now = ring_device_stats(&device);
     ck_assert_uint_eq(now.sent,
                       now.received + now.dropped + now.abandoned + gyre_queue_outstanding(device.queue));
 }
@@ -80,17 +61,17 @@ START_TEST(a_drop_that_a_receiver_is_told_of_is_counted_once)
     ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
     ck_assert_int_eq(completion.outcome, GYRE_WAS_DROPPED);
     for (uint64_t i = 1; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(stats().dropped, 1);
-    ck_assert_uint_eq(stats().received, 7);
+        ck_assert_uint_eq(ring_device_receive(&device), i + 1);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
+    ck_assert_uint_eq(ring_device_stats(&device).received, 7);
     ck_accounts();
     ring_device_finish(&device);
     obey_late();
     ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(2000)), GYRE_OK);
     ck_assert_int_eq(views[0].outcome, GYRE_WAS_DROPPED);
     ck_assert_int_eq(gyre_release_views(device.queue, found), GYRE_OK);
-    ck_assert_uint_eq(stats().dropped, 1);
-    ck_assert_uint_eq(stats().received, 7);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
+    ck_assert_uint_eq(ring_device_stats(&device).received, 7);
     ck_accounts();
     ring_device_finish(&device);
 }
@@ -102,9 +83,9 @@ START_TEST(a_drop_that_came_late_is_the_next_senders)
     obey_late();
     ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
     for (uint64_t i = 1; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(receive_number(), 100);
-    ck_assert_uint_eq(stats().dropped, 1);
+        ck_assert_uint_eq(ring_device_receive(&device), i + 1);
+    ck_assert_uint_eq(ring_device_receive(&device), 100);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
     ck_accounts();
     ring_device_finish(&device);
 }
@@ -118,8 +99,8 @@ START_TEST(who_gets_no_room_drops_nothing)
     ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(20)), GYRE_TIMEOUT);
     ring_device_hold(&device, false);
     for (uint64_t i = 0; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(stats().dropped, 0);
+        ck_assert_uint_eq(ring_device_receive(&device), i + 1);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 0);
     ck_accounts();
     ring_device_finish(&device);
 }
@@ -146,9 +127,9 @@ START_TEST(who_gives_up_leaves_the_order_of_others)
     ring_device_hold(&device, false);
     pthread_join(sender, NULL);
     for (uint64_t i = 1; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(receive_number(), 100);
-    ck_assert_uint_eq(stats().dropped, 1);
+        ck_assert_uint_eq(ring_device_receive(&device), i + 1);
+    ck_assert_uint_eq(ring_device_receive(&device), 100);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
     ck_accounts();
     ring_device_finish(&device);
 }
@@ -164,9 +145,9 @@ START_TEST(full_queue_drops_the_oldest_request_before_it_is_handled)
     ring_device_hold(&device, false);
     pthread_join(sender, NULL);
     for (uint64_t i = 1; i < 8; i++)
-        ck_assert_uint_eq(receive_number(), i + 1);
-    ck_assert_uint_eq(receive_number(), 100);
-    ck_assert_uint_eq(stats().dropped, 1);
+        ck_assert_uint_eq(ring_device_receive(&device), i + 1);
+    ck_assert_uint_eq(ring_device_receive(&device), 100);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
     ring_device_finish(&device);
 }
 END_TEST

@@ -13,36 +13,17 @@
 
 static struct ring_device device;
 
-static void send_number(uint64_t number)
-{
-    ck_assert_int_eq(gyre_send(device.queue, &number, sizeof number, NULL, gyre_in_ms(2000)), GYRE_OK);
-}
-
-static uint64_t receive_number(void)
-{
-    uint64_t reply = 0;
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_OK);
-    return reply;
-}
-
-static gyre_queue_stats stats(void)
-{
-    gyre_queue_stats now = {.size = sizeof now};
-    ck_assert_int_eq(gyre_queue_stats_get(device.queue, &now), GYRE_OK);
-    return now;
-}
-
 START_TEST(replies_come_in_order_over_many_laps)
 {
     ring_device_start(&device, ring_options(), 1);
     for (uint64_t i = 0; i < 1000; i++) {
-        send_number(i * 10);
+        ring_device_send(&device, i * 10);
         if (i >= 5)
-            ck_assert_uint_eq(receive_number(), (i - 5) * 10 + 1);
+            ck_assert_uint_eq(ring_device_receive(&device), (i - 5) * 10 + 1);
     }
-    ck_assert_uint_eq(stats().sent, 1000);
-    ck_assert_uint_eq(stats().received, 995);
-    ck_assert_uint_eq(stats().high_water, 6);
+    ck_assert_uint_eq(ring_device_stats(&device).sent, 1000);
+    ck_assert_uint_eq(ring_device_stats(&device).received, 995);
+    ck_assert_uint_eq(ring_device_stats(&device).high_water, 6);
     ring_device_finish(&device);
 }
 END_TEST
@@ -108,9 +89,9 @@ START_TEST(failures_and_silence_are_told_apart)
     gyre_completion completion;
     uint64_t reply = 5;
     ring_device_start(&device, ring_options(), 1);
-    send_number(FAIL_WORD);
-    send_number(SILENT_WORD);
-    send_number(FAIL_WORD);
+    ring_device_send(&device, FAIL_WORD);
+    ring_device_send(&device, SILENT_WORD);
+    ring_device_send(&device, FAIL_WORD);
     ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
     ck_assert_int_eq(completion.outcome, GYRE_HANDLER_FAILED);
     ck_assert_int_eq(completion.failure_code, 7);
@@ -160,10 +141,10 @@ START_TEST(batches_stop_before_a_failure_that_nobody_would_see)
     uint64_t replies[4];
     size_t received = 0;
     ring_device_start(&device, ring_options(), 1);
-    send_number(1);
-    send_number(2);
-    send_number(FAIL_WORD);
-    send_number(3);
+    ring_device_send(&device, 1);
+    ring_device_send(&device, 2);
+    ring_device_send(&device, FAIL_WORD);
+    ring_device_send(&device, 3);
     while (gyre_queue_outstanding(device.queue))
         ;
     ck_assert_int_eq(gyre_receive_batch(device.queue, replies, 8, 4, NULL, &received, GYRE_NO_WAIT), GYRE_OK);
@@ -185,10 +166,10 @@ START_TEST(wrong_sizes_are_refused_with_both_numbers)
     ck_assert_int_eq(gyre_send(device.queue, words, 16, NULL, GYRE_NO_WAIT), GYRE_INVALID);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "requests of 8 bytes, found one of 16"));
     ck_assert_int_eq(gyre_call(device.queue, words, 8, words, 4, NULL, GYRE_NO_WAIT), GYRE_INVALID);
-    send_number(1);
+    ring_device_send(&device, 1);
     ck_assert_int_eq(gyre_receive(device.queue, words, 4, NULL, gyre_in_ms(2000)), GYRE_INVALID);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "8 bytes and the caller's buffer 4"));
-    ck_assert_uint_eq(receive_number(), 2); /* nothing was consumed */
+    ck_assert_uint_eq(ring_device_receive(&device), 2); /* nothing was consumed */
     ring_device_finish(&device);
 }
 END_TEST
@@ -229,7 +210,7 @@ static void fill_held_queue(gyre_full_policy policy)
     ring_device_start(&device, options, 1);
     ring_device_hold(&device, true);
     for (uint64_t i = 0; i < options.capacity; i++)
-        send_number(i);
+        ring_device_send(&device, i);
 }
 
 START_TEST(full_queue_blocks_until_the_deadline)
@@ -240,10 +221,10 @@ START_TEST(full_queue_blocks_until_the_deadline)
     uint64_t before = gyre_now_ns();
     ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(30)), GYRE_TIMEOUT);
     ck_assert_uint_ge(gyre_now_ns() - before, 29000000);
-    ck_assert_uint_eq(stats().rejected, 2);
+    ck_assert_uint_eq(ring_device_stats(&device).rejected, 2);
     ring_device_hold(&device, false);
-    ck_assert_uint_eq(receive_number(), 1);
-    send_number(number);
+    ck_assert_uint_eq(ring_device_receive(&device), 1);
+    ring_device_send(&device, number);
     ring_device_finish(&device);
 }
 END_TEST
@@ -286,7 +267,7 @@ START_TEST(full_queue_of_one_slot_counts_one_message)
     options.policy = GYRE_FULL_REJECT;
     ring_device_start(&device, options, 1);
     ring_device_hold(&device, true);
-    send_number(1);
+    ring_device_send(&device, 1);
     ck_assert_int_eq(gyre_send(device.queue, &options.capacity, 8, NULL, GYRE_FOREVER), GYRE_AGAIN);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "queue 'test' is full: 1 message is under way;"));
     ring_device_finish(&device);
@@ -298,8 +279,8 @@ START_TEST(full_queue_drops_the_newest_and_counts_it)
     uint64_t number = 99;
     fill_held_queue(GYRE_FULL_DROP_NEWEST);
     ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, GYRE_FOREVER), GYRE_DROPPED);
-    ck_assert_uint_eq(stats().dropped, 1);
-    ck_assert_uint_eq(stats().sent, 8);
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
+    ck_assert_uint_eq(ring_device_stats(&device).sent, 8);
     ring_device_finish(&device);
 }
 END_TEST
@@ -308,10 +289,10 @@ START_TEST(an_abandoned_queue_lets_nobody_wait)
 {
     uint64_t word = 1;
     ring_device_start(&device, ring_options(), 1);
-    send_number(1);
-    ck_assert_uint_eq(receive_number(), 2);
+    ring_device_send(&device, 1);
+    ck_assert_uint_eq(ring_device_receive(&device), 2);
     ring_device_hold(&device, true);
-    send_number(2);
+    ring_device_send(&device, 2);
     gyre_queue_abandon(device.queue);
     ck_assert_int_eq(gyre_receive(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_CLOSED);
     ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_CLOSED);
@@ -326,11 +307,11 @@ START_TEST(late_replies_of_calls_are_stepped_over)
     ring_device_start(&device, ring_options(), 1);
     ring_device_hold(&device, true);
     ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(10)), GYRE_TIMEOUT);
-    send_number(41);
+    ring_device_send(&device, 41);
     ring_device_hold(&device, false);
-    ck_assert_uint_eq(receive_number(), 42);
-    ck_assert_uint_eq(stats().abandoned, 1);
-    ck_assert_uint_eq(stats().received, 1);
+    ck_assert_uint_eq(ring_device_receive(&device), 42);
+    ck_assert_uint_eq(ring_device_stats(&device).abandoned, 1);
+    ck_assert_uint_eq(ring_device_stats(&device).received, 1);
     ring_device_finish(&device);
 }
 END_TEST
@@ -346,7 +327,7 @@ START_TEST(a_queue_full_of_abandoned_calls_recovers)
     ring_device_hold(&device, false);
     ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(2000)), GYRE_OK);
     ck_assert_uint_eq(reply, 2);
-    ck_assert_uint_eq(stats().abandoned, 8);
+    ck_assert_uint_eq(ring_device_stats(&device).abandoned, 8);
     ring_device_finish(&device);
 }
 END_TEST
@@ -368,14 +349,14 @@ START_TEST(reserve_and_commit_send_without_copies)
     ck_assert_int_eq(gyre_commit(device.queue, 6), GYRE_INVALID);
     ck_assert_int_eq(gyre_commit(device.queue, 4), GYRE_OK);
     for (uint64_t i = 0; i < 4; i++)
-        ck_assert_uint_eq(receive_number(), i * 3 + 1);
+        ck_assert_uint_eq(ring_device_receive(&device), i * 3 + 1);
     ck_assert_int_eq(gyre_commit(device.queue, 1), GYRE_INVALID);
     count = 100;
     ck_assert_int_eq(gyre_reserve(device.queue, &requests, &stride, &count, GYRE_NO_WAIT), GYRE_OK);
     ck_assert_uint_eq(count, 4); /* up to the end of the ring */
     ck_assert_int_eq(gyre_commit(device.queue, 0), GYRE_OK);
-    send_number(5);
-    ck_assert_uint_eq(receive_number(), 6);
+    ring_device_send(&device, 5);
+    ck_assert_uint_eq(ring_device_receive(&device), 6);
     ring_device_finish(&device);
 }
 END_TEST
@@ -388,7 +369,7 @@ START_TEST(peek_and_release_receive_without_copies)
     ring_device_start(&device, ring_options(), 1);
     ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, GYRE_NO_WAIT), GYRE_AGAIN);
     for (uint64_t i = 0; i < 4; i++)
-        send_number(i);
+        ring_device_send(&device, i);
     while (gyre_queue_outstanding(device.queue))
         ;
     ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, GYRE_NO_WAIT), GYRE_OK);
@@ -399,7 +380,7 @@ START_TEST(peek_and_release_receive_without_copies)
                      GYRE_TIMEOUT); /* being peeked */
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "has a peek that was not released yet"));
     ck_assert_int_eq(gyre_release_views(device.queue, 3), GYRE_OK);
-    ck_assert_uint_eq(receive_number(), 4);
+    ck_assert_uint_eq(ring_device_receive(&device), 4);
     ck_assert_int_eq(gyre_release_views(device.queue, 1), GYRE_INVALID);
     ring_device_finish(&device);
 }
@@ -451,12 +432,12 @@ START_TEST(the_descriptor_is_readable_exactly_while_completions_wait)
     ck_assert_int_eq(gyre_queue_descriptor(device.queue, &descriptor), GYRE_OK);
     for (int round = 0; round < 200; round++) {
         ck_assert_int_eq(readable(descriptor, 0), 0);
-        send_number(1);
-        send_number(2);
+        ring_device_send(&device, 1);
+        ring_device_send(&device, 2);
         ck_assert_int_eq(readable(descriptor, 2000), 1);
-        receive_number();
+        ring_device_receive(&device);
         ck_assert_int_eq(readable(descriptor, 2000), 1);
-        receive_number();
+        ring_device_receive(&device);
     }
     gyre_queue_close_sends(device.queue);
     ck_assert_int_eq(readable(descriptor, 2000), 1); /* so that the loop learns of the end */
