@@ -3,7 +3,6 @@
  * gyre call: launches a kernel, streams requests from the arguments or stdin through it, prints the replies.
  * One thread. Whatever it opens belongs to the runtime, which it closes in the end.
  */
-#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "cli/call_buffers.h"
 #include "cli/call_letters.h"
+#include "cli/call_report.h"
 #include "cli/call_stream.h"
 #include "cli/cli.h"
 #include "cli/input_file.h"
@@ -21,7 +21,6 @@
 #include "gyre/attach.h"
 
 enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
-#define SEEN_STILL_NS UINT64_C(50000000) /* as a tenth of a second is rounded */
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -198,80 +197,6 @@ static int launch_with_state(call_run *call)
 
 /* ---- streaming ---------------------------------------------------------------------------------------- */
 
-static void print_counts(const call_run *call, const call_counts *counts)
-{
-    gyre_kernel_info info = {.size = sizeof info};
-    if (call->kernel && gyre_kernel_info_get(call->kernel, &info) == GYRE_OK)
-        fprintf(stderr, "gyre: %s on %s", info.name, info.backend);
-    else
-        fprintf(stderr, "gyre: %s of the server", call->attach);
-    fprintf(stderr, ": %" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " failed", counts->sent,
-            counts->answered, counts->failed);
-    if (counts->without_reply)
-        fprintf(stderr, ", %" PRIu64 " without a reply", counts->without_reply);
-    if (counts->refused)
-        fprintf(stderr, ", %" PRIu64 " refused", counts->refused);
-    if (counts->lost)
-        fprintf(stderr, ", %" PRIu64 " lost", counts->lost);
-    if (counts->unanswered)
-        fprintf(stderr, ", %" PRIu64 " unanswered", counts->unanswered);
-    if (counts->recovered)
-        fprintf(stderr, ", %" PRIu64 " recovered of an earlier run", counts->recovered);
-    fputc('\n', stderr);
-}
-
-/* Where the time went, when the kernel was launched with kernel.NAME.timing = true. */
-static void print_timing(const call_run *call)
-{
-    gyre_queue_stats stats = {.size = sizeof stats};
-    if (gyre_queue_stats_get(call->queue, &stats) != GYRE_OK || !stats.timed)
-        return;
-    const double messages = (double)stats.timed * 1e3;
-    fprintf(stderr,
-            "gyre: %" PRIu64 " timed, in the mean %.3f us to the handler, %.3f us in it, %.3f us back\n",
-            stats.timed, (double)stats.waited_ns / messages, (double)stats.handled_ns / messages,
-            (double)stats.returned_ns / messages);
-}
-
-/* Which blocks are at a message, when no reply came in time. */
-static void print_working(const call_run *call)
-{
-    gyre_kernel_info info = {.size = sizeof info};
-    if (!call->kernel || gyre_kernel_info_get(call->kernel, &info) != GYRE_OK)
-        return;
-    fprintf(stderr, "gyre: kernel '%s' is %s\n", info.name, gyre_kernel_health_word(info.health));
-    for (uint32_t i = 0; i < info.blocks; i++) {
-        gyre_block_info block = {.size = sizeof block};
-        if (gyre_kernel_block_get(call->kernel, i, &block) != GYRE_OK || !block.tells ||
-            (block.health != GYRE_HEALTH_BUSY && block.health != GYRE_HEALTH_STALLED))
-            continue;
-        fprintf(stderr, "gyre: its block %" PRIu32 " is at a message", i);
-        if (block.still_ns >= SEEN_STILL_NS) /* else nobody looked twice yet */
-            fprintf(stderr, ", for at least %.1f s", (double)block.still_ns / 1e9);
-        fputc('\n', stderr);
-    }
-}
-
-/* Moments in which messages had to wait for the kernel to come back. */
-static void print_absences(const call_run *call)
-{
-    gyre_kernel_info info = {.size = sizeof info};
-    if (!call->kernel || gyre_kernel_info_get(call->kernel, &info) != GYRE_OK || !info.absences)
-        return;
-    fprintf(stderr, "gyre: it left its device for a moment %" PRIu64 " times, at most for %.3f ms\n",
-            info.absences, (double)info.longest_absence_ns / 1e6);
-}
-
-/* How long it was there each time, once it is gone: by the device's own events, where it has them. */
-static void print_stays(const call_run *call)
-{
-    gyre_kernel_info info = {.size = sizeof info};
-    if (gyre_kernel_info_get(call->kernel, &info) != GYRE_OK || !info.stays)
-        return;
-    fprintf(stderr, "gyre: it was on its device for %.3f ms in %" PRIu64 " stays, the longest of %.3f ms\n",
-            (double)info.stayed_ns / 1e6, info.stays, (double)info.longest_stay_ns / 1e6);
-}
-
 /* Somebody who types wants to know what: all fields, zero. */
 static void explain_typing(const gyre_layout *request)
 {
@@ -319,14 +244,14 @@ static gyre_status stream_requests(call_run *call, gyre_layout *request, gyre_la
     if (status != GYRE_OK)
         cli_fail(status);
     if (status == GYRE_TIMEOUT)
-        print_working(call);
+        call_report_working(call->kernel);
     if (call->letters)
         status = print_letters(call, request, status, &dead);
-    print_counts(call, counts);
+    call_report_counts(call->kernel, call->attach, counts);
     if (dead)
         fprintf(stderr, "gyre: %zu dead letters\n", dead);
-    print_timing(call);
-    print_absences(call);
+    call_report_timing(call->queue);
+    call_report_absences(call->kernel);
     return status;
 }
 
@@ -417,7 +342,7 @@ static int run_opened(call_run *call)
     int saved = save_outputs(call);
     /* a handler that did not reply in time may never return: gyre_close gives it its stop_timeout_ms, once */
     if (code != CLI_TIMEOUT && gyre_kernel_terminate(call->kernel, GYRE_NO_WAIT, NULL) == GYRE_OK)
-        print_stays(call);
+        call_report_stays(call->kernel);
     return code == CLI_OK ? saved : code;
 }
 
