@@ -5,6 +5,8 @@
 #include <string.h>
 
 static const char twin_prefix[] = "redefinition of 'gyre_handler_";
+static const char defined[] = "previous de";                  /* -finition, -claration */
+static const char called[] = "previous implicit declaration"; /* by a call */
 
 /* "'NAME' file not found": the name, when the diagnostic says so. */
 static bool missing_file(const char *text, char *name, size_t size)
@@ -16,8 +18,11 @@ static bool missing_file(const char *text, char *name, size_t size)
     return true;
 }
 
-/* The line of the first note that leads into the user's file: where the other definition, or declaration, is. */
-static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnostic)
+/*
+ * The line of the first note with these words that leads into the user's file: where the other definition, or
+ * declaration, is. 0: there is none.
+ */
+static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnostic, const char *words)
 {
     CXDiagnosticSet notes = clang_getChildDiagnostics(diagnostic);
     unsigned line = 0;
@@ -26,7 +31,7 @@ static unsigned noted_line(const struct checker *checker, CXDiagnostic diagnosti
         CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
         CXSourceLocation location = clang_getDiagnosticLocation(note);
         take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
-        if (strstr(text, "previous de") && owner_of_use(checker, location) == OWNER_USER)
+        if (strstr(text, words) && owner_of_use(checker, location) == OWNER_USER)
             line = place_of(location).line;
         clang_disposeDiagnostic(note);
     }
@@ -40,7 +45,7 @@ static void refuse_twin(struct checker *checker, CXDiagnostic diagnostic, const 
     const char *name = text + sizeof twin_prefix - 1;
     report_refuse(&checker->report, "discover", place,
                   "two kernels are named '%.*s', the other one in line %u: rename one",
-                  (int)strcspn(name, "'"), name, noted_line(checker, diagnostic));
+                  (int)strcspn(name, "'"), name, noted_line(checker, diagnostic, defined));
 }
 
 static void refuse_address_space(struct checker *checker, const struct place *place, const char *text)
@@ -70,6 +75,20 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+/* A function that was called before it is there; of others with its name nothing is known. */
+static bool refuse_late_function(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
+                                 const char *text)
+{
+    const char *name = strchr(text, '\'');
+    const unsigned line = noted_line(checker, diagnostic, called);
+    if (line == 0 || !name)
+        return false;
+    report_refuse(&checker->report, "check", place,
+                  "'%.*s' is called before it is defined, in line %u: move it in front of that",
+                  (int)strcspn(name + 1, "'"), name + 1, line);
+    return true;
+}
+
 /* What has the name of a function that C's compilers know, or its headers declare. */
 static bool refuse_taken_name(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
                               const char *text)
@@ -80,7 +99,7 @@ static bool refuse_taken_name(struct checker *checker, CXDiagnostic diagnostic, 
     const bool other_function =
         begins_with(text, "static declaration of '") || begins_with(text, "conflicting types for '");
     if ((!other_kind && !other_function) || begins_with(name, "'gyre_") ||
-        noted_line(checker, diagnostic) != 0)
+        noted_line(checker, diagnostic, defined) != 0)
         return false;
     report_refuse(&checker->report, "check", place,
                   "the name '%.*s' is that of a function of C's library: choose another",
@@ -253,6 +272,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         refuse_twin(checker, diagnostic, &place, text);
     else if (refuse_option(checker, diagnostic, &place) || refuse_type(checker, &place, text) ||
              refuse_library_name(checker, &place, text) ||
+             refuse_late_function(checker, diagnostic, &place, text) ||
              refuse_taken_name(checker, diagnostic, &place, text))
         return;
     else if (strstr(text, "not compatible with any generic association type"))

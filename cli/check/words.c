@@ -141,8 +141,21 @@ static void check_type_place(struct checker *checker, const struct pair *pair,
             "declare it in a line of its own before");
 }
 
-/* A keyword of C where a name is meant: in front of what only a name has there, or of a function's parameters. */
-static bool check_keyword(struct checker *checker, const struct pair *pair, const struct place *place)
+/* All of a macro's argument, and not the name that Gyre's macros, or the fields of a list, have there. */
+static bool is_plain_argument(const struct pair *pair, bool in_list)
+{
+    if (strcmp(pair->next, ",") != 0 && strcmp(pair->next, ")") != 0)
+        return false;
+    return (strcmp(pair->before, "(") == 0 && strncmp(pair->earlier, "GYRE_", 5) != 0) ||
+           (strcmp(pair->before, ",") == 0 && !in_list);
+}
+
+/*
+ * A keyword of C where a name is meant: in front of what only a name has there, or of a function's parameters. In a
+ * list: in a macro, which may be one of fields.
+ */
+static bool check_keyword(struct checker *checker, const struct pair *pair, const struct place *place,
+                          bool in_list)
 {
     static const char keywords[] =
         " inline asm static extern typedef register auto typeof if for while switch case goto "
@@ -152,7 +165,7 @@ static bool check_keyword(struct checker *checker, const struct pair *pair, cons
     const bool named = strlen(pair->next) == 1 && strchr("=;,)[]", pair->next[0]) != NULL;
     const bool function = strcmp(pair->text, "asm") == 0 && strcmp(pair->next, "(") == 0 &&
                           is_name(pair->before) && pair->after_next[0] != '"';
-    if (!strstr(keywords, word) || (!named && !function))
+    if (!strstr(keywords, word) || (!named && !function) || is_plain_argument(pair, in_list))
         return false;
     report_refuse(&checker->report, "check", place, "the name '%s' is a keyword of C: choose another",
                   pair->text);
@@ -163,7 +176,7 @@ static void check_word(struct checker *checker, const struct pair *pair, bool in
 {
     const char *advice = advice_for(pair->text), *text = pair->text;
     struct place place = place_of(pair->location);
-    if (check_long_long(checker, pair, &place) || check_keyword(checker, pair, &place))
+    if (check_long_long(checker, pair, &place) || check_keyword(checker, pair, &place, false))
         return;
     if (strcmp(pair->before, "[") == 0 && (strcmp(text, "static") == 0 || strcmp(text, "const") == 0 ||
                                            strcmp(text, "volatile") == 0 || strcmp(text, "restrict") == 0))
@@ -254,8 +267,8 @@ static void check_tokens(struct checker *checker, const CXToken *tokens, const C
             continue;
         struct place place = place_of(pair.location);
         if (cursors && is_directive(cursors[i])) {
-            if (clang_getCursorKind(cursors[i]) == CXCursor_MacroDefinition) /* a list of fields, perhaps */
-                check_keyword(checker, &pair, &place);
+            if (clang_getCursorKind(cursors[i]) == CXCursor_MacroDefinition)
+                check_keyword(checker, &pair, &place, true);
             continue;
         }
         check_word(checker, &pair, !cursors);

@@ -62,6 +62,9 @@ void gyre_bridge_destroy(struct gyre_queue_bridge *bridge); /* accepts NULL */
 uint64_t gyre_bridge_put(gyre_queue *queue, const unsigned char *from, size_t size, uint64_t index,
                          uint64_t most, int mark);
 
+/** Under the producer lock: request `index`, which is put without it, has no bytes in the ring of bytes. */
+void gyre_bridge_skip(gyre_queue *queue, uint64_t index);
+
 /** Under the producer lock: reserves up to `most` requests of `size` bytes each; 0: no room. */
 uint64_t gyre_bridge_reserve(gyre_queue *queue, size_t size, uint64_t most);
 /** Under the producer lock: reserved request `number`. */

@@ -60,6 +60,12 @@ static unsigned char *bytes_at(const struct gyre_queue_bridge *bridge, uint64_t 
     return bridge->requests + GYRE_BRIDGE_AT(position, bridge->layout.request_bytes);
 }
 
+void gyre_bridge_skip(gyre_queue *queue, uint64_t index)
+{
+    struct gyre_queue_bridge *bridge = queue->bridge;
+    __atomic_store_n(&bridge->producer.starts[index & queue->mask], bridge->producer.head, __ATOMIC_RELAXED);
+}
+
 /* The slot of a request but for its sequence; `length` bytes of it lie at `position`, or in the slot. */
 static void describe(gyre_queue *queue, uint64_t index, uint32_t length, uint64_t position)
 {

@@ -100,7 +100,7 @@ static void adopt_sizes(gyre_queue *queue, const struct gyre_queue_options *opti
         options->wire || options->reply_growth.callers || options->sealed ? 0 : options->reply_size;
     queue->detour = options->levels > 1 || options->dedup;
     queue->fixed_size = options->request_least ? 0 : options->request_size;
-    queue->direct_size = queue->detour || queue->fixed_size == 0 ? SIZE_MAX : queue->fixed_size;
+    queue->direct_size = queue->detour ? 0 : queue->fixed_size;
 }
 
 static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *options)
@@ -278,6 +278,8 @@ void gyre_queue_destroy(gyre_queue *queue)
     if (queue->region.address) {
         gyre_queue_close_sends(queue);
         gyre_queue_complete_unhandled(queue); /* or who waits for a reply would never leave */
+        /* ... nor would who waits for a message that finds no room in the ring any more */
+        __atomic_store_n(&queue->state.abandoned, 1, __ATOMIC_SEQ_CST);
     }
     gyre_queue_watch_destroy(queue);
     gyre_queue_attendant_destroy(queue);

@@ -117,7 +117,7 @@ struct gyre_queue {
     uint32_t quick_reply_size; /* replies up to it need no second look: `reply_size`, or 0 */
     bool detour, any_order;    /* sends are posted, receivers take what is there: behaviours.h */
     size_t fixed_size;         /* of every request when they have no tails; else 0, which no request has */
-    size_t direct_size;        /* the same where sends are not posted; else SIZE_MAX, which no request has */
+    size_t direct_size;        /* the same, but 0 where sends are posted: gyre_queue_is_direct */
     gyre_full_policy policy;
     gyre_idle_strategy idle;
     uint32_t spin_turns;

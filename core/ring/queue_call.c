@@ -166,7 +166,7 @@ __attribute__((noinline)) static gyre_status call(gyre_queue *queue, struct exch
     gyre_status status = check_exchange(queue, exchange);
     if (status != GYRE_OK)
         return status;
-    if (__builtin_expect(exchange->request.size != queue->direct_size, 0)) /* else it is as the ring has it */
+    if (__builtin_expect(!gyre_queue_is_direct(queue, exchange->request.size), 0))
         status = gyre_queue_admit(queue, &exchange->request, deadline_ns, &converted);
     if (status == GYRE_OK)
         status = send_call(queue, &exchange->request, &index, deadline_ns, &inside);

@@ -205,6 +205,12 @@ struct gyre_sent {
     uint64_t first, count;
 };
 
+/** Requests of that size go into the ring as they are, and one at a time or many by the producer's lock alone. */
+static inline bool gyre_queue_is_direct(const gyre_queue *queue, size_t size)
+{
+    return size == queue->direct_size && size != 0;
+}
+
 /**
  * Under the producer lock: sends requests as they go into the ring, with their headers, as far as there is room;
  * returns how many. Of those with tails only the bytes in use are copied. queue_send.c

@@ -331,7 +331,10 @@ int gyre_wait_ticket(const gyre_queue *queue, uint64_t ticket)
     uint64_t index;
     if (gyre_queue_ticket_find(queue, ticket, &index))
         return gyre_reply_ready(queue, index);
-    return gyre_queue_closed(queue) && !gyre_queue_waiting(queue) ? -1 : 0;
+    if (!gyre_queue_closed(queue) || gyre_queue_waiting(queue))
+        return 0;
+    /* acquire: what left the line since that look is in the ring for this one */
+    return gyre_queue_ticket_find(queue, ticket, &index) ? gyre_reply_ready(queue, index) : -1;
 }
 
 int gyre_wait_place(const gyre_queue *queue, uint64_t argument)

@@ -43,12 +43,13 @@ static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, u
 /* Without the lock: whether a look under it is worth while. */
 static int wait_any(const gyre_queue *queue, uint64_t argument)
 {
+    const bool over = gyre_queue_closed(queue) && !(queue->levels && gyre_queue_waiting(queue));
     const uint64_t end = gyre_queue_next_index(queue), first = gyre_received(queue);
     (void)argument;
     for (uint64_t index = first; index < end; index++)
         if (gyre_reply_ready(queue, index) && gyre_mark_get(queue, index) == GYRE_MARK_SEND)
             return 1;
-    return gyre_queue_closed(queue) && first >= end ? -1 : 0;
+    return over && first >= end ? -1 : 0;
 }
 
 /* Under the lock. */

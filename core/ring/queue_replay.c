@@ -101,10 +101,14 @@ void gyre_queue_hide(gyre_queue *queue, uint64_t index)
 {
     if (queue->lent)
         gyre_lent_look(queue->lent); /* which would come no further than the hole */
-    gyre_producer_take(queue);       /* its sender may not have written its express copy yet */
+    /* its sender may not have written its express copy yet; a queue of one thread has it behind itself, and its side is
+     * that thread's */
+    if (queue->many_threads)
+        gyre_producer_take(queue);
     __atomic_store_n(&gyre_request_slot(queue, index)->sequence, 0, __ATOMIC_RELAXED);
     gyre_express_withdraw(queue);
-    gyre_producer_give(queue);
+    if (queue->many_threads)
+        gyre_producer_give(queue);
 }
 
 void gyre_queue_show(gyre_queue *queue, uint64_t index)

@@ -180,6 +180,8 @@ uint64_t gyre_queue_put_taken_back(gyre_queue *queue, const struct gyre_outgoing
     gyre_mark_set_locked(queue, index, mark);
     gyre_payload_copy(slot + 1, request->bytes, length);
     slot->length = length;
+    if (gyre_requests_bridged(queue))
+        gyre_bridge_skip(queue, index);
     if (queue->expiry)
         gyre_queue_expiry_take_back(queue, index);
     slot->length = GYRE_LENGTH_TAKEN_BACK;
@@ -320,8 +322,8 @@ __attribute__((noinline)) static gyre_status send_others(gyre_queue *queue, stru
 GYRE_INLINE gyre_status send_requests(gyre_queue *queue, struct gyre_outgoing requests,
                                       struct gyre_sent *sent, uint64_t deadline_ns)
 {
-    return requests.size == queue->direct_size ? send_some(queue, requests, sent, deadline_ns, false)
-                                               : send_others(queue, requests, sent, deadline_ns);
+    return gyre_queue_is_direct(queue, requests.size) ? send_some(queue, requests, sent, deadline_ns, false)
+                                                      : send_others(queue, requests, sent, deadline_ns);
 }
 
 /* As send_requests; of no requests, only their size is checked. */

@@ -26,9 +26,9 @@ int gyre_wait_reply(const gyre_queue *queue, uint64_t argument)
 {
     if (gyre_reply_ready(queue, argument) || gyre_received(queue) > argument)
         return 1;
-    if (gyre_queue_closed(queue) && argument >= gyre_queue_next_index(queue))
-        return -1;
-    return 0;
+    if (!gyre_queue_closed(queue) || (queue->levels && gyre_queue_waiting(queue)))
+        return 0; /* acquire: what has left the line is counted below */
+    return argument >= gyre_queue_next_index(queue) ? -1 : 0;
 }
 
 int gyre_wait_turn(const gyre_queue *queue, uint64_t argument)
@@ -371,6 +371,8 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
         status = await_drop(queue, cursor, asked, deadline_ns);
     if (status != GYRE_OK)
         return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+    if (gyre_queue_closed(queue)) /* the place would be nobody's */
+        return gyre_queue_tell_closed(queue);
     discard(queue, cursor);
     return GYRE_OK;
 }

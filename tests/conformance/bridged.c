@@ -380,6 +380,42 @@ static void a_paused_kernel_lets_go_of_a_full_bridge(struct conformance *test)
     gyre_close(own.runtime);
 }
 
+/* One that expired in front of the ring comes into it without its bytes, and holds none of those of others. */
+static void what_expired_before_a_bridge_takes_no_room(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.layout=bridged", "queue.default.bytes=1",
+                                           "queue.default.levels=2",       "queue.default.window=1",
+                                           "queue.default.ttl_ms=3600000", NULL};
+    gyre_runtime *runtime = open_with(test, settings);
+    gyre_kernel *kernel = launch_in(runtime, "bridged.gyre.c", "letters");
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    letter *letters = new_letters(2), *request = &letters[0], *reply = &letters[1];
+    gyre_completion completion;
+    for (uint64_t i = 0; i < 30; i++) { /* as many bytes as the ring has, and more */
+        write_letter(request, i, LARGEST, 1);
+        must(gyre_call(queue, request, sizeof *request, reply, sizeof *reply, &completion, soon()));
+        require(is_answer(reply, completion.length, i, LARGEST, 1));
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    write_letter(request, 1, 1, 1);
+    must(gyre_send(queue, request, sizeof *request, NULL, soon()));
+    const gyre_header late = {.deadline_ns = gyre_in_ms(20)};
+    must(gyre_send_with(queue, request, sizeof *request, &late, NULL, soon()));
+    sleep_ms(100);
+    must(gyre_kernel_activate(kernel, soon()));
+    must(gyre_receive(queue, reply, sizeof *reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && is_answer(reply, completion.length, 1, 1, 1));
+    const gyre_header other = {.correlation = 7};
+    write_letter(request, 2, LARGEST, 1);
+    must(gyre_send_with(queue, request, sizeof *request, &other, NULL, soon()));
+    must(gyre_receive_for(queue, 7, reply, sizeof *reply, &completion, NULL, soon()));
+    require(is_answer(reply, completion.length, 2, LARGEST, 1));
+    must(gyre_receive(queue, reply, sizeof *reply, &completion, soon()));
+    require_expired(&completion);
+    free(letters);
+    gyre_close(runtime);
+}
+
 const struct conformance_case bridged_cases[] = {
     {"letters_of_every_size_come_back", letters_of_every_size_come_back},
     {"several_blocks_share_a_bridge", several_blocks_share_a_bridge},
@@ -390,5 +426,6 @@ const struct conformance_case bridged_cases[] = {
     {"replies_wait_for_room", replies_wait_for_room},
     {"a_request_may_come_when_replies_have_no_room", a_request_may_come_when_replies_have_no_room},
     {"a_paused_kernel_lets_go_of_a_full_bridge", a_paused_kernel_lets_go_of_a_full_bridge},
+    {"what_expired_before_a_bridge_takes_no_room", what_expired_before_a_bridge_takes_no_room},
     {NULL, NULL},
 };

@@ -98,7 +98,7 @@ static void wrong_message_sizes_are_refused(struct conformance *test)
 }
 
 /* One kernel after the other: where they stay on the device, there may be room for one. */
-static void require_empty_is_refused(gyre_runtime *runtime, const char *file, const char *name)
+static void require_no_size_is_refused(gyre_runtime *runtime, const char *file, const char *name)
 {
     gyre_kernel *kernel = launch_in(runtime, file, name);
     gyre_queue *queue = gyre_kernel_queue(kernel);
@@ -107,18 +107,21 @@ static void require_empty_is_refused(gyre_runtime *runtime, const char *file, co
     require(gyre_send(queue, &request, 0, NULL, soon()) == GYRE_INVALID);
     require(gyre_send_batch(queue, &request, 0, 2, &sent, soon()) == GYRE_INVALID && sent == 0);
     require(gyre_call(queue, &request, 0, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);
+    require(gyre_send(queue, &request, SIZE_MAX, NULL, soon()) ==
+            GYRE_INVALID); /* as of an encoder that failed */
+    require(gyre_call(queue, &request, SIZE_MAX, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);
     require(stats_of(queue).sent == 0);
     must(gyre_kernel_terminate(kernel, soon(), NULL));
 }
 
 /* Of messages of one size, of lengths of their own, and of those that wait in front of the ring. */
-static void messages_of_no_bytes_are_refused(struct conformance *test)
+static void messages_of_impossible_sizes_are_refused(struct conformance *test)
 {
     static const char *const settings[] = {"queue.default.levels=3", NULL};
     gyre_runtime *runtime = open_with(test, settings);
-    require_empty_is_refused(test->runtime, "words.gyre.c", "words_of_6");
-    require_empty_is_refused(test->runtime, "calls.gyre.c", "words_back");
-    require_empty_is_refused(runtime, "words.gyre.c", "words_of_6");
+    require_no_size_is_refused(test->runtime, "words.gyre.c", "words_of_6");
+    require_no_size_is_refused(test->runtime, "calls.gyre.c", "words_back");
+    require_no_size_is_refused(runtime, "words.gyre.c", "words_of_6");
     gyre_close(runtime);
 }
 
@@ -230,7 +233,7 @@ const struct conformance_case refusal_cases[] = {
     {"an_actor_has_one_lane_and_one_block", an_actor_has_one_lane_and_one_block},
     {"wrong_message_types_are_told_apart", wrong_message_types_are_told_apart},
     {"wrong_message_sizes_are_refused", wrong_message_sizes_are_refused},
-    {"messages_of_no_bytes_are_refused", messages_of_no_bytes_are_refused},
+    {"messages_of_impossible_sizes_are_refused", messages_of_impossible_sizes_are_refused},
     {"wrong_state_sizes_are_refused", wrong_state_sizes_are_refused},
     {"bindings_are_checked", bindings_are_checked},
     {"buffer_bounds_are_checked", buffer_bounds_are_checked},

@@ -61,12 +61,12 @@ GYRE_HELPER gyre_u32 gyre_express_whole_(gyre_u64 next, const gyre_express_ *exp
 {
     const gyre_chunk *mine = express->mine;
     const gyre_u32 lane = threadIdx.x & 31, begin = lane / 4 * GYRE_EXPRESS_BYTES_;
-    const gyre_u32 end = __shfl_sync(0xffffffffu, (gyre_u32)mine[0].y, 0) + 8;
+    const gyre_u32 last = __shfl_sync(0xffffffffu, (gyre_u32)mine[0].y, 0) + 7; /* no length leaves the first line out */
     const gyre_u32 info = __shfl_sync(0xffffffffu, (gyre_u32)(mine[0].y >> 32), 0);
     gyre_u32 late = 0;
 #pragma unroll
     for (gyre_u32 i = 0; i < GYRE_EXPRESS_LOADS_; i++)
-        late |= lane % 4 == 0 && begin + i * 8 * GYRE_EXPRESS_BYTES_ < end && mine[i].x != next + 1;
+        late |= lane % 4 == 0 && begin + i * 8 * GYRE_EXPRESS_BYTES_ <= last && mine[i].x != next + 1;
     if (__any_sync(0xffffffffu, late))
         return 0;
     return info & GYRE_EXPRESS_AWAITED ? GYRE_LONE_AWAITED_ : GYRE_LONE_HERE_;

@@ -117,6 +117,9 @@ static const struct case_of_rule broken[] = {
      "the name 'bcopy' is that of a function"},
     {"GYRE_HELPER u32 strlen(u32 n) { return n; }", "reply->n = strlen(1);", HELPERS,
      "the name 'strlen' is that of a function"},
+    {"GYRE_HELPER u32 f(u32 n) { return late(n); }\nGYRE_HELPER u32 late(u32 n) { return n; }", NULL,
+     HELPERS + 1, "'late' is called before it is defined, in line 7: move it in front of that"},
+    {"GYRE_KERNEL(static, request, reply)", NULL, HELPERS, "the name 'static' is a keyword of C"},
     {NULL, "u32 inline = 1; reply->n = inline;", BODY, "the name 'inline' is a keyword of C: choose another"},
     {NULL, "u32 asm = 1; reply->n = asm;", BODY, "the name 'asm' is a keyword of C: choose another"},
     {NULL, "u32 static, register; reply->n = 1;", BODY, "the name 'static' is a keyword of C"},
@@ -427,6 +430,10 @@ START_TEST(names_of_the_library_are_told_first)
 END_TEST
 
 static const struct case_of_rule kept[] = {
+    /* keywords are arguments of macros like others */
+    {"#define PAIR(kind, name) kind name { u32 x, y; }\nPAIR(struct, pair);\n"
+     "#define ONE(name, kind) kind name { u32 x; }\nONE(one, struct);",
+     "struct pair p = {1, 2}; struct one o = {3}; reply->n = p.y + o.x;", 0, ""},
     /* what macros made is no old style, and types of theirs are not inside of functions */
     {"#define FN(name) name##_f32\nGYRE_HELPER f32 FN(add)(f32 a, f32 b) { return a + b; }",
      "reply->a[0] = add_f32(1, 2);", 0, ""},

@@ -152,6 +152,37 @@ START_TEST(full_queue_drops_the_oldest_request_before_it_is_handled)
 }
 END_TEST
 
+static void *send_at_length(void *queue)
+{
+    const uint64_t number = 99;
+    return (void *)(uintptr_t)gyre_send(queue, &number, 8, NULL, gyre_in_ms(20000));
+}
+
+START_TEST(who_waits_for_a_place_of_a_queue_that_closes_drops_nothing)
+{
+    pthread_t sender;
+    void *status;
+    fill_held_queue();
+    const uint64_t *drop_before = &device.queue->shared->host.drop_before;
+    ck_assert_int_eq(pthread_create(&sender, NULL, send_at_length, device.queue), 0);
+    while (!__atomic_load_n(drop_before, __ATOMIC_ACQUIRE))
+        sched_yield();
+    gyre_queue_close_sends(device.queue);
+    ring_device_stop(&device);
+    gyre_queue_complete_unhandled(device.queue);
+    pthread_join(sender, &status);
+    ck_assert_int_eq((int)(uintptr_t)status, GYRE_CLOSED);
+    for (uint64_t i = 0; i < 8; i++) {
+        gyre_completion completion;
+        uint64_t reply;
+        ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, GYRE_NO_WAIT), GYRE_OK);
+        ck_assert_uint_eq(completion.index, i);
+    }
+    ck_assert_uint_eq(ring_device_stats(&device).dropped, 0);
+    ring_device_finish(&device);
+}
+END_TEST
+
 TCase *ring_drop_cases(void)
 {
     TCase *tcase = tcase_create("drops");
@@ -162,5 +193,6 @@ TCase *ring_drop_cases(void)
     tcase_add_test(tcase, a_drop_that_came_late_is_the_next_senders);
     tcase_add_test(tcase, who_gets_no_room_drops_nothing);
     tcase_add_test(tcase, who_gives_up_leaves_the_order_of_others);
+    tcase_add_test(tcase, who_waits_for_a_place_of_a_queue_that_closes_drops_nothing);
     return tcase;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues with priorities: messages are found wherever they are, in front of the ring or in it. */
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "core/ring/behaviours.h"
 #include "core/ring/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
@@ -134,6 +136,74 @@ START_TEST(who_waits_for_a_message_that_another_takes_is_told)
 }
 END_TEST
 
+static void *call_fourth(void *argument)
+{
+    const uint64_t number = 4;
+    uint64_t reply;
+    (void)argument;
+    return (void *)(uintptr_t)gyre_call(device.queue, &number, 8, &reply, 8, NULL, GYRE_FOREVER);
+}
+
+START_TEST(who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue)
+{
+    pthread_t caller, receiver;
+    void *called, *received;
+    start_full();
+    pthread_create(&caller, NULL, call_fourth, NULL);
+    pthread_create(&receiver, NULL, receive_third, NULL);
+    while (gyre_queue_levels_sent(device.queue) < 4 ||
+           __atomic_load_n(&device.queue->state.inside, __ATOMIC_ACQUIRE) < 2)
+        usleep(100);
+    ring_device_finish(&device);
+    pthread_join(caller, &called);
+    pthread_join(receiver, &received);
+    ck_assert_int_eq((int)(uintptr_t)called, GYRE_CLOSED);
+    ck_assert_int_eq((int)(uintptr_t)received, GYRE_CLOSED);
+}
+END_TEST
+
+/* ---- ends ---- */
+
+static void *call_patiently(void *argument)
+{
+    const uint64_t number = 5;
+    uint64_t reply = 0;
+    (void)argument;
+    gyre_status status = gyre_call(device.queue, &number, 8, &reply, 8, NULL, gyre_in_ms(20000));
+    ck_assert_msg(status == GYRE_OK, "%s", gyre_error_text());
+    ck_assert_uint_eq(reply, number + 1);
+    return NULL;
+}
+
+/* What moves into the ring while its caller looks for it there: a long look, past many replies that nobody took. */
+START_TEST(calls_before_the_ring_are_answered_while_it_drains)
+{
+    enum { REPLIES = 900, CALLERS = 2 };
+    struct gyre_queue_options options = level_options();
+    options.capacity = 1024;
+    options.window = 1;
+    options.idle = GYRE_WAIT_YIELD;
+    for (int round = 0; round < 150; round++) {
+        pthread_t callers[CALLERS];
+        ring_device_start(&device, options, 1);
+        for (uint64_t number = 0; number < REPLIES; number++)
+            send_number(number);
+        while (gyre_queue_outstanding(device.queue))
+            usleep(20);
+        ring_device_hold(&device, true);
+        for (int i = 0; i < CALLERS; i++)
+            pthread_create(&callers[i], NULL, call_patiently, NULL);
+        while (gyre_queue_levels_sent(device.queue) < REPLIES + CALLERS)
+            sched_yield();
+        gyre_queue_close_sends(device.queue);
+        ring_device_hold(&device, false);
+        for (int i = 0; i < CALLERS; i++)
+            pthread_join(callers[i], NULL);
+        ring_device_finish(&device);
+    }
+}
+END_TEST
+
 /* Without levels nothing is in front of the ring, and nothing that is not there is awaited. */
 START_TEST(without_levels_what_found_no_room_is_nowhere)
 {
@@ -159,6 +229,8 @@ TCase *ring_level_cases(void)
     tcase_add_test(tcase, who_asks_for_a_reply_finds_it_while_its_message_moves);
     tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_sleeps_until_its_deadline);
     tcase_add_test(tcase, who_waits_for_a_message_that_another_takes_is_told);
+    tcase_add_test(tcase, who_waits_for_a_message_before_a_full_ring_leaves_with_its_queue);
+    tcase_add_test(tcase, calls_before_the_ring_are_answered_while_it_drains);
     tcase_add_test(tcase, without_levels_what_found_no_room_is_nowhere);
     return tcase;
 }
