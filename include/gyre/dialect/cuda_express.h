@@ -61,7 +61,8 @@ GYRE_HELPER gyre_u32 gyre_express_whole_(gyre_u64 next, const gyre_express_ *exp
 {
     const gyre_chunk *mine = express->mine;
     const gyre_u32 lane = threadIdx.x & 31, begin = lane / 4 * GYRE_EXPRESS_BYTES_;
-    const gyre_u32 last = __shfl_sync(0xffffffffu, (gyre_u32)mine[0].y, 0) + 7; /* no length leaves the first line out */
+    /* the last byte, so that no length leaves the first line out */
+    const gyre_u32 last = __shfl_sync(0xffffffffu, (gyre_u32)mine[0].y, 0) + 7;
     const gyre_u32 info = __shfl_sync(0xffffffffu, (gyre_u32)(mine[0].y >> 32), 0);
     gyre_u32 late = 0;
 #pragma unroll
