@@ -33,7 +33,8 @@ struct cuda_settings {
 gyre_status cuda_settings_read(const gyre_host *host, const gyre_parameter *parameters, size_t count,
                                struct cuda_settings *settings);
 
-enum { CUDA_LANES_DEFAULT = 512 };     /* of a launch that does not say */
+/* Lanes of a launch that does not say how many (gyre_lanes_default). */
+enum { CUDA_LANES_DEFAULT = 512, CUDA_LANES_DEFAULT_LEAST = 128 };
 #define CUDA_RESIDENCY_AUTO UINT32_MAX /* as the device and the process need it */
 
 struct cuda_residents; /* cuda_resident.h */

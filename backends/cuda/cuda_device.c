@@ -335,6 +335,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
                             .lanes_max = LANES_MAX,
                             .blocks_max = device->sm_count * BLOCKS_EACH,
                             .lanes_default = CUDA_LANES_DEFAULT,
+                            .lanes_default_least = CUDA_LANES_DEFAULT_LEAST,
                             .blocks_default = 1,
                             .blocks_default_large = large_blocks(device),
                             .knows_express = 1,

@@ -170,6 +170,7 @@ const bench_case bench_cases[] = {
     {"stream/48/headers", bench_run_stream, BETTER, STREAM_48, headed, {{"rate", "msg/s", true, 36e6, 0}}},
     {"stream/48/deep", bench_run_stream, BETTER, STREAM_48_DEEP, NULL, {{0}}},
     {"stream/1024", bench_run_stream, BETTER, STREAM_1024, NULL, {{"ratio", "x", true, 0.75, 0}}},
+    {"stream/1024/block", bench_run_stream, BETTER, {BENCH_BLOCK_1024, 1024, 256, 32, 1}, NULL, {{0}}},
     {"stream/4096", bench_run_stream, BETTER, {BENCH_4096, 512, 128, 16, 1}, NULL, {{0}}},
     {"stream/4096/deep", bench_run_stream, BETTER, {BENCH_4096, 2048, 2048, 32, 1}, NULL, {{0}}},
     {"stream/4096/place", bench_run_stream_in_place, BETTER, {BENCH_4096, 1024, 1024, 32, 1}, NULL, {{0}}},

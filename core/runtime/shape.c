@@ -97,7 +97,9 @@ gyre_status gyre_shape_choose(const struct gyre_shape_site *site, uint32_t *lane
     const gyre_device_info *device = gyre_dispatch_device_info(site->device);
     const bool actor = site->record->form == GYRE_FORM_ACTOR;
     const char *const lanes_key = *lanes ? NULL : "lanes", *const blocks_key = *blocks ? NULL : "blocks";
-    *lanes = first_of(*lanes, setting(site, "lanes"), actor ? 1 : device->lanes_default);
+    *lanes = first_of(
+        *lanes, setting(site, "lanes"),
+        actor ? 1 : gyre_lanes_default(site->record, device->lanes_default_least, device->lanes_default));
     *blocks = first_of(
         *blocks, setting(site, "blocks"),
         resumes_one_block(site) ? 1 : gyre_dispatch_blocks_default(site->device, site->record, site->held));

@@ -167,6 +167,9 @@ typedef struct gyre_device_info {
     /* since 2.3: its compiler runs in this process, and may end it over a text that breaks the dialect: it is asked
      * once the check has passed the text; 0: it is asked beside the check, which takes less time */
     uint32_t check_first;
+    /* since 2.3: block kernels get no more lanes than they have words, and this many at least (gyre_lanes_default);
+     * 0: lanes_default */
+    uint32_t lanes_default_least;
 } gyre_device_info;
 
 /**
@@ -223,6 +226,23 @@ typedef struct gyre_kernel_record {
         shared_bytes; /* memory that a block of the default shape has to itself, the backend's included */
     uint32_t blocks_per_unit; /* such blocks that one of device_info.unit_count holds; 0: not known */
 } gyre_kernel_record;
+
+/**
+ * Lanes of a launch that does not say how many, an actor's aside: `most`, for a block kernel a lane for each eight bytes
+ * of the largest of request, reply and scratch, in whole warps, from `least` to `most`. All lanes of a block meet for each
+ * message, which costs the more the more there are.
+ */
+static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint32_t least, uint32_t most)
+{
+    enum { LANE_BYTES = 8, WARP = 32 };
+    if (record->form != GYRE_FORM_BLOCK || least == 0)
+        return most;
+    uint64_t bytes =
+        record->request->size > record->reply->size ? record->request->size : record->reply->size;
+    bytes = record->scratch_size > bytes ? record->scratch_size : bytes;
+    const uint64_t lanes = (bytes / LANE_BYTES + WARP - 1) / WARP * WARP;
+    return lanes < least ? (least < most ? least : most) : lanes < most ? (uint32_t)lanes : most;
+}
 
 /** A queue's region: allocated and owned by the core, shared by descriptor. */
 typedef struct gyre_queue_memory_desc {

@@ -337,6 +337,30 @@ START_TEST(device_without_limits_is_refused)
 }
 END_TEST
 
+static uint32_t default_lanes(gyre_form form, uint64_t request, uint64_t reply, uint64_t scratch)
+{
+    const gyre_type asks = {.name = "asks", .size = request}, replies = {.name = "replies", .size = reply};
+    const gyre_kernel_record record = {
+        .form = form, .request = &asks, .reply = &replies, .scratch_size = scratch};
+    return gyre_lanes_default(&record, 128, 512);
+}
+
+START_TEST(blocks_have_a_lane_for_each_word_by_default)
+{
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_BLOCK, 0, 0, 0), 128);
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_BLOCK, 1024, 8, 0), 128);
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_BLOCK, 8, 1032, 0), 160);
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_BLOCK, 8, 8, 2048), 256);
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_BLOCK, 4096, 8, 0), 512);
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_BLOCK, 65536, 65536, 0), 512);
+    ck_assert_uint_eq(default_lanes(GYRE_FORM_LANE, 1024, 1024, 0), 512);
+    const gyre_type type = {.name = "type", .size = 16};
+    const gyre_kernel_record record = {.form = GYRE_FORM_BLOCK, .request = &type, .reply = &type};
+    ck_assert_uint_eq(gyre_lanes_default(&record, 0, 64), 64); /* a device without such a rule */
+    ck_assert_uint_eq(gyre_lanes_default(&record, 128, 64), 64);
+}
+END_TEST
+
 START_TEST(large_messages_of_lanes_have_more_blocks_while_there_is_room)
 {
     enum { LARGE = 1, UNITS = 32, MORE = 4, SHARE = 4 }; /* the fake device 1; the share is core/dispatch's */
@@ -500,6 +524,7 @@ int main(void)
     tcase_add_test(tcase, status_that_is_none_is_a_defect_of_the_plugin);
     tcase_add_test(tcase, device_without_limits_is_refused);
     tcase_add_test(tcase, large_messages_of_lanes_have_more_blocks_while_there_is_room);
+    tcase_add_test(tcase, blocks_have_a_lane_for_each_word_by_default);
     tcase_add_test(tcase, texts_of_a_device_end_within_their_place);
     tcase_add_test(tcase, kernel_record_with_holes_is_refused);
     tcase_add_test(tcase, operations_of_one_device_are_serialised);
