@@ -145,8 +145,8 @@ const struct cuda_kernel *cuda_module_find(const struct gyre_module *module, con
 
 /* ---- cuda_shape.c ---- */
 
-/** Threads and dynamic shared memory of a block of `lanes` lanes. */
-void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes,
+/** Threads and dynamic shared memory of a block of `lanes` lanes; `tight`: with less for more messages than one. */
+void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes, bool tight,
                       uint32_t *threads, uint32_t *shared_size);
 /** How many such blocks one multiprocessor holds, by its registers, threads and shared memory. */
 uint32_t cuda_blocks_per_sm(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t threads,

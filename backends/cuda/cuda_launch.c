@@ -23,53 +23,80 @@ static uint32_t align_up(uint64_t value, uint32_t unit)
     return (uint32_t)((value + unit - 1) / unit * unit);
 }
 
-static gyre_status check_room(gyre_resident *resident, const char *name)
-{
-    gyre_device *device = resident->device;
-    int each = 0;
-    uint32_t taken = 0;
-    gyre_status status =
-        cuda_check(device,
-                   device->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                       &each, resident->function, (int)resident->threads, resident->shared_size),
-                   "cuOccupancyMaxActiveBlocksPerMultiprocessor");
-    if (status != GYRE_OK)
-        return status;
-    if (each == 0)
-        return device->host->error(
-            GYRE_INVALID,
-            "kernel '%s': a block of %u threads with %u bytes of shared memory does not fit a "
-            "multiprocessor; launch fewer lanes",
-            name, resident->threads, resident->shared_size);
-    for (const gyre_resident *other = device->residents->first; other; other = other->next)
-        taken += other->sms;
-    resident->sms = (resident->blocks + (uint32_t)each - 1) / (uint32_t)each;
-    if (resident->sms + taken > device->sm_count)
-        return device->host->error(
-            GYRE_INVALID,
-            "kernel '%s': %u blocks need %u multiprocessors (%d blocks each), other kernels hold %u, "
-            "and Gyre may use %u; launch at most %u blocks",
-            name, resident->blocks, resident->sms, each, taken, device->sm_count,
-            (device->sm_count - taken) * (uint32_t)each);
-    return GYRE_OK;
-}
-
 static gyre_status find_function(gyre_resident *resident, gyre_module *module,
                                  const struct cuda_kernel *kernel)
 {
     gyre_device *device = resident->device;
     char entry[160];
     snprintf(entry, sizeof entry, "gyre_resident_%s", kernel->record.name);
-    gyre_status status =
-        cuda_check(device, device->driver->cuModuleGetFunction(&resident->function, module->handle, entry),
-                   "cuModuleGetFunction");
+    return cuda_check(device, device->driver->cuModuleGetFunction(&resident->function, module->handle, entry),
+                      "cuModuleGetFunction");
+}
+
+/* ---- room on the multiprocessors ---- */
+
+static uint32_t units_left(const gyre_device *device)
+{
+    uint32_t taken = 0;
+    for (const gyre_resident *other = device->residents->first; other; other = other->next)
+        taken += other->sms;
+    return taken < device->sm_count ? device->sm_count - taken : 0;
+}
+
+/* Gives the blocks a shape, and tells how many of them a multiprocessor holds; 0: none. */
+static gyre_status choose_shape(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes,
+                                bool tight, uint32_t *each)
+{
+    gyre_device *device = resident->device;
+    int held = 0;
+    cuda_block_shape(device, kernel, lanes, tight, &resident->threads, &resident->shared_size);
+    gyre_status status = cuda_check(
+        device,
+        device->driver->cuFuncSetAttribute(
+            resident->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)resident->shared_size),
+        "cuFuncSetAttribute");
     if (status == GYRE_OK)
         status = cuda_check(device,
-                            device->driver->cuFuncSetAttribute(
-                                resident->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                (int)resident->shared_size),
-                            "cuFuncSetAttribute");
+                            device->driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                                &held, resident->function, (int)resident->threads, resident->shared_size),
+                            "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    *each = (uint32_t)held;
+    resident->sms = held ? (resident->blocks + *each - 1) / *each : 0;
     return status;
+}
+
+static gyre_status check_room(const gyre_resident *resident, uint32_t each, const char *name)
+{
+    const gyre_device *device = resident->device;
+    const uint32_t left = units_left(device);
+    if (each == 0)
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': a block of %u threads with %u bytes of shared memory does not fit a "
+            "multiprocessor; launch fewer lanes",
+            name, resident->threads, resident->shared_size);
+    if (resident->sms > left)
+        return device->host->error(
+            GYRE_INVALID,
+            "kernel '%s': %u blocks need %u multiprocessors (%u blocks each), other kernels hold %u, "
+            "and Gyre may use %u; launch at most %u blocks",
+            name, resident->blocks, resident->sms, each, device->sm_count - left, device->sm_count,
+            left * each);
+    return GYRE_OK;
+}
+
+/* Blocks have room for many messages each where that leaves other kernels most of what there is. */
+static gyre_status take_room(gyre_resident *resident, const struct cuda_kernel *kernel, uint32_t lanes)
+{
+    enum { SHARE = 4 }; /* of the multiprocessors that are left */
+    const uint32_t left = units_left(resident->device);
+    uint32_t each = 0;
+    gyre_status status = choose_shape(resident, kernel, lanes, false, &each);
+    const bool much =
+        each == 0 || resident->sms > left || (resident->sms > 1 && resident->sms > left / SHARE);
+    if (status == GYRE_OK && much)
+        status = choose_shape(resident, kernel, lanes, true, &each);
+    return status == GYRE_OK ? check_room(resident, each, kernel->record.name) : status;
 }
 
 /* One allocation: cursors, relay, arrivals, turns, log, then the stages. The log's head tells the device its
@@ -165,10 +192,9 @@ static gyre_status prepare(gyre_resident *resident, gyre_module *module, const g
     CUdeviceptr control = 0;
     if (!kernel)
         return device->host->error(GYRE_NOT_FOUND, "the module has no kernel '%s'", desc->kernel_name);
-    cuda_block_shape(device, kernel, desc->lanes, &resident->threads, &resident->shared_size);
     gyre_status status = find_function(resident, module, kernel);
     if (status == GYRE_OK)
-        status = check_room(resident, desc->kernel_name);
+        status = take_room(resident, kernel, desc->lanes);
     if (status == GYRE_OK)
         status = make_memory(resident);
     if (status == GYRE_OK)

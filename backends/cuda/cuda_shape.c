@@ -64,7 +64,7 @@ static uint64_t actor_window(uint64_t each)
  * none at all where no message fits. Kernels make of it what they can (gyre_stage_ in cuda_stage.h), and rely
  * on no more than GYRE_CUDA_ROOM.
  */
-static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit)
+static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, uint64_t limit, bool tight)
 {
     const uint64_t each = staged_size(kernel), whole = threads / GYRE_CUDA_WORKER(threads);
     const uint64_t workers = whole ? whole : 1;
@@ -74,7 +74,8 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
         return workers * least(threads / workers, limit / workers / each) * each;
     if (scratch + each > limit)
         return scratch;
-    const uint64_t some = least(GYRE_BLOCK_WINDOW, GYRE_BLOCK_STAGE_SIZE / each);
+    const uint64_t some =
+        least(GYRE_BLOCK_WINDOW, (tight ? GYRE_BLOCK_STAGE_SIZE_TIGHT : GYRE_BLOCK_STAGE_SIZE) / each);
     const uint64_t wanted = block                                    ? some ? some : 1
                             : kernel->record.form == GYRE_FORM_ACTOR ? actor_window(each)
                                                                      : threads;
@@ -85,7 +86,7 @@ static uint64_t stage_size(const struct cuda_kernel *kernel, uint32_t threads, u
  * Threads and dynamic shared memory of a block. Block kernels have as many threads as lanes; others need
  * helpers. Shared memory holds scratch and the messages that are worked on, as far as it goes.
  */
-void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes,
+void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kernel, uint32_t lanes, bool tight,
                       uint32_t *threads_out, uint32_t *shared_size)
 {
     uint32_t limit =
@@ -97,7 +98,7 @@ void cuda_block_shape(const gyre_device *device, const struct cuda_kernel *kerne
             threads -= WARP;
         *shared_size = threads * line_window;
     } else {
-        *shared_size = (uint32_t)stage_size(kernel, threads, limit);
+        *shared_size = (uint32_t)stage_size(kernel, threads, limit, tight);
     }
     *threads_out = threads;
 }

@@ -24,10 +24,11 @@
 #define GYRE_ACTOR_MOST       128
 #define GYRE_ACTOR_STAGE_SIZE 24576
 
-/* Messages of a block kernel that are fetched together, and bytes of shared memory that it may take for more
- * than one: blocks of small messages only, so that as many of them fit a multiprocessor as before. */
-#define GYRE_BLOCK_WINDOW     16
-#define GYRE_BLOCK_STAGE_SIZE 8192
+/* Messages of a block kernel that are fetched together, and bytes of shared memory that they may take: few blocks
+ * take many, and many blocks few, so that more of them fit a multiprocessor. */
+#define GYRE_BLOCK_WINDOW           32
+#define GYRE_BLOCK_STAGE_SIZE       73728
+#define GYRE_BLOCK_STAGE_SIZE_TIGHT 8192
 
 /*
  * Lane kernels whose messages are larger than a line share a block out among workers of so many threads each,
