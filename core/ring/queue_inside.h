@@ -94,6 +94,9 @@ static inline bool gyre_queue_gone(const gyre_queue *queue)
 
 /** How long a wait for a device that rings no bell sleeps between two looks. */
 #define GYRE_NAP_NS UINT64_C(50000)
+/** Looks before the first such sleep: they take the processor for about as long as going to sleep and waking up do, and
+ * most answers come sooner. */
+#define GYRE_LOOKS_BEFORE_NAPS 100
 
 /** Sleeps for as long, or until the deadline. */
 static inline void gyre_nap(uint64_t deadline_ns)

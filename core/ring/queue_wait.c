@@ -153,6 +153,12 @@ static uint64_t until(const struct waiter *waiter, uint64_t now_ns)
     return looks && next_ns < waiter->deadline_ns ? next_ns : waiter->deadline_ns;
 }
 
+/* Nobody rings the bell that it waits for. */
+static bool naps(const struct waiter *waiter)
+{
+    return !waiter->queue->device_wakes && waiter->bell != &waiter->queue->state.credit_bell;
+}
+
 static gyre_status park(const struct waiter *waiter)
 {
     gyre_queue *queue = waiter->queue;
@@ -170,11 +176,11 @@ static gyre_status park(const struct waiter *waiter)
         (void)GYRE_FAULT_POINT(RING_PARK);
         if (looked_ns >= waiter->deadline_ns)
             status = GYRE_TIMEOUT;
-        else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
+        else if (naps(waiter))
+            gyre_nap(waiter->deadline_ns);
+        else
             gyre_futex_wait(waiter->bell, seen,
                             gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns)));
-        else
-            gyre_nap(waiter->deadline_ns); /* it rings no bell */
     }
     __atomic_fetch_sub(waiter->announce, 1, __ATOMIC_SEQ_CST);
     return status;
@@ -189,6 +195,8 @@ static gyre_status wait_by_strategy(const struct waiter *waiter)
     case GYRE_WAIT_YIELD:
         return yield(waiter, UINT64_MAX);
     case GYRE_WAIT_PARK:
+        if (naps(waiter))
+            status = spin_politely(waiter, GYRE_LOOKS_BEFORE_NAPS);
         break;
     default:
         status = spin_politely(waiter, waiter->queue->spin_turns);

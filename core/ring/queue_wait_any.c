@@ -152,7 +152,8 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
     return status;
 }
 
-static gyre_status wait_by_strategy(const struct gyre_queue_group *group, uint64_t deadline_ns)
+/* `naps`: of a device in the group that rings no bell. */
+static gyre_status wait_by_strategy(const struct gyre_queue_group *group, bool naps, uint64_t deadline_ns)
 {
     gyre_status status = GYRE_AGAIN;
     switch (group->queues[0]->idle) {
@@ -161,6 +162,8 @@ static gyre_status wait_by_strategy(const struct gyre_queue_group *group, uint64
     case GYRE_WAIT_YIELD:
         return yield(group, UINT64_MAX, deadline_ns);
     case GYRE_WAIT_PARK:
+        if (naps)
+            status = spin_politely(group, GYRE_LOOKS_BEFORE_NAPS, deadline_ns);
         break;
     default:
         status = spin_politely(group, group->queues[0]->spin_turns, deadline_ns);
@@ -176,7 +179,7 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
     gyre_status status = look(group, &naps);
     if (status == GYRE_AGAIN) { /* in the sum of the rings it counts once, whichever has it */
         __atomic_fetch_add(&group->queues[0]->consumer.waits, 1, __ATOMIC_RELAXED);
-        status = wait_by_strategy(group, deadline_ns);
+        status = wait_by_strategy(group, naps, deadline_ns);
     }
     switch (status) {
     case GYRE_TIMEOUT:
