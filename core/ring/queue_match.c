@@ -52,20 +52,17 @@ static int wait_any(const gyre_queue *queue, uint64_t argument)
     return over && first >= end ? -1 : 0;
 }
 
-/* Under the lock. */
+/* Under the lock. What the message held besides its slot is given back with that, as of a call. */
 static gyre_status take(gyre_queue *queue, uint64_t index, void *reply, size_t size,
                         gyre_completion *completion, gyre_message_info *info)
 {
     gyre_status status = gyre_queue_read_reply(queue, index, reply, size, completion);
     if (status == GYRE_INVALID || status == GYRE_INTERNAL)
         return status; /* it is not consumed */
-    if (queue->annotated) {
-        queue->consumer.wanted = info;
-        gyre_queue_note_taken(queue, index, index + 1);
-        queue->consumer.wanted = NULL;
-    } else if (info) {
+    if (queue->timing)
+        gyre_queue_timing_received(queue, index, index + 1);
+    if (info)
         gyre_queue_info(queue, index, info);
-    }
     if (gyre_reply_slot(queue, index)->info == GYRE_OUTCOME_DROPPED)
         __atomic_fetch_add(&queue->consumer.dropped, 1, __ATOMIC_RELEASE); /* with the statistics */
     gyre_mark_set_locked(queue, index, GYRE_MARK_DONE);

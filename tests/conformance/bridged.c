@@ -416,6 +416,57 @@ static void what_expired_before_a_bridge_takes_no_room(struct conformance *test)
     gyre_close(runtime);
 }
 
+/* Takes one before its turn, behind a call that was given up: the cursor steps over both together. */
+static void take_before_its_turn(gyre_kernel *kernel, letter *letters, uint64_t number)
+{
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    letter *request = &letters[0], *reply = &letters[1];
+    const gyre_header header = {.correlation = 7};
+    gyre_completion completion;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    write_any(request, number, 64);
+    require(gyre_call(queue, request, sizeof *request, reply, sizeof *reply, NULL, GYRE_NO_WAIT) ==
+            GYRE_TIMEOUT);
+    must(gyre_send_with(queue, request, sizeof *request, &header, NULL, soon()));
+    must(gyre_kernel_activate(kernel, soon()));
+    must(gyre_receive_for(queue, 7, reply, sizeof *reply, &completion, NULL, soon()));
+    require(is_any(reply, completion.length, number, 64));
+}
+
+static void take_in_reverse(gyre_queue *queue, letter *letters, uint64_t count)
+{
+    gyre_completion completion;
+    for (uint64_t i = 0; i < count; i++) {
+        const gyre_header header = {.correlation = i};
+        write_any(&letters[0], i, 64);
+        must(gyre_send_with(queue, &letters[0], sizeof letters[0], &header, NULL, soon()));
+    }
+    for (uint64_t i = count; i-- > 0;) {
+        must(gyre_receive_for(queue, i, &letters[1], sizeof letters[1], &completion, NULL, soon()));
+        require(is_any(&letters[1], completion.length, i, 64));
+    }
+}
+
+/* Else places of other replies are taken for free later, and, as these have other sizes, none is found free any more:
+ * each reply has to wait for those before it then. */
+static void what_is_taken_before_its_turn_gives_its_bytes_back_once(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.default.layout=bridged", "queue.default.bytes=1",
+                                           "queue.default.header=correlation", NULL};
+    struct conformance own = {.backend = test->backend, .runtime = open_with(test, settings)};
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(&own, "bridged.gyre.c", "letters");
+    letter *letters = new_letters(2);
+    desc.blocks = 1; /* one ring of reply bytes, in the order of the requests */
+    must(gyre_launch(own.runtime, &desc, &kernel));
+    for (uint64_t number = 0; number < 300; number++)
+        take_before_its_turn(kernel, letters, number);
+    stream(gyre_kernel_queue(kernel), 5000, 64);
+    take_in_reverse(gyre_kernel_queue(kernel), letters, 100);
+    free(letters);
+    gyre_close(own.runtime);
+}
+
 const struct conformance_case bridged_cases[] = {
     {"letters_of_every_size_come_back", letters_of_every_size_come_back},
     {"several_blocks_share_a_bridge", several_blocks_share_a_bridge},
@@ -427,5 +478,7 @@ const struct conformance_case bridged_cases[] = {
     {"a_request_may_come_when_replies_have_no_room", a_request_may_come_when_replies_have_no_room},
     {"a_paused_kernel_lets_go_of_a_full_bridge", a_paused_kernel_lets_go_of_a_full_bridge},
     {"what_expired_before_a_bridge_takes_no_room", what_expired_before_a_bridge_takes_no_room},
+    {"what_is_taken_before_its_turn_gives_its_bytes_back_once",
+     what_is_taken_before_its_turn_gives_its_bytes_back_once},
     {NULL, NULL},
 };
