@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
 
@@ -25,6 +26,8 @@ static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_
     slot->length = reply->length < most ? reply->length : most;
     slot->info = reply->info;
     memcpy(slot + 1, reply->payload, slot->length);
+    if (queue->seals)
+        gyre_queue_seal_reply(queue, index);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
 }
 

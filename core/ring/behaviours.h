@@ -133,6 +133,8 @@ void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, cons
 /** Makes replies whose seal is wrong failures,
  * up to the first completion that is not there. Consumer side. */
 void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end);
+/** No device: the reply that the host put into the slot of `index` gets its seal. */
+void gyre_queue_seal_reply(gyre_queue *queue, uint64_t index);
 
 /* ---- queue_attendant.c: the thread that does what is due at a time ---- */
 

@@ -15,7 +15,7 @@ static gyre_u32 *request_seal(const gyre_queue *queue, uint64_t index)
 }
 
 /* Those of replies are the device's, in lines of their own. */
-static const gyre_u32 *reply_seal(const gyre_queue *queue, uint64_t index)
+static gyre_u32 *reply_seal(const gyre_queue *queue, uint64_t index)
 {
     return queue->seals + GYRE_SEALS_ROUND(queue->capacity) + (index & queue->mask);
 }
@@ -30,14 +30,22 @@ void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, cons
                          request, gyre_length_of(request, queue->request_size, queue->request_least != 0));
 }
 
+static gyre_u32 seal_of_reply(const gyre_queue *queue, const gyre_slot *slot)
+{
+    return gyre_seal_of(NULL, 0, slot + 1,
+                        slot->length < queue->reply_size ? slot->length : queue->reply_size);
+}
+
+void gyre_queue_seal_reply(gyre_queue *queue, uint64_t index)
+{
+    *reply_seal(queue, index) = seal_of_reply(queue, gyre_reply_slot(queue, index));
+}
+
 void gyre_queue_seals_look(const gyre_queue *queue, uint64_t first, uint64_t end)
 {
     for (uint64_t index = first; index != end && gyre_reply_ready(queue, index); index++) {
         gyre_slot *slot = gyre_reply_slot(queue, index); /* the device is done with it */
-        if (slot->info != GYRE_OUTCOME_REPLY)
-            continue;
-        const uint32_t length = slot->length < queue->reply_size ? slot->length : queue->reply_size;
-        if (gyre_seal_of(NULL, 0, slot + 1, length) != *reply_seal(queue, index))
+        if (slot->info == GYRE_OUTCOME_REPLY && seal_of_reply(queue, slot) != *reply_seal(queue, index))
             gyre_slot_fail(slot, GYRE_FAILURE_SEAL, "the CRC-32C of the reply is wrong");
     }
 }

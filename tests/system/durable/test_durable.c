@@ -123,6 +123,13 @@ static void replies_that_nobody_took_are_offered(void)
     }
 }
 
+static void sealed_replies_are_offered_with_their_seals(void)
+{
+    extra = (const char *const[]){"queue.default.seal=crc32c", NULL};
+    replies_that_nobody_took_are_offered();
+    extra = NULL;
+}
+
 /* ---- lives that end at any moment ---- */
 
 static bool faults; /* workers die as well */
@@ -770,6 +777,7 @@ static void what_cannot_be_kept_is_refused(void)
 static const named_case cases[] = {
     {"state_goes_on_in_the_next_run", state_goes_on_in_the_next_run},
     {"replies_that_nobody_took_are_offered", replies_that_nobody_took_are_offered},
+    {"sealed_replies_are_offered_with_their_seals", sealed_replies_are_offered_with_their_seals},
     {"nothing_durable_is_lost_when_the_program_is_killed",
      nothing_durable_is_lost_when_the_program_is_killed},
     {"a_small_journal_begins_anew", a_small_journal_begins_anew},
