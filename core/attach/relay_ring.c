@@ -403,6 +403,7 @@ void gyre_relay_give(const struct gyre_relay *relay, uint64_t index, struct gyre
 {
     struct gyre_relay_ring *ring = place->ring;
     const gyre_slot *slot = gyre_reply_slot(relay->target, index);
+    gyre_queue_reply_settle(relay->target, index);
     complete(ring->queue, place->origin.index, slot->info, slot + 1, slot->length);
     place->given = true;
     ring->rings = true;

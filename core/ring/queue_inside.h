@@ -396,6 +396,8 @@ static inline void gyre_queue_take_failure(gyre_queue *queue, uint64_t index)
 {
     gyre_queue_take_failures(queue, index, index + 1);
 }
+/** The completion of `index` is there, and its slot the caller's: makes of what the device wrote what a client is told. */
+void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index);
 
 /* queue_header.c */
 

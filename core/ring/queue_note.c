@@ -64,6 +64,14 @@ void gyre_queue_show_failures(gyre_queue *queue, uint64_t first, uint64_t end)
     }
 }
 
+void gyre_queue_reply_settle(gyre_queue *queue, uint64_t index)
+{
+    if (queue->seals)
+        gyre_queue_seals_look(queue, index, index + 1);
+    gyre_queue_outcomes_look(queue, index, index + 1);
+    gyre_queue_show_failures(queue, index, index + 1);
+}
+
 void gyre_queue_take_failures(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     gyre_queue_show_failures(queue, first, end);

@@ -207,6 +207,47 @@ static void accepted_requests_are_completed_when_a_kept_kernel_ends(void)
     gyre_close(runtime);
 }
 
+/* Sends ever more for three seconds, four under way; returns how many expired, and no other may fail. */
+static uint64_t count_expired(gyre_queue *queue)
+{
+    enum { UNDER_WAY = 4 };
+    const uint64_t end_ns = gyre_in_ms(3000);
+    uint64_t sent = 0, received = 0, expired = 0;
+    while (received < sent || gyre_clock_ns() < end_ns) {
+        const teller_request request = {.client = 1, .number = sent + 1};
+        if (sent - received < UNDER_WAY && gyre_clock_ns() < end_ns) {
+            must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+            sent++;
+            continue;
+        }
+        teller_reply reply;
+        gyre_completion completion;
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+        received++;
+        expired += completion.outcome == GYRE_HANDLER_FAILED;
+        require(completion.outcome == GYRE_REPLIED || completion.failure_code == GYRE_FAILURE_EXPIRED);
+    }
+    return expired;
+}
+
+/* Whichever of the two programs takes it back. */
+static void what_expires_at_a_kept_kernel_is_told_as_that(void)
+{
+    char journals[128];
+    begin_lives();
+    snprintf(journals, sizeof journals, "gyre.journal_dir=%s", journal_folder());
+    gyre_runtime *runtime = open_isolated((const char *const[]){
+        journals, "kernel.teller.checkpoints=true", "kernel.teller.checkpoint_ms=1",
+        "queue.teller.durability=journal", "queue.teller.capacity=4", "queue.teller.ttl_ms=1", NULL});
+    launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", NULL);
+    fprintf(stderr, "%llu requests expired\n", (unsigned long long)count_expired(queue));
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static void a_name_is_one_clients_at_a_time(void)
 {
     begin_lives();
@@ -327,6 +368,7 @@ static const named_case cases[] = {
      clients_of_a_kept_kernel_learn_that_its_device_died},
     {"accepted_requests_are_completed_when_a_kept_kernel_ends",
      accepted_requests_are_completed_when_a_kept_kernel_ends},
+    {"what_expires_at_a_kept_kernel_is_told_as_that", what_expires_at_a_kept_kernel_is_told_as_that},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
     {"a_client_that_invents_requests_gets_no_further_than_its_ring",
      a_client_that_invents_requests_gets_no_further_than_its_ring},
