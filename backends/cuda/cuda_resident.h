@@ -67,6 +67,21 @@ struct gyre_resident {
     void *kernel_log_context;
 };
 
+/** The lines of its blocks. */
+static inline gyre_control_block *cuda_resident_lines(const gyre_resident *resident)
+{
+    return (gyre_control_block *)(resident->control + 1);
+}
+
+/** Messages that its blocks handled since it was launched. */
+static inline uint64_t cuda_resident_handled(const gyre_resident *resident)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < resident->blocks; i++)
+        sum += __atomic_load_n(&cuda_resident_lines(resident)[i].handled, __ATOMIC_RELAXED);
+    return sum;
+}
+
 /** Puts it onto the device; its positions are in its memory. Under residents->lock, context current. */
 gyre_status cuda_resident_start(gyre_resident *resident);
 
@@ -136,6 +151,9 @@ gyre_status cuda_host_register(gyre_device *device, void *address, size_t size);
 void cuda_host_unregister(gyre_device *device, void *address);
 /** Frees memory of the pool behind what stands in the service stream. Context current. */
 void cuda_memory_give_back(gyre_device *device, uint64_t address);
+/** Copies from the device, behind what stands in the service stream, and waits for it. False: the log says why, and
+ * `otherwise` becomes of it. Context current. */
+bool cuda_memory_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise);
 /**
  * Gives freed memory that the pool keeps back to the device, while kernels are away: true when it was more
  * than none, so that what failed for want of memory may be tried once more. residents->lock is not held.
@@ -144,7 +162,11 @@ bool cuda_reclaim(gyre_device *device);
 /** Where a buffer lies on the device. */
 uint64_t cuda_memory_place(const gyre_memory *memory);
 
+/* ---- cuda_log.c ---- */
+
 /** Passes on what handlers logged since the last time. Under residents->lock, context current. */
 void cuda_log_drain(gyre_resident *resident);
+/** The same unless nothing was handled since the last look: then nothing was logged either. */
+void cuda_log_look(gyre_resident *resident);
 
 #endif

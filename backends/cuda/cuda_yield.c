@@ -68,8 +68,7 @@ gyre_status cuda_notify(gyre_resident *resident)
 /* Whether it runs: it obeyed the first command, whatever the call that launched it does. */
 static bool has_obeyed(const gyre_resident *resident)
 {
-    const gyre_control_block *blocks = (const gyre_control_block *)(resident->control + 1);
-    return __atomic_load_n(&blocks[0].acknowledged, __ATOMIC_ACQUIRE) != 0;
+    return __atomic_load_n(&cuda_resident_lines(resident)[0].acknowledged, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* The first launch on this device, which shows how launches are here. AGAIN: they wait for their kernel. */
@@ -373,58 +372,6 @@ void cuda_hold_end(gyre_device *device, bool quiet)
 
 /* ---- the monitor ---- */
 
-void cuda_log_drain(gyre_resident *resident)
-{
-    gyre_device *device = resident->device;
-    const struct cuda_driver *driver = device->driver;
-    static _Thread_local struct {
-        gyre_device_log head;
-        gyre_device_log_line lines[CUDA_LOG_LINES];
-    } log;
-    CUstream service = device->residents->service;
-    const char *call = "cuMemcpyDtoHAsync";
-    CUresult result =
-        driver->cuMemcpyDtoHAsync(&log, resident->memory + resident->log_offset, sizeof log, service);
-    if (result == CUDA_SUCCESS) {
-        call = "cuStreamSynchronize";
-        result = driver->cuStreamSynchronize(service);
-    }
-    cuda_tell(device, result, call, "what handlers logged is looked for later, unless their kernel ends");
-    if (result != CUDA_SUCCESS)
-        return;
-    uint32_t newest = log.head.next;
-    if (newest - resident->log_next > CUDA_LOG_LINES) {
-        device->host->log(device->host->context, GYRE_LOG_WARNING,
-                          "kernels log faster than lines are read; some are lost");
-        resident->log_next = newest - CUDA_LOG_LINES;
-    }
-    for (; resident->log_next != newest; resident->log_next++) {
-        gyre_device_log_line *line = &log.lines[resident->log_next % CUDA_LOG_LINES];
-        if (line->written != resident->log_next + 1)
-            return; /* being written: the next look finds it */
-        line->text[sizeof line->text - 1] = '\0';
-        if (resident->kernel_log)
-            resident->kernel_log(resident->kernel_log_context, line->text, line->value);
-    }
-}
-
-static uint64_t handled(const gyre_resident *resident)
-{
-    const gyre_control_block *blocks = (const gyre_control_block *)(resident->control + 1);
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < resident->blocks; i++)
-        sum += __atomic_load_n(&blocks[i].handled, __ATOMIC_RELAXED);
-    return sum;
-}
-
-static void pass_on_log(gyre_resident *resident)
-{
-    uint64_t now = handled(resident);
-    if (now != resident->log_handled)
-        cuda_log_drain(resident);
-    resident->log_handled = now;
-}
-
 static uint64_t longest_stay_ns(const gyre_resident *resident)
 {
     const struct cuda_residents *residents = resident->device->residents;
@@ -457,7 +404,7 @@ static void watch(gyre_resident *resident)
         bound_stay(resident);
     if (resident->device->residents->serial)
         return;
-    pass_on_log(resident);
+    cuda_log_look(resident);
     if (resident->on_device)
         cuda_tell_look(resident);
 }
@@ -469,7 +416,7 @@ static void change_turns(struct cuda_residents *residents)
         if (resident->on_device)
             return;
     for (gyre_resident *resident = residents->first; resident; resident = resident->next)
-        pass_on_log(resident);
+        cuda_log_look(resident);
     give_turn(residents);
 }
 
