@@ -73,6 +73,12 @@ static inline gyre_control_block *cuda_resident_lines(const gyre_resident *resid
     return (gyre_control_block *)(resident->control + 1);
 }
 
+/** Whether it runs: it obeyed the first command, whatever the call that launched it does. */
+static inline bool cuda_resident_has_obeyed(const gyre_resident *resident)
+{
+    return __atomic_load_n(&cuda_resident_lines(resident)[0].acknowledged, __ATOMIC_ACQUIRE) != 0;
+}
+
 /** Messages that its blocks handled since it was launched. */
 static inline uint64_t cuda_resident_handled(const gyre_resident *resident)
 {
@@ -104,16 +110,11 @@ void *cuda_residents_watch(void *argument);
 
 /** Whether the environment says that launches wait for their kernels; with a sentence for the log. */
 bool cuda_serial_expected(const gyre_host *host);
-/** Puts the kernel onto the stream: whatever a launch consists of; `answer` and `call` tell what became of it.
- * Context current. */
-void cuda_serial_launch(gyre_resident *resident);
-/** As cuda_serial_launch, in the resident's own thread; does not wait for it. Under residents->lock. */
-gyre_status cuda_launcher_start(gyre_resident *resident);
-/** Waits for the call to return: AGAIN when it has not after so long, else what became of it. */
+/** Launches the kernel: at once, or, where a launch waits for its kernel, in a thread of the resident's own, which
+ * cuda_launcher_await tells of. The first launch finds out which way it is. Under residents->lock, context current. */
+gyre_status cuda_serial_start(gyre_resident *resident);
+/** Waits for the thread's call to return: AGAIN when it has not after so long, else what became of it. */
 gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns);
-/** The launch is taken for one that waits for its kernel: AGAIN, and its call is over when the kernel is. When it has
- * returned meanwhile, what became of it. */
-gyre_status cuda_launcher_keep(gyre_resident *resident);
 /** Ends the thread; its kernel has left. Accepts a resident without one. */
 void cuda_launcher_destroy(gyre_resident *resident);
 

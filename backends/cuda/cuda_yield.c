@@ -26,12 +26,9 @@
 #define EAGER_NS UINT64_C(200000)
 #define POLL_NS  20000
 
-/* a launch returns after some 10 us, unless it waits for its kernel */
-#define PATIENCE_NS     UINT64_C(100000000)
-#define PATIENCE_ROUNDS 100
-#define SERIAL_STAY_NS  UINT64_C(50000000)   /* of a kernel that keeps calls into the driver waiting */
-#define REFUSED_NS      UINT64_C(2000000000) /* a kernel that the driver does not take back is lost then */
-#define SERIAL_TURN_NS  UINT64_C(5000000)    /* ... and other kernels */
+#define SERIAL_STAY_NS UINT64_C(50000000)   /* of a kernel that keeps calls into the driver waiting */
+#define REFUSED_NS     UINT64_C(2000000000) /* a kernel that the driver does not take back is lost then */
+#define SERIAL_TURN_NS UINT64_C(5000000)    /* ... and other kernels */
 
 /* ---- orders ---- */
 
@@ -65,38 +62,6 @@ gyre_status cuda_notify(gyre_resident *resident)
 
 /* ---- starting and awaiting ---- */
 
-/* Whether it runs: it obeyed the first command, whatever the call that launched it does. */
-static bool has_obeyed(const gyre_resident *resident)
-{
-    return __atomic_load_n(&cuda_resident_lines(resident)[0].acknowledged, __ATOMIC_ACQUIRE) != 0;
-}
-
-/* The first launch on this device, which shows how launches are here. AGAIN: they wait for their kernel. */
-static gyre_status start_first(gyre_resident *resident)
-{
-    gyre_device *device = resident->device;
-    gyre_status status = cuda_launcher_start(resident);
-    if (status != GYRE_OK)
-        return status;
-    status = GYRE_AGAIN;
-    for (int round = 0; round < PATIENCE_ROUNDS && status == GYRE_AGAIN && !has_obeyed(resident); round++)
-        status = cuda_launcher_await(resident, PATIENCE_NS);
-    if (status == GYRE_AGAIN) /* it runs: the call has a moment more to return */
-        status = cuda_launcher_await(resident, PATIENCE_NS);
-    if (status == GYRE_AGAIN)
-        status = cuda_launcher_keep(resident);
-    device->residents->serial = status == GYRE_AGAIN;
-    device->residents->launches_known = status == GYRE_OK;
-    if (status == GYRE_OK)
-        cuda_launcher_destroy(resident);
-    if (status == GYRE_AGAIN)
-        device->host->log(
-            device->host->context, GYRE_LOG_WARNING,
-            "something makes each launch wait for its kernel to end (a profiler or a debugger?): "
-            "kernels leave and come back every few milliseconds; run without it for speed");
-    return status;
-}
-
 /* A return is the end of an absence, which is counted once. */
 static void note_absence(gyre_resident *resident)
 {
@@ -112,12 +77,6 @@ static void note_absence(gyre_resident *resident)
     __atomic_store_n(&absences->count, absences->count + 1, __ATOMIC_RELAXED);
 }
 
-static gyre_status launch_now(gyre_resident *resident)
-{
-    cuda_serial_launch(resident);
-    return cuda_check(resident->device, resident->answer, resident->call);
-}
-
 gyre_status cuda_resident_start(gyre_resident *resident)
 {
     gyre_device *device = resident->device;
@@ -125,14 +84,7 @@ gyre_status cuda_resident_start(gyre_resident *resident)
     if (status != GYRE_OK)
         return status;
     resident->arguments.order = cuda_resident_order(resident, false);
-    if (device->residents->serial)
-        status = cuda_launcher_start(resident);
-    else if (!device->residents->launches_known)
-        status = start_first(resident);
-    else
-        status = launch_now(resident);
-    if (status == GYRE_AGAIN)
-        status = GYRE_OK;
+    status = cuda_serial_start(resident);
     resident->on_device = status == GYRE_OK;
     resident->started_ns = gyre_clock_ns();
     if (!resident->on_device)
@@ -208,7 +160,7 @@ static void end_stay(gyre_resident *resident)
 /* It was not back: it is away since it left. OK when that is tried again. */
 static gyre_status stay_refused(gyre_resident *resident, gyre_status status)
 {
-    if (!has_obeyed(resident) || !stays_away(resident)) {
+    if (!cuda_resident_has_obeyed(resident) || !stays_away(resident)) {
         give_up(resident);
         return status;
     }
