@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launched kernels, and what a GPU has for all of them: cuda_residents.c makes the latter, cuda_launch.c starts and
- * ends kernels, cuda_yield.c makes them leave for a while and watches over them, with cuda_serial.c, cuda_stays.c and
- * cuda_tell.c; cuda_memory.c and cuda_transfer.c use the stream beside them.
+ * Launched kernels, and what a GPU has for all of them: cuda_residents.c makes the latter, cuda_launch.c makes and
+ * frees kernels, cuda_presence.c puts them onto the device and sees them leave it, cuda_quiet.c has all of them leave
+ * for a while, cuda_monitor.c watches over them; cuda_memory.c and cuda_transfer.c use the stream beside them.
  */
 #ifndef GYRE_CUDA_RESIDENT_H
 #define GYRE_CUDA_RESIDENT_H
@@ -88,20 +88,41 @@ static inline uint64_t cuda_resident_handled(const gyre_resident *resident)
     return sum;
 }
 
-/** Puts it onto the device; its positions are in its memory. Under residents->lock, context current. */
-gyre_status cuda_resident_start(gyre_resident *resident);
-
-/** For one that left because it was told to, and was not told to stop: back onto the device, or, where
- * launches serialise, in its turn. */
-gyre_status cuda_resident_return(gyre_resident *resident);
-
-/** OK: it is not on the device; TIMEOUT: it still is at the deadline; LOST. Under residents->lock, context
- * current. */
-gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
+/* ---- cuda_order.c ---- */
 
 /** Tells the device that there is something new to obey: the control word, or (leaving) to yield. Returns the
  * order's number. Under residents->lock. */
 uint64_t cuda_resident_order(gyre_resident *resident, bool leaving);
+
+/* ---- cuda_presence.c ---- */
+
+/* Under residents->lock, context current. */
+
+/** Looking for its end this long does not sleep: a kernel that leaves takes some 10 us. */
+#define CUDA_EAGER_NS UINT64_C(200000)
+
+/** Puts it onto the device; its positions are in its memory. */
+gyre_status cuda_resident_start(gyre_resident *resident);
+/** Back onto the device for one that left it for a moment. OK also when that is tried again. */
+gyre_status cuda_resident_come_back(gyre_resident *resident);
+/** OK: it is not on the device; AGAIN: it is; LOST: a fault of the device ended it. Others: its launch was refused, for
+ * good, which shows here where launches wait for their kernel. */
+gyre_status cuda_resident_look(gyre_resident *resident);
+/** The same until the deadline, with TIMEOUT for AGAIN. */
+gyre_status cuda_resident_await(gyre_resident *resident, uint64_t deadline_ns);
+/** Those who wait for it give up. `why` in few words. */
+void cuda_resident_tell_lost(gyre_resident *resident, const char *why);
+
+/* ---- cuda_quiet.c ---- */
+
+/** Where launches serialise, one kernel has the device at a time: the one that was away longest comes back, once nobody
+ * has it. Under residents->lock, context current. */
+gyre_status cuda_give_turn(struct cuda_residents *residents);
+/** For one that left because it was told to, and was not told to stop: back onto the device, or, where
+ * launches serialise, in its turn. Under residents->lock, context current. */
+gyre_status cuda_resident_return(gyre_resident *resident);
+
+/* ---- cuda_monitor.c ---- */
 
 /** The thread that watches over the kernels of `argument`, a struct cuda_residents, until `leave` is set. */
 void *cuda_residents_watch(void *argument);
