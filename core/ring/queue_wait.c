@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waiting: spin, yield, park, as the queue is configured.
+ * Waiting at a queue, and how those sleep who do (strategy.h).
  *
  * No lock is held while waiting. Parking announces itself and then runs a heavy barrier, so that the fast
  * path of the other side needs no fence: see waiting.h.
  */
 #include "core/ring/queue_inside.h"
 
-#include <sched.h>
-
 #include "core/base/error.h"
 #include "core/base/fault.h"
 #include "core/ring/behaviours.h"
-
-enum {
-    TURNS_PER_CLOCK = 64, /* a look at the clock costs as much as a few looks at the slot */
-    YIELDS = 16,          /* between spinning and parking */
-};
+#include "core/ring/strategy.h"
 
 #define LOST_LOOK_NS UINT64_C(100000000)
 
@@ -55,13 +49,13 @@ struct waiter {
     gyre_queue *queue;
     gyre_wait_condition condition;
     uint64_t argument;
-    uint64_t deadline_ns;
     uint32_t *bell, *announce;
 };
 
 /* OK: it is there. AGAIN: go on waiting. */
-static gyre_status look(const struct waiter *waiter)
+static gyre_status look(const void *context)
 {
+    const struct waiter *waiter = context;
     int answer = waiter->condition(waiter->queue, waiter->argument);
     if (answer)
         return answer > 0 ? GYRE_OK : GYRE_CLOSED;
@@ -70,64 +64,21 @@ static gyre_status look(const struct waiter *waiter)
     return gyre_queue_lost(waiter->queue) ? GYRE_LOST : GYRE_AGAIN;
 }
 
-static gyre_status spin(const struct waiter *waiter)
-{
-    gyre_status status = look(waiter);
-    for (uint64_t turn = 1; status == GYRE_AGAIN; turn++) {
-        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= waiter->deadline_ns)
-            return GYRE_TIMEOUT;
-        gyre_spin_pause();
-        status = look(waiter);
-    }
-    return status;
-}
-
-/* Spins, and lets others run now and then, because the worker may be waiting for this very core. */
-static gyre_status spin_politely(const struct waiter *waiter, uint64_t turns)
-{
-    static _Thread_local gyre_patience patience;
-    gyre_status status = GYRE_AGAIN;
-    int ran = 0;
-    gyre_patience_begin(&patience);
-    for (uint64_t turn = 1; turn <= turns; turn++) {
-        status = look(waiter);
-        if (status != GYRE_AGAIN)
-            break;
-        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= waiter->deadline_ns)
-            return GYRE_TIMEOUT;
-        ran = gyre_patience_pause(&patience, turn);
-    }
-    if (status == GYRE_OK)
-        gyre_patience_end(&patience, ran);
-    return status;
-}
-
-static gyre_status yield(const struct waiter *waiter, uint64_t turns)
-{
-    gyre_status status = GYRE_AGAIN;
-    for (uint64_t turn = 0; turn < turns && status == GYRE_AGAIN; turn++) {
-        sched_yield();
-        status = look(waiter);
-        if (status == GYRE_AGAIN && gyre_clock_ns() >= waiter->deadline_ns)
-            status = GYRE_TIMEOUT;
-    }
-    return status;
-}
-
 /*
  * A device that dies in this process, and with no worker's death to tell of it, rings its own bell at most: who
  * sleeps at the other one looks now and then.
  */
-static uint64_t until(const struct waiter *waiter, uint64_t now_ns)
+static uint64_t until(const struct waiter *waiter, uint64_t now_ns, uint64_t deadline_ns)
 {
     const gyre_queue *queue = waiter->queue;
     const bool looks = waiter->bell == &queue->state.credit_bell && !queue->device_returns;
     const uint64_t next_ns = now_ns + LOST_LOOK_NS;
-    return looks && next_ns < waiter->deadline_ns ? next_ns : waiter->deadline_ns;
+    return looks && next_ns < deadline_ns ? next_ns : deadline_ns;
 }
 
-static gyre_status park(const struct waiter *waiter)
+static gyre_status park(const void *context, uint64_t deadline_ns)
 {
+    const struct waiter *waiter = context;
     gyre_queue *queue = waiter->queue;
     gyre_status status = GYRE_AGAIN;
     __atomic_fetch_add(waiter->announce, 1, __ATOMIC_SEQ_CST);
@@ -141,45 +92,32 @@ static gyre_status park(const struct waiter *waiter)
         if (status != GYRE_AGAIN)
             break;
         (void)GYRE_FAULT_POINT(RING_PARK);
-        if (looked_ns >= waiter->deadline_ns)
+        if (looked_ns >= deadline_ns)
             status = GYRE_TIMEOUT;
         else if (queue->device_wakes || waiter->bell == &queue->state.credit_bell)
             gyre_futex_wait(waiter->bell, seen,
-                            gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns)));
+                            gyre_park_until(parked_ns, looked_ns, until(waiter, looked_ns, deadline_ns)));
         else
-            gyre_nap(waiter->deadline_ns); /* it rings no bell */
+            gyre_nap(deadline_ns); /* it rings no bell */
     }
     __atomic_fetch_sub(waiter->announce, 1, __ATOMIC_SEQ_CST);
     return status;
 }
 
-static gyre_status wait_by_strategy(const struct waiter *waiter)
-{
-    gyre_status status = GYRE_AGAIN;
-    switch (waiter->queue->idle) {
-    case GYRE_WAIT_SPIN:
-        return spin(waiter);
-    case GYRE_WAIT_YIELD:
-        return yield(waiter, UINT64_MAX);
-    case GYRE_WAIT_PARK:
-        break;
-    default:
-        status = spin_politely(waiter, waiter->queue->spin_turns);
-        if (status == GYRE_AGAIN)
-            status = yield(waiter, YIELDS);
-    }
-    return status == GYRE_AGAIN ? park(waiter) : status;
-}
-
 gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument,
                             enum gyre_wait_bell bell, uint64_t deadline_ns)
 {
-    struct waiter waiter = {
-        .queue = queue, .condition = condition, .argument = argument, .deadline_ns = deadline_ns};
+    struct waiter waiter = {.queue = queue, .condition = condition, .argument = argument};
     bool device = bell == GYRE_BELL_DEVICE;
     waiter.bell = device ? &queue->shared->device.bell : &queue->state.credit_bell;
     waiter.announce = device ? &queue->shared->host.waiting : &queue->state.credit_waiters;
-    gyre_status status = wait_by_strategy(&waiter);
+    const struct gyre_strategy strategy = {.idle = queue->idle,
+                                           .spin_turns = queue->spin_turns,
+                                           .deadline_ns = deadline_ns,
+                                           .look = look,
+                                           .park = park,
+                                           .context = &waiter};
+    gyre_status status = gyre_strategy_wait(&strategy);
     return status == GYRE_OK ? GYRE_OK : give_up(queue, status);
 }
 
