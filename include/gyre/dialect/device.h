@@ -236,7 +236,6 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 #define GYRE_FIRST_WORD_(payload) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(payload))
 #define GYRE_LENGTH_AT_(reply_, payload)                                                                     \
     GYRE_REPLY_LENGTH_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_(payload))
-#define GYRE_LENGTH_OF_(reply_, out) GYRE_LENGTH_AT_(reply_, (out) + 1)
 
 /* Everything but the sequence: whoever calls stores it after what must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)
@@ -323,41 +322,16 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     return 1;
 }
 
-/** What is to be done with a request slot; all lanes that ask get the same answer. */
-enum gyre_slot_state_ {
-    GYRE_SLOT_ABSENT_ = 0,  /* not sent yet: leave the reply slot alone */
-    GYRE_SLOT_SETTLED_ = 1, /* completed without the handler; only the sequence is missing */
-    GYRE_SLOT_READY_ = 2    /* run the handler */
-};
-
-/* Request `index` of a batch. `writes` is 1 for the one lane that may write the reply slot. */
-GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 index,
-                                const GYRE_GLOBAL gyre_slot *in, GYRE_GLOBAL gyre_slot *out,
-                                gyre_u32 request_least, gyre_u32 request_size, int writes)
-{
-    if (in->sequence != index + 1)
-        return GYRE_SLOT_ABSENT_;
-    if (index < batch->drop_before) {
-        if (writes) {
-            out->length = 0;
-            out->info = GYRE_OUTCOME_DROPPED;
-        }
-        return GYRE_SLOT_SETTLED_;
-    }
-    if (GYRE_LENGTH_WRONG_(in->length, request_least, request_size, GYRE_FIRST_WORD_(in + 1))) {
-        if (writes)
-            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-        return GYRE_SLOT_SETTLED_;
-    }
-    return GYRE_SLOT_READY_;
-}
-
-#define GYRE_IN_SLOT_(batch, requests, index)                                                                \
-    ((const GYRE_GLOBAL gyre_slot *)((requests) + ((index) & (batch)->mask) * (batch)->request_stride))
-#define GYRE_OUT_SLOT_(batch, replies, index)                                                                \
-    ((GYRE_GLOBAL gyre_slot *)((replies) + ((index) & (batch)->mask) * (batch)->reply_stride))
-
 /* ---- declaring kernels ---- */
+
+/*
+ * The dialect's entry, cuda_resident.h or opencl_epoch.h, defines
+ *
+ *   GYRE_ENTRY_LANE_(form, name, request, reply, scratch, state, buffers), and GYRE_ENTRY_BLOCK_ (the same)
+ *
+ * which expand to whatever calls `gyre_handler_<name>(request, reply, state, scratch, buffers, gyre)`; before each call
+ * it sets `gyre.failed` to 0 and, for blocks, calls gyre_block_begin_; after it, gyre_lane_end_ or gyre_block_end_.
+ */
 
 #define GYRE_UNUSED_ __attribute__((unused))
 /*
