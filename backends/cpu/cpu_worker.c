@@ -7,7 +7,6 @@
  * between batches; what it claimed and did not handle stays claimed across a pause.
  */
 #include <limits.h>
-#include <sched.h>
 #include <signal.h>
 
 #include "cpu_resident.h"
@@ -273,39 +272,17 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
     return false;
 }
 
-static bool spin(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
-{
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        if (has_work(worker, command))
-            return true;
-        gyre_spin_pause();
-    }
-    return false;
-}
+/* What a wait looks for. */
+struct wait {
+    const struct cpu_worker *worker;
+    gyre_u64 command;
+    uint64_t starved; /* of a worker that parks: queues without room for replies */
+};
 
-/* Spins, and lets others run now and then, because the client may be waiting for this very core. */
-static bool spin_politely(struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
+static int find_work(void *context)
 {
-    int ran = 0;
-    gyre_patience_begin(&worker->patience);
-    for (uint64_t turn = 1; turn <= turns; turn++) {
-        if (has_work(worker, command)) {
-            gyre_patience_end(&worker->patience, ran);
-            return true;
-        }
-        ran = gyre_patience_pause(&worker->patience, turn);
-    }
-    return false;
-}
-
-static bool yield(const struct cpu_worker *worker, gyre_u64 command, uint64_t turns)
-{
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        sched_yield();
-        if (has_work(worker, command))
-            return true;
-    }
-    return false;
+    const struct wait *wait = context;
+    return has_work(wait->worker, wait->command);
 }
 
 /* Whether a queue has requests for this worker that wait for room for their replies. */
@@ -335,49 +312,50 @@ static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command
     return starved;
 }
 
-static void park(const struct cpu_worker *worker, gyre_u64 command)
+/* Also a request that came since and finds no room for its reply: clients have to be told of it first. */
+static int find_news(void *context)
 {
-    gyre_control_region *control = worker->resident->control;
-    const uint64_t starved = starved_queues(worker, command);
-    tell_starved(worker, starved, 1);
-    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
-    const uint64_t parked_ns = gyre_clock_ns();
-    gyre_barrier_heavy(worker->resident->light_barriers && worker->resident->idle != GYRE_IDLE_PARK);
-    for (;;) {
-        const uint64_t looked_ns = gyre_clock_ns();
-        uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
-        /* a request that came since, and finds no room for its reply: clients have to be told of it first */
-        if (has_work(worker, command) || starved_queues(worker, command) != starved)
-            break;
-        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
-    }
-    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
-    tell_starved(worker, starved, UINT32_MAX);
+    const struct wait *wait = context;
+    return has_work(wait->worker, wait->command) ||
+           starved_queues(wait->worker, wait->command) != wait->starved;
+}
+
+static void park(struct wait *wait)
+{
+    const struct gyre_resident *resident = wait->worker->resident;
+    gyre_control_region *control = resident->control;
+    wait->starved = starved_queues(wait->worker, wait->command);
+    tell_starved(wait->worker, wait->starved, 1);
+    gyre_idle_park(find_news, wait, &control->device.parked, &control->doorbell.bell,
+                   resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
+    tell_starved(wait->worker, wait->starved, UINT32_MAX);
 }
 
 static void wait_for_work(struct cpu_worker *worker, gyre_u64 command)
 {
     const struct gyre_resident *resident = worker->resident;
+    struct wait wait = {.worker = worker, .command = command};
     bool found = false;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN) {
-        park(worker, command); /* a paused kernel costs nothing */
+        park(&wait); /* a paused kernel costs nothing */
         return;
     }
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
-        spin(worker, command, UINT64_MAX);
+        gyre_idle_spin(find_work, &wait, UINT64_MAX);
         return;
     case GYRE_IDLE_YIELD:
-        yield(worker, command, UINT64_MAX);
+        gyre_idle_yield(find_work, &wait, UINT64_MAX);
         return;
     case GYRE_IDLE_PARK:
-        found = spin(worker, command, PARK_TURNS);
+        found = gyre_idle_spin(find_work, &wait, PARK_TURNS);
         break;
     default:
-        found = spin_politely(worker, command, resident->spin_turns) || yield(worker, command, YIELDS);
+        found = gyre_idle_spin_politely(find_work, &wait, &worker->patience, resident->spin_turns) ||
+                gyre_idle_yield(find_work, &wait, YIELDS);
     }
     if (!found)
-        park(worker, command);
+        park(&wait);
 }
 
 /* ---- the loop ---- */

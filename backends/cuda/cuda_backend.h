@@ -172,8 +172,11 @@ void cuda_carriers_destroy(gyre_device *device);
 
 gyre_status cuda_launch(gyre_module *module, const gyre_resident_desc *desc, gyre_resident **out);
 gyre_status cuda_wait(gyre_resident *resident, uint64_t deadline_ns);
-gyre_status cuda_notify(gyre_resident *resident);
 void cuda_release(gyre_resident *resident);
+
+/* ---- cuda_order.c ---- */
+
+gyre_status cuda_notify(gyre_resident *resident);
 
 /* ---- cuda_residents.c ---- */
 
@@ -181,7 +184,7 @@ void cuda_release(gyre_resident *resident);
 gyre_status cuda_residents_open(gyre_device *device);
 void cuda_residents_close(gyre_device *device); /* accepts a device whose residents were never opened */
 
-/* ---- cuda_yield.c ---- */
+/* ---- cuda_quiet.c ---- */
 
 /**
  * Between the two no kernel is resident on the device, so calls that block while one is may be made: each

@@ -128,7 +128,6 @@ static void fill_options(struct options *options, const struct job *job, enum fo
     if (job->nvrtc->major * 100 + job->nvrtc->minor >= CACHE_SINCE)
         add(options,
             "--no-cache"); /* Gyre has its own; names of units make each entry in NVRTC's a new one */
-    add(options, "--define-macro=GYRE_ENTRY_HEADER=\"%s\"", CUDA_ENTRY_HEADER);
     add_words(options, job->desc->options);
     /* nobody runs this cubin: it tells the kernels; the last of two such options counts */
     if (form == WHOLE && job->forward && job->nvrtc->major * 100 + job->nvrtc->minor >= QUICK_SINCE)
@@ -346,9 +345,8 @@ static gyre_status write_artifact(const struct job *job)
 static gyre_status publish(const struct job *job)
 {
     const gyre_compile_desc *desc = job->desc;
-    if (desc->dependency_path &&
-        !cuda_dependencies_write(job->files, job->unit, desc->unit_path, CUDA_ENTRY_HEADER,
-                                 desc->include_directories, desc->dependency_path))
+    if (desc->dependency_path && !cuda_dependencies_write(job->files, job->unit, desc->unit_path,
+                                                          desc->include_directories, desc->dependency_path))
         return job->device->host->error(gyre_lack_status(errno, GYRE_FAILED),
                                         "the list of files read cannot be written to '%s': %s%s",
                                         desc->dependency_path, strerror(errno), gyre_lack_remedy(errno));

@@ -58,6 +58,20 @@ void cuda_memory_give_back(gyre_device *device, uint64_t address)
 }
 
 /* memory->address tells whether it was registered. */
+bool cuda_memory_read(gyre_device *device, void *to, uint64_t from, size_t size, const char *otherwise)
+{
+    const struct cuda_driver *driver = device->driver;
+    const CUstream service = device->residents->service;
+    const char *call = "cuMemcpyDtoHAsync";
+    CUresult result = driver->cuMemcpyDtoHAsync(to, from, size, service);
+    if (result == CUDA_SUCCESS) {
+        call = "cuStreamSynchronize";
+        result = driver->cuStreamSynchronize(service);
+    }
+    cuda_tell(device, result, call, otherwise);
+    return result == CUDA_SUCCESS;
+}
+
 static gyre_status map_queue(gyre_queue_memory *memory, const gyre_queue_memory_desc *desc,
                              CUdeviceptr *address)
 {

@@ -11,7 +11,7 @@ static bool name_parts(struct cuda_files *files, const char *sm, const char *con
                        size_t size)
 {
     uint64_t digest;
-    if (!files || !cuda_includes_digest(files, CUDA_PARTS_UNIT, CUDA_ENTRY_HEADER, folders, &digest))
+    if (!files || !cuda_includes_digest(files, CUDA_PARTS_UNIT, folders, &digest))
         return false;
     int length = snprintf(name, size, "%s-%016llx.cubin", sm, (unsigned long long)digest);
     return length > 0 && (size_t)length < size;

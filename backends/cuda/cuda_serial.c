@@ -21,6 +21,10 @@
 #include <string.h>
 #include <time.h>
 
+/* a launch returns after some 10 us, unless it waits for its kernel */
+#define PATIENCE_NS     UINT64_C(100000000)
+#define PATIENCE_ROUNDS 100
+
 struct cuda_launcher {
     gyre_resident *resident;
     pthread_t thread;
@@ -61,9 +65,15 @@ static CUresult put_into_stream(gyre_resident *resident)
     return result;
 }
 
-void cuda_serial_launch(gyre_resident *resident)
+static void launch(gyre_resident *resident)
 {
     resident->answer = put_into_stream(resident);
+}
+
+/* What a launch that returned came to. */
+static gyre_status judge(gyre_resident *resident)
+{
+    return cuda_check(resident->device, resident->answer, resident->call);
 }
 
 /* ---- the thread ---- */
@@ -100,7 +110,7 @@ static void *launch_on_demand(void *argument)
         resident->answer = result;
         resident->call = "cuCtxSetCurrent";
         if (result == CUDA_SUCCESS)
-            cuda_serial_launch(resident);
+            launch(resident);
         pthread_mutex_lock(&launcher->lock);
         if (launcher->waits && resident->answer == CUDA_SUCCESS)
             await_kernel(launcher);
@@ -135,13 +145,8 @@ static gyre_status make_launcher(gyre_resident *resident)
                                          strerror(error), gyre_lack_remedy(error));
 }
 
-/* What a launch that returned came to. */
-static gyre_status judge(gyre_resident *resident)
-{
-    return cuda_check(resident->device, resident->answer, resident->call);
-}
-
-gyre_status cuda_launcher_start(gyre_resident *resident)
+/* As launch, in the thread; does not wait for it. */
+static gyre_status start_launcher(gyre_resident *resident)
 {
     gyre_status status = resident->launcher ? GYRE_OK : make_launcher(resident);
     if (status != GYRE_OK)
@@ -170,7 +175,9 @@ gyre_status cuda_launcher_await(gyre_resident *resident, uint64_t patience_ns)
     return status;
 }
 
-gyre_status cuda_launcher_keep(gyre_resident *resident)
+/* The launch is taken for one that waits for its kernel: AGAIN, and its call is over when the kernel is. When it has
+ * returned meanwhile, what became of it. */
+static gyre_status keep(gyre_resident *resident)
 {
     struct cuda_launcher *launcher = resident->launcher;
     pthread_mutex_lock(&launcher->lock);
@@ -194,4 +201,48 @@ void cuda_launcher_destroy(gyre_resident *resident)
     pthread_mutex_destroy(&launcher->lock);
     free(launcher);
     resident->launcher = NULL;
+}
+
+/* ---- which way it is ---- */
+
+/* The first launch on this device, which shows how launches are here. AGAIN: they wait for their kernel. */
+static gyre_status start_first(gyre_resident *resident)
+{
+    gyre_device *device = resident->device;
+    gyre_status status = start_launcher(resident);
+    if (status != GYRE_OK)
+        return status;
+    status = GYRE_AGAIN;
+    for (int round = 0;
+         round < PATIENCE_ROUNDS && status == GYRE_AGAIN && !cuda_resident_has_obeyed(resident); round++)
+        status = cuda_launcher_await(resident, PATIENCE_NS);
+    if (status == GYRE_AGAIN) /* it runs: the call has a moment more to return */
+        status = cuda_launcher_await(resident, PATIENCE_NS);
+    if (status == GYRE_AGAIN)
+        status = keep(resident);
+    device->residents->serial = status == GYRE_AGAIN;
+    device->residents->launches_known = status == GYRE_OK;
+    if (status == GYRE_OK)
+        cuda_launcher_destroy(resident);
+    if (status == GYRE_AGAIN)
+        device->host->log(
+            device->host->context, GYRE_LOG_WARNING,
+            "something makes each launch wait for its kernel to end (a profiler or a debugger?): "
+            "kernels leave and come back every few milliseconds; run without it for speed");
+    return status;
+}
+
+gyre_status cuda_serial_start(gyre_resident *resident)
+{
+    const struct cuda_residents *residents = resident->device->residents;
+    gyre_status status;
+    if (residents->serial) {
+        status = start_launcher(resident);
+    } else if (!residents->launches_known) {
+        status = start_first(resident);
+    } else {
+        launch(resident);
+        status = judge(resident);
+    }
+    return status == GYRE_AGAIN ? GYRE_OK : status;
 }

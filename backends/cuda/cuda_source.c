@@ -211,11 +211,9 @@ static bool write_list(const struct search *search, const char *list_path)
 
 /* `visit` gets each text. */
 static void search_includes(struct search *search, const char *unit, const char *unit_path,
-                            const char *entry_header, void (*visit)(const char *text, uint64_t *digest),
-                            uint64_t *digest)
+                            void (*visit)(const char *text, uint64_t *digest), uint64_t *digest)
 {
     scan(search, unit, unit_path);
-    find_file(search, "", entry_header);
     while (search->next < search->count) {
         const char *path = search->paths[search->next++], *text = text_of(search->files, path);
         if (text)
@@ -234,10 +232,10 @@ static void forget_paths(struct search *search)
 }
 
 bool cuda_dependencies_write(struct cuda_files *files, const char *unit, const char *unit_path,
-                             const char *entry_header, const char *const *folders, const char *list_path)
+                             const char *const *folders, const char *list_path)
 {
     struct search search = {.files = files, .folders = folders};
-    search_includes(&search, unit, unit_path, entry_header, NULL, NULL);
+    search_includes(&search, unit, unit_path, NULL, NULL);
     bool fine = !search.exhausted && write_list(&search, list_path);
     const int error = search.exhausted ? ENOMEM : errno;
     forget_paths(&search);
@@ -252,12 +250,12 @@ static void add_to_digest(const char *text, uint64_t *digest)
         *digest = (*digest ^ (unsigned char)*text) * 0x100000001b3u;
 }
 
-bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char *entry_header,
-                          const char *const *folders, uint64_t *digest)
+bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char *const *folders,
+                          uint64_t *digest)
 {
     struct search search = {.files = files, .folders = folders};
     *digest = 0xcbf29ce484222325u;
-    search_includes(&search, unit, "", entry_header, add_to_digest, digest);
+    search_includes(&search, unit, "", add_to_digest, digest);
     bool fine = !search.exhausted && search.count > 0;
     forget_paths(&search);
     return fine;

@@ -7,9 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The resident loop in place of the batch entry: what GYRE_ENTRY_HEADER says. */
-#define CUDA_ENTRY_HEADER "gyre/dialect/cuda_resident.h"
-
 /**
  * What one compile reads, each file once: a call into the file system may cost tens of microseconds. For one
  * thread. NULL when there is no memory; NULL may be destroyed.
@@ -28,17 +25,17 @@ size_t cuda_files_headers(const struct cuda_files *files, const char **names, co
 /**
  * Writes the files that `unit` includes, directly or not, to `list_path`, one a line: NVRTC does not tell.
  * Goes by the #include lines alone, also by those that conditions leave out, so it may list more files than
- * were read, never fewer. `entry_header` is included by macro. False with errno set when it cannot.
+ * were read, never fewer. False with errno set when it cannot.
  */
 bool cuda_dependencies_write(struct cuda_files *files, const char *unit, const char *unit_path,
-                             const char *entry_header, const char *const *folders, const char *list_path);
+                             const char *const *folders, const char *list_path);
 
 /**
  * A digest of the text of all files that `unit` includes, found as above. False when one cannot be read or
  * none is found.
  */
-bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char *entry_header,
-                          const char *const *folders, uint64_t *digest);
+bool cuda_includes_digest(struct cuda_files *files, const char *unit, const char *const *folders,
+                          uint64_t *digest);
 
 /** The log's first error as "FILE:LINE: text", cut; "" when there is none. */
 void cuda_first_error(const char *log, char *sentence, size_t size);

@@ -30,11 +30,6 @@ struct cuda_telling {
     struct told_block blocks[];
 };
 
-static gyre_control_block *lines_of(const gyre_resident *resident)
-{
-    return (gyre_control_block *)(resident->control + 1);
-}
-
 gyre_status cuda_tell_prepare(gyre_resident *resident)
 {
     const size_t count = resident->blocks;
@@ -58,7 +53,7 @@ void cuda_tell_present(const gyre_resident *resident)
 {
     const uint64_t tells = resident->device->residents->serial ? 0 : GYRE_TELLS_TIME;
     for (uint32_t i = 0; i < resident->blocks; i++)
-        __atomic_store_n(&lines_of(resident)[i].tells, tells, __ATOMIC_RELAXED);
+        __atomic_store_n(&cuda_resident_lines(resident)[i].tells, tells, __ATOMIC_RELAXED);
 }
 
 /* All blocks obeyed an order to handle nothing. */
@@ -67,16 +62,14 @@ static bool rests(const gyre_resident *resident)
     const gyre_u64 command = __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED);
     bool all = GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN;
     for (uint32_t i = 0; i < resident->blocks && all; i++)
-        all = __atomic_load_n(&lines_of(resident)[i].acknowledged, __ATOMIC_RELAXED) >= command;
+        all = __atomic_load_n(&cuda_resident_lines(resident)[i].acknowledged, __ATOMIC_RELAXED) >= command;
     return all;
 }
 
 static bool is_time(gyre_resident *resident)
 {
     struct cuda_telling *telling = resident->telling;
-    uint64_t handled = 0;
-    for (uint32_t i = 0; i < resident->blocks; i++)
-        handled += __atomic_load_n(&lines_of(resident)[i].handled, __ATOMIC_RELAXED);
+    const uint64_t handled = cuda_resident_handled(resident);
     telling->still = handled == telling->handled ? telling->still + 1 : 0;
     telling->handled = handled;
     if (telling->still < RECENT_TURNS)
@@ -88,24 +81,15 @@ static bool is_time(gyre_resident *resident)
  * put into the stream it would wait. */
 static bool copy_turns(gyre_resident *resident)
 {
+    static const char otherwise[] = "what a kernel's blocks are at is looked at again in a moment";
     gyre_device *device = resident->device;
-    const struct cuda_driver *driver = device->driver;
-    const CUstream service = device->residents->service;
-    const char *call = "cuStreamQuery";
-    CUresult result = driver->cuStreamQuery(service);
+    const CUresult result = device->driver->cuStreamQuery(device->residents->service);
     if (result == CUDA_ERROR_NOT_READY)
         return false;
-    if (result == CUDA_SUCCESS) {
-        call = "cuMemcpyDtoHAsync";
-        result = driver->cuMemcpyDtoHAsync(resident->telling->copy, resident->memory + resident->turns_offset,
-                                           resident->blocks * sizeof(gyre_cuda_turns), service);
-    }
-    if (result == CUDA_SUCCESS) {
-        call = "cuStreamSynchronize";
-        result = driver->cuStreamSynchronize(service);
-    }
-    cuda_tell(device, result, call, "what a kernel's blocks are at is looked at again in a moment");
-    return result == CUDA_SUCCESS;
+    cuda_tell(device, result, "cuStreamQuery", otherwise);
+    return result == CUDA_SUCCESS &&
+           cuda_memory_read(device, resident->telling->copy, resident->memory + resident->turns_offset,
+                            resident->blocks * sizeof(gyre_cuda_turns), otherwise);
 }
 
 /* Which of the block's workers has been at its run for longest; GYRE_CUDA_TURNS: none is at any. */
@@ -134,7 +118,7 @@ static void tell(gyre_control_block *line, uint64_t working, uint64_t working_ns
 static void tell_all(gyre_resident *resident, uint64_t now)
 {
     struct cuda_telling *telling = resident->telling;
-    gyre_control_block *lines = lines_of(resident);
+    gyre_control_block *lines = cuda_resident_lines(resident);
     for (int at_work = 0; at_work <= 1; at_work++)
         for (uint32_t i = 0; i < resident->blocks; i++) {
             struct told_block *block = &telling->blocks[i];
@@ -163,7 +147,7 @@ void cuda_tell_look(gyre_resident *resident)
 void cuda_tell_gone(gyre_resident *resident)
 {
     for (uint32_t i = 0; i < resident->blocks; i++)
-        tell(&lines_of(resident)[i], 0, 0);
+        tell(&cuda_resident_lines(resident)[i], 0, 0);
     if (resident->telling)
         memset(resident->telling->blocks, 0, resident->blocks * sizeof(struct told_block));
 }

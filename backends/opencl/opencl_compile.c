@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char entry_header[] = "gyre/dialect/opencl_epoch.h";
 enum { ITEMS_ROOM = 64 * 1024, ITEMS_ROOM_MAX = 16 << 20 };
 
 /* One compile. What is not borrowed belongs to it. */
@@ -120,8 +119,8 @@ static gyre_status build_source(struct job *job)
     const gyre_compile_desc *desc = job->desc;
     const char *text;
     cl_int code;
-    text = job->source = opencl_source_flatten(desc->unit_path, entry_header, desc->include_directories,
-                                               desc->dependency_path);
+    text = job->source =
+        opencl_source_flatten(desc->unit_path, desc->include_directories, desc->dependency_path);
     if (!job->source)
         return device->host->error(gyre_lack_status(errno, GYRE_FAILED),
                                    "the unit '%s' and its headers cannot be read: %s%s", desc->unit_path,

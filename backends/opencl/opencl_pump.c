@@ -10,7 +10,6 @@
 #include "opencl_wait.h"
 
 #include <limits.h>
-#include <sched.h>
 
 #include "gyre/waiting.h"
 
@@ -60,39 +59,17 @@ static bool has_work(gyre_resident *resident, gyre_u64 command)
 
 /* ---- waiting ---- */
 
-static bool spin(gyre_resident *resident, gyre_u64 command, uint64_t turns)
-{
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        if (has_work(resident, command))
-            return true;
-        gyre_spin_pause();
-    }
-    return false;
-}
+/* What a wait looks for. */
+struct wait {
+    gyre_resident *resident;
+    gyre_u64 command;
+    uint64_t starved; /* of a pump that parks: queues without room for replies */
+};
 
-/* Spins, and lets others run now and then, because the client may be waiting for this very core. */
-static bool spin_politely(gyre_resident *resident, gyre_u64 command, uint64_t turns)
+static int find_work(void *context)
 {
-    int ran = 0;
-    gyre_patience_begin(&resident->patience);
-    for (uint64_t turn = 1; turn <= turns; turn++) {
-        if (has_work(resident, command)) {
-            gyre_patience_end(&resident->patience, ran);
-            return true;
-        }
-        ran = gyre_patience_pause(&resident->patience, turn);
-    }
-    return false;
-}
-
-static bool yield(gyre_resident *resident, gyre_u64 command, uint64_t turns)
-{
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        sched_yield();
-        if (has_work(resident, command))
-            return true;
-    }
-    return false;
+    const struct wait *wait = context;
+    return has_work(wait->resident, wait->command);
 }
 
 /* Of a paused kernel none: queues are closed meanwhile, and the pump does not hear which. */
@@ -101,51 +78,52 @@ static uint64_t starved_queues(gyre_resident *resident, gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? opencl_bridge_starved(resident) : 0;
 }
 
-static void park(gyre_resident *resident, gyre_u64 command)
+/* Also a request that came since and finds no room for its reply: clients have to be told of it first. */
+static int find_news(void *context)
 {
+    const struct wait *wait = context;
+    return has_work(wait->resident, wait->command) ||
+           starved_queues(wait->resident, wait->command) != wait->starved;
+}
+
+static void park(struct wait *wait)
+{
+    gyre_resident *resident = wait->resident;
     gyre_control_region *control = resident->control;
     opencl_log_drain(resident, true);
-    const uint64_t starved = starved_queues(resident, command);
-    opencl_bridge_tell(resident, starved, 1);
-    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
-    const uint64_t parked_ns = gyre_clock_ns();
-    gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
-    for (;;) {
-        const uint64_t looked_ns = gyre_clock_ns();
-        uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
-        /* a request that came since, and finds no room for its reply: clients have to be told of it first */
-        if (has_work(resident, command) || starved_queues(resident, command) != starved)
-            break;
-        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
-    }
-    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
-    opencl_bridge_tell(resident, starved, UINT32_MAX);
+    wait->starved = starved_queues(resident, wait->command);
+    opencl_bridge_tell(resident, wait->starved, 1);
+    gyre_idle_park(find_news, wait, &control->device.parked, &control->doorbell.bell,
+                   resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
+    opencl_bridge_tell(resident, wait->starved, UINT32_MAX);
 }
 
 static void wait_for_work(gyre_resident *resident, gyre_u64 command)
 {
+    struct wait wait = {.resident = resident, .command = command};
     bool found = false;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN) {
-        park(resident, command); /* a paused kernel costs nothing */
+        park(&wait); /* a paused kernel costs nothing */
         return;
     }
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
-        spin(resident, command, TURNS_PER_LOG);
+        gyre_idle_spin(find_work, &wait, TURNS_PER_LOG);
         opencl_log_drain(resident, false);
         return;
     case GYRE_IDLE_YIELD:
-        yield(resident, command, YIELDS_PER_LOG);
+        gyre_idle_yield(find_work, &wait, YIELDS_PER_LOG);
         opencl_log_drain(resident, false);
         return;
     case GYRE_IDLE_PARK:
-        found = spin(resident, command, PARK_TURNS);
+        found = gyre_idle_spin(find_work, &wait, PARK_TURNS);
         break;
     default:
-        found = spin_politely(resident, command, resident->spin_turns) || yield(resident, command, YIELDS);
+        found = gyre_idle_spin_politely(find_work, &wait, &resident->patience, resident->spin_turns) ||
+                gyre_idle_yield(find_work, &wait, YIELDS);
     }
     if (!found)
-        park(resident, command);
+        park(&wait);
 }
 
 /* ---- the loop ---- */

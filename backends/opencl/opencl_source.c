@@ -24,7 +24,6 @@ static const char *const foreign[] = {"gyre/dialect/c11.h", "gyre/dialect/cuda.h
 
 struct run {
     FILE *out, *list;
-    const char *entry_header;
     const char *const *folders;
     const char *open[DEPTH_MAX]; /* the files that include one another, the unit first */
     size_t depth;
@@ -93,17 +92,12 @@ static bool read_quoted(const char *at, char end, char *text, size_t size)
 }
 
 /* The name in an #include line, or false. */
-static bool read_include(const struct run *run, const char *line, char *name, size_t size)
+static bool read_include(const char *line, char *name, size_t size)
 {
     const char *at = directive(line, "include");
-    if (!at)
+    if (!at || (*at != '"' && *at != '<'))
         return false;
-    if (*at == '"' || *at == '<')
-        return read_quoted(at, *at == '<' ? '>' : '"', name, size);
-    if (strncmp(at, "GYRE_ENTRY_HEADER", strlen("GYRE_ENTRY_HEADER")) != 0)
-        return false;
-    snprintf(name, size, "%s", run->entry_header);
-    return true;
+    return read_quoted(at, *at == '<' ? '>' : '"', name, size);
 }
 
 /* `#line N "FILE"`: where the lines that follow stand for the user. */
@@ -183,7 +177,7 @@ static void write_file(struct run *run, const char *path);
 static bool include(struct run *run, const char *line, const char *includer)
 {
     char name[PATH_MAX], path[PATH_MAX];
-    if (!read_include(run, line, name, sizeof name) || !find_file(run, includer, name, path))
+    if (!read_include(line, name, sizeof name) || !find_file(run, includer, name, path))
         return false;
     if (is_open(run, path))
         return true; /* its guard would leave it empty */
@@ -259,16 +253,14 @@ static void write_file(struct run *run, const char *path)
     free(text);
 }
 
-char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
-                            const char *list_path)
+char *opencl_source_flatten(const char *unit_path, const char *const *folders, const char *list_path)
 {
-    struct run run = {.entry_header = entry_header, .folders = folders};
+    struct run run = {.folders = folders};
     char *text = NULL;
     size_t size = 0;
     run.list = list_path ? fopen(list_path, "we") : NULL;
     run.out = list_path && !run.list ? NULL : open_memstream(&text, &size);
     if (run.out) {
-        fprintf(run.out, "#define GYRE_ENTRY_HEADER \"%s\"\n", entry_header);
         write_file(&run, unit_path);
         run.failed = ferror(run.out) || run.failed;
         run.failed = fclose(run.out) != 0 || run.failed;

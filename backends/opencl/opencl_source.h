@@ -9,12 +9,11 @@
 /**
  * The unit with the headers that it includes in it, directly or not, each behind a #line that names it: the
  * device's compiler needs no files, and can compile the text again where these are not. A header that is in
- * none of the folders keeps its #include. `entry_header` is what `#include GYRE_ENTRY_HEADER` means.
+ * none of the folders keeps its #include.
  *
  * Writes the files read to `list_path`, one a line, unless it is NULL. For free; NULL with errno set.
  */
-char *opencl_source_flatten(const char *unit_path, const char *entry_header, const char *const *folders,
-                            const char *list_path);
+char *opencl_source_flatten(const char *unit_path, const char *const *folders, const char *list_path);
 
 /**
  * The first error in the log of compiling `source` as "FILE:LINE: text", cut; "" when there is none. A

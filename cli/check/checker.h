@@ -81,6 +81,10 @@ char *take_string(CXString string, char *text, size_t size);
 enum owner owner_of_text(const struct checker *checker, CXCursor cursor);
 /** What the text of a cursor begins with. */
 char *first_token(const struct checker *checker, CXCursor cursor, char *text, size_t size);
+/** Where it takes effect, in bytes from the begin of that file, which is told unless `file` is NULL. */
+unsigned offset_of(CXSourceLocation location, CXFile *file);
+/** Whether a cursor stands in the text of another. */
+bool is_inside(CXCursor cursor, CXCursor outer);
 
 /* ---- diagnostics.c: the parser's own errors ---- */
 void check_diagnostics(struct checker *checker);
@@ -92,11 +96,11 @@ void note_declaration(struct checker *checker, const char *macro);
 /** Whether a header of that name belongs to a vendor's toolkit. */
 bool is_vendor_header(const char *name);
 
-/* ---- declarations.c: types, variables, functions ---- */
-void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
-void check_function(struct checker *checker, CXCursor cursor);
-/** A function that is declared inside of another. */
-void check_inner_function(struct checker *checker, CXCursor cursor);
+/* ---- types.c ---- */
+/** What arrays and pointers are made of; *pointed tells whether there was a pointer on the way. */
+CXType strip_type(CXType type, bool *pointed);
+/** Refuses a type that not every device has, of what `what` says. */
+void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
 /** A member of a struct. */
 void check_member(struct checker *checker, CXCursor cursor);
 /** A struct that the user declared, or that a declaration of a message became. */
@@ -105,10 +109,22 @@ void check_struct(struct checker *checker, CXCursor cursor);
 void check_attributes(struct checker *checker, CXCursor cursor);
 /** A type's other name, which in C may be that of a struct as well. */
 void check_typedef(struct checker *checker, CXCursor cursor);
-void check_type(struct checker *checker, CXCursor cursor, CXType type, const char *what);
-void check_parameter(struct checker *checker, CXCursor cursor);
 /** Refuses the use of a type, or of a constant, that was declared inside of a struct, where C++ hides it. */
 void check_hidden(struct checker *checker, CXCursor reference);
+
+/* ---- variables.c ---- */
+void check_variable(struct checker *checker, CXCursor cursor, bool in_function);
+void check_parameter(struct checker *checker, CXCursor cursor);
+/**
+ * A macro of Gyre that there is not, or that was called wrongly, looks like a declaration of that name: true, and
+ * refused. When it was the call, the parser has said so.
+ */
+bool is_lost_macro(struct checker *checker, const struct place *place, const char *name);
+
+/* ---- functions.c ---- */
+void check_function(struct checker *checker, CXCursor cursor);
+/** A function that is declared inside of another. */
+void check_inner_function(struct checker *checker, CXCursor cursor);
 
 /* ---- names.c: what other dialects cannot take over as it is ---- */
 /** Refuses a declared name, or a label, that is a keyword of another dialect. */

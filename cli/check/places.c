@@ -68,3 +68,20 @@ char *first_token(const struct checker *checker, CXCursor cursor, char *text, si
     clang_disposeTokens(checker->unit, token, 1);
     return text;
 }
+
+unsigned offset_of(CXSourceLocation location, CXFile *file)
+{
+    unsigned offset = 0;
+    clang_getFileLocation(location, file, NULL, NULL, &offset);
+    return offset;
+}
+
+bool is_inside(CXCursor cursor, CXCursor outer)
+{
+    CXFile file = NULL, other = NULL;
+    CXSourceRange range = clang_getCursorExtent(outer);
+    const unsigned at = offset_of(clang_getCursorLocation(cursor), &file);
+    const unsigned start = offset_of(clang_getRangeStart(range), &other);
+    const unsigned end = offset_of(clang_getRangeEnd(range), &other);
+    return clang_File_isEqual(file, other) && at >= start && at < end;
+}

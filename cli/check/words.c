@@ -208,19 +208,12 @@ static void check_word(struct checker *checker, const struct pair *pair, bool in
                       library_advice(text));
 }
 
-static unsigned offset_of(CXSourceLocation location)
-{
-    unsigned offset = 0;
-    clang_getFileLocation(location, NULL, NULL, NULL, &offset);
-    return offset;
-}
-
 /* Whether the preprocessor left it out. */
 static bool is_skipped(const CXSourceRangeList *skipped, unsigned offset)
 {
     for (unsigned i = 0; skipped && i < skipped->count; i++)
-        if (offset >= offset_of(clang_getRangeStart(skipped->ranges[i])) &&
-            offset < offset_of(clang_getRangeEnd(skipped->ranges[i])))
+        if (offset >= offset_of(clang_getRangeStart(skipped->ranges[i]), NULL) &&
+            offset < offset_of(clang_getRangeEnd(skipped->ranges[i]), NULL))
             return true;
     return false;
 }
@@ -261,9 +254,9 @@ static void check_tokens(struct checker *checker, const CXToken *tokens, const C
         unsigned behind = i;
         spell_next(checker, tokens, count, &behind, pair.next, sizeof pair.next);
         spell_next(checker, tokens, count, &behind, pair.after_next, sizeof pair.after_next);
-        pair.touches = offset_of(pair.location) == end;
-        end = offset_of(clang_getRangeEnd(range));
-        if (is_skipped(skipped, offset_of(pair.location)))
+        pair.touches = offset_of(pair.location, NULL) == end;
+        end = offset_of(clang_getRangeEnd(range), NULL);
+        if (is_skipped(skipped, offset_of(pair.location, NULL)))
             continue;
         struct place place = place_of(pair.location);
         if (cursors && is_directive(cursors[i])) {

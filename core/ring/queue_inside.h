@@ -365,6 +365,8 @@ int gyre_wait_reply(const gyre_queue *queue, uint64_t argument);
  * another's peek or by a call that did not take its reply. */
 int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
 
+/* queue_full.c */
+
 /**
  * Waits until a send that needs `bytes` of a ring of bytes may find room, or the policy made some. AGAIN,
  * TIMEOUT, DROPPED, CLOSED, LOST.

@@ -7,14 +7,12 @@
 #include "core/ring/queue_wait_any.h"
 
 #include <errno.h>
-#include <sched.h>
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/ring/queue_inside.h"
+#include "core/ring/strategy.h"
 #include "gyre/waiting.h"
-
-enum { YIELDS = 16, TURNS_PER_CLOCK = 64 };
 
 enum answer {
     ANSWER_READY,  /* a completion for a receiver */
@@ -54,53 +52,6 @@ static gyre_status look(const struct gyre_queue_group *group, bool *naps)
     return closed + lost == group->count ? GYRE_LOST : GYRE_AGAIN;
 }
 
-static gyre_status spin(const struct gyre_queue_group *group, uint64_t deadline_ns)
-{
-    bool naps;
-    gyre_status status = look(group, &naps);
-    for (uint64_t turn = 1; status == GYRE_AGAIN; turn++) {
-        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= deadline_ns)
-            return GYRE_TIMEOUT;
-        gyre_spin_pause();
-        status = look(group, &naps);
-    }
-    return status;
-}
-
-/* Spins, and lets others run now and then, because a worker may be waiting for this very core. */
-static gyre_status spin_politely(const struct gyre_queue_group *group, uint64_t turns, uint64_t deadline_ns)
-{
-    static _Thread_local gyre_patience patience;
-    gyre_status status = GYRE_AGAIN;
-    bool naps;
-    int ran = 0;
-    gyre_patience_begin(&patience);
-    for (uint64_t turn = 1; turn <= turns; turn++) {
-        status = look(group, &naps);
-        if (status != GYRE_AGAIN)
-            break;
-        if (turn % TURNS_PER_CLOCK == 0 && gyre_clock_ns() >= deadline_ns)
-            return GYRE_TIMEOUT;
-        ran = gyre_patience_pause(&patience, turn);
-    }
-    if (status == GYRE_OK)
-        gyre_patience_end(&patience, ran);
-    return status;
-}
-
-static gyre_status yield(const struct gyre_queue_group *group, uint64_t turns, uint64_t deadline_ns)
-{
-    gyre_status status = GYRE_AGAIN;
-    bool naps;
-    for (uint64_t turn = 0; status == GYRE_AGAIN && turn < turns; turn++) {
-        sched_yield();
-        status = look(group, &naps);
-        if (status == GYRE_AGAIN && gyre_clock_ns() >= deadline_ns)
-            status = GYRE_TIMEOUT;
-    }
-    return status;
-}
-
 /* Sleeps until a bell differs from `seen`, the deadline, or spuriously. */
 static void sleep_on(const struct gyre_queue_group *group, const uint32_t *seen, uint64_t deadline_ns)
 {
@@ -126,8 +77,14 @@ static void announce(const struct gyre_queue_group *group, uint32_t by)
         __atomic_fetch_add(&group->queues[i]->shared->host.waiting, by, __ATOMIC_SEQ_CST);
 }
 
-static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_ns)
+static gyre_status look_at_group(const void *context)
 {
+    return gyre_queue_group_look(context);
+}
+
+static gyre_status park(const void *context, uint64_t deadline_ns)
+{
+    const struct gyre_queue_group *group = context;
     gyre_status status = GYRE_AGAIN;
     announce(group, 1);
     const uint64_t parked_ns = gyre_clock_ns();
@@ -152,34 +109,18 @@ static gyre_status park(const struct gyre_queue_group *group, uint64_t deadline_
     return status;
 }
 
-/* `naps`: of a device in the group that rings no bell. */
-static gyre_status wait_by_strategy(const struct gyre_queue_group *group, bool naps, uint64_t deadline_ns)
-{
-    gyre_status status = GYRE_AGAIN;
-    switch (group->queues[0]->idle) {
-    case GYRE_WAIT_SPIN:
-        return spin(group, deadline_ns);
-    case GYRE_WAIT_YIELD:
-        return yield(group, UINT64_MAX, deadline_ns);
-    case GYRE_WAIT_PARK:
-        if (naps)
-            status = spin_politely(group, GYRE_LOOKS_BEFORE_NAPS, deadline_ns);
-        break;
-    default:
-        status = spin_politely(group, group->queues[0]->spin_turns, deadline_ns);
-        if (status == GYRE_AGAIN)
-            status = yield(group, YIELDS, deadline_ns);
-    }
-    return status == GYRE_AGAIN ? park(group, deadline_ns) : status;
-}
-
 gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t deadline_ns)
 {
-    bool naps;
-    gyre_status status = look(group, &naps);
+    const struct gyre_strategy strategy = {.idle = group->queues[0]->idle,
+                                           .spin_turns = group->queues[0]->spin_turns,
+                                           .deadline_ns = deadline_ns,
+                                           .look = look_at_group,
+                                           .park = park,
+                                           .context = group};
+    gyre_status status = gyre_queue_group_look(group);
     if (status == GYRE_AGAIN) { /* in the sum of the rings it counts once, whichever has it */
         __atomic_fetch_add(&group->queues[0]->consumer.waits, 1, __ATOMIC_RELAXED);
-        status = wait_by_strategy(group, naps, deadline_ns);
+        status = gyre_strategy_wait(&strategy);
     }
     switch (status) {
     case GYRE_TIMEOUT:

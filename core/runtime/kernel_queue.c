@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/ring/express.h"
 #include "core/ring/replay.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
@@ -72,90 +71,6 @@ static uint32_t free_entry(const gyre_kernel *kernel)
     while (entry < GYRE_QUEUES_MAX && taken[entry])
         entry++;
     return entry;
-}
-
-static uint64_t address_of(const gyre_kernel *kernel, const gyre_queue *queue)
-{
-    return gyre_dispatch_isolated(kernel->dispatch)
-               ? gyre_dispatch_queue_address(kernel->dispatch, queue->device_memory)
-               : queue->device_address;
-}
-
-/*
- * Announced by the command that follows. A worker may be reading the table for the command before, so the
- * address comes last: who sees it sees the rest (tests/models/table.pml).
- */
-static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, uint64_t address)
-{
-    gyre_control_region *control = kernel->control;
-    gyre_control_queue *slot = &control->queues[queue->table_entry];
-    gyre_express_withdraw(queue); /* what slots say may be another thing now */
-    __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
-    if (memcmp(&slot->slots, &queue->slots, sizeof slot->slots) != 0) /* new here: it has no address yet */
-        slot->slots = queue->slots;
-    if (memcmp(&slot->bridge, gyre_bridge_layout(queue), sizeof slot->bridge) != 0)
-        slot->bridge = *gyre_bridge_layout(queue);
-    __atomic_store_n(&slot->serial, ++kernel->queues.serial, __ATOMIC_RELAXED);
-    __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
-    if (control->command.queue_count <= queue->table_entry)
-        __atomic_store_n(&control->command.queue_count, queue->table_entry + 1, __ATOMIC_RELEASE);
-}
-
-/* What the next device is to pass over. One block whose handler keeps something repeats what it did, in
- * order. */
-static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
-{
-    if (!gyre_dispatch_device_info(kernel->dispatch)->can_skip)
-        return;
-    if (gyre_checkpoints_in_order(kernel))
-        gyre_queue_mark_settled(queue);
-    else
-        gyre_queue_mark_answered(queue);
-}
-
-void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
-{
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
-        uint64_t first = kernel->control->queues[queue->table_entry].first;
-        if (resume) {
-            gyre_bridge_resume(queue);
-            first = gyre_queue_first_unanswered(queue);
-            gyre_queue_set_claim(queue, first);
-        }
-        if (resume)
-            mark_answered(kernel, queue);
-        write_entry(kernel, queue, first, queue->gate && !queue->withdrawn ? address_of(kernel, queue) : 0);
-    }
-}
-
-void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
-{
-    if (queue->withdrawn)
-        return;
-    uint64_t first = gyre_queue_first_unanswered(queue);
-    gyre_queue_set_claim(queue, first);
-    gyre_bridge_resume(queue); /* it was left out: no device has it */
-    mark_answered(kernel, queue);
-    write_entry(kernel, queue, first, address_of(kernel, queue));
-}
-
-void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
-{
-    gyre_control_region *control = kernel->control;
-    for (uint32_t i = 0; i < control->command.queue_count; i++)
-        __atomic_store_n(&control->queues[i].address, 0, __ATOMIC_RELEASE);
-    queue->table_entry = 0;
-    write_entry(kernel, queue, gyre_queue_next_index(queue), address_of(kernel, queue));
-}
-
-void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate)
-{
-    uint64_t old = queue->gate;
-    queue->gate = gate;
-    if (gate != 0 && gate != UINT64_MAX)
-        gyre_queue_hide(queue, gate); /* before the other one is shown, so that the device stops there */
-    if (old != gate && old != 0 && old != UINT64_MAX)
-        gyre_queue_show(queue, old);
 }
 
 gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
@@ -263,7 +178,7 @@ static gyre_status enter(gyre_kernel *kernel, gyre_queue *queue)
     kernel->queues.first = queue;
     queue->table_entry = entry;
     /* where it is in a new worker, perhaps, since it was made; a journal may have left requests in it */
-    write_entry(kernel, queue, gyre_queue_first_unanswered(queue), address_of(kernel, queue));
+    gyre_kernel_write_entry(kernel, queue);
     return GYRE_OK;
 }
 

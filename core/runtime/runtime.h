@@ -153,7 +153,7 @@ bool gyre_control_is_lost(const gyre_kernel *kernel);
 /** The verb of the last command. */
 uint64_t gyre_control_verb(const gyre_kernel *kernel);
 
-/* kernel_queue.c: queues in the table. */
+/* kernel_queue.c */
 
 /** Makes a queue and puts it into the table, which is announced by the next command. Takes the lock. */
 gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
@@ -172,25 +172,30 @@ gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *d
                                    gyre_queue **out);
 /** Frees one that is in no list, or whose device has left. */
 void gyre_kernel_free_queue(gyre_kernel *kernel, gyre_queue *queue);
-/** Puts a queue that is not in the list into the table, and no other. Under the lock. */
-void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
 /** Frees every queue of a kernel whose device side has left. */
 void gyre_kernel_free_queues(gyre_kernel *kernel);
 /** Lets everybody who waits in a call on a queue of the kernel return; what comes after is CLOSED as well. */
 void gyre_kernel_abandon_queues(gyre_kernel *kernel);
-/**
- * Writes every entry of the table for a device that starts anew, with the addresses at which it sees the
- * queues now and the first index that it has to handle: `resume` says the first unanswered one, else what
- * stands there. Queues whose gate is 0 are left out. Under the lock; no device is there.
- */
-void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
-/** Puts a queue that was left out into the table, from its first unanswered request on. Under the lock. */
-void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
-/** Lets the device see a queue's requests below `gate`. Under the lock. */
-void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 /** Points every entry of the table at the next unsent index,
  * for a device that starts anew. Under the lock. */
 void gyre_kernel_rewind_queues(gyre_kernel *kernel);
+
+/* queue_table.c: which queues the device sees, as the next command announces. Under the lock. */
+
+/** Writes the entry of a queue of the list, from its first unanswered request on. */
+void gyre_kernel_write_entry(gyre_kernel *kernel, gyre_queue *queue);
+/** Puts a queue that is not in the list into the table, and no other. */
+void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
+/**
+ * Writes every entry of the table for a device that starts anew, with the addresses at which it sees the
+ * queues now and the first index that it has to handle: `resume` says the first unanswered one, else what
+ * stands there. Queues whose gate is 0 are left out. No device is there.
+ */
+void gyre_kernel_write_table(gyre_kernel *kernel, bool resume);
+/** Puts a queue that was left out into the table, from its first unanswered request on. */
+void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue);
+/** Lets the device see a queue's requests below `gate`. */
+void gyre_kernel_set_gate(gyre_queue *queue, uint64_t gate);
 
 /* shards.c */
 /** Forgets the shards of a kernel whose device side has left; before its queues, which they were. */

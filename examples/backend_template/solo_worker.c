@@ -202,39 +202,22 @@ static bool has_work(const gyre_resident *resident, uint64_t command)
     return false;
 }
 
-static bool spin(const gyre_resident *resident, uint64_t command, uint64_t turns)
-{
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        if (has_work(resident, command))
-            return true;
-        gyre_spin_pause();
-    }
-    return false;
-}
+struct wait {
+    const gyre_resident *resident;
+    uint64_t command;
+};
 
-/*
- * Announce, barrier, look once more, sleep: either a sender sees `parked` and rings, or the last look sees
- * its request, or, of a sender in another process, the look after that. waiting.h has the argument.
- */
-static void park(gyre_resident *resident, uint64_t command)
+static int find_work(void *context)
 {
-    gyre_control_region *control = resident->control;
-    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
-    const uint64_t parked_ns = gyre_clock_ns();
-    gyre_barrier_heavy(resident->light_barriers);
-    for (;;) {
-        const uint64_t looked_ns = gyre_clock_ns();
-        uint32_t seen = __atomic_load_n(&control->doorbell.bell, __ATOMIC_ACQUIRE); /* before the look */
-        if (has_work(resident, command))
-            break;
-        gyre_futex_wait(&control->doorbell.bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
-    }
-    __atomic_fetch_sub(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    const struct wait *wait = context;
+    return has_work(wait->resident, wait->command);
 }
 
 /* `yield` is served as `adaptive` is: a strategy may cost more than was asked for, never an answer. */
 static void wait_for_work(gyre_resident *resident, uint64_t command)
 {
+    struct wait wait = {resident, command};
+    gyre_control_region *control = resident->control;
     uint64_t turns = resident->spin_turns;
     if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN)
         turns = 0; /* a paused kernel costs nothing */
@@ -242,8 +225,10 @@ static void wait_for_work(gyre_resident *resident, uint64_t command)
         turns = UINT64_MAX;
     else if (resident->idle == GYRE_IDLE_PARK)
         turns = PARK_TURNS;
-    if (!spin(resident, command, turns))
-        park(resident, command);
+    /* either a sender sees `parked` and rings, or the last look before the sleep sees its request: waiting.h */
+    if (!gyre_idle_spin(find_work, &wait, turns))
+        gyre_idle_park(find_work, &wait, &control->device.parked, &control->doorbell.bell,
+                       resident->light_barriers);
 }
 
 void *solo_main(void *argument)

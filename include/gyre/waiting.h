@@ -166,6 +166,71 @@ static inline void gyre_bell_ring(uint32_t *bell, int count)
     gyre_futex_wake(bell, count);
 }
 
+/* ---- workers without work ---- */
+
+/** A look at what a worker waits for: not 0 when it has something to do. What follows compiles it into its loops, where it
+ * is a function known there. */
+typedef int (*gyre_look)(void *context);
+
+#define GYRE_IDLE_LOOP static inline __attribute__((always_inline))
+
+/** Looks at most `turns` times. 1: one found something. */
+GYRE_IDLE_LOOP int gyre_idle_spin(gyre_look look, void *context, uint64_t turns)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        if (look(context))
+            return 1;
+        gyre_spin_pause();
+    }
+    return 0;
+}
+
+/** The same, and lets others run now and then, because the client may be waiting for this very processor. */
+GYRE_IDLE_LOOP int gyre_idle_spin_politely(gyre_look look, void *context, gyre_patience *patience,
+                                           uint64_t turns)
+{
+    int ran = 0;
+    gyre_patience_begin(patience);
+    for (uint64_t turn = 1; turn <= turns; turn++) {
+        if (look(context)) {
+            gyre_patience_end(patience, ran);
+            return 1;
+        }
+        ran = gyre_patience_pause(patience, turn);
+    }
+    return 0;
+}
+
+/** The same, and lets others run before each look. */
+GYRE_IDLE_LOOP int gyre_idle_yield(gyre_look look, void *context, uint64_t turns)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        sched_yield();
+        if (look(context))
+            return 1;
+    }
+    return 0;
+}
+
+/** The sleeper's side of parking, as a whole: announces itself at `parked`, and sleeps at `bell` until a look finds something. */
+GYRE_IDLE_LOOP void gyre_idle_park(gyre_look look, void *context, uint32_t *parked, const uint32_t *bell,
+                                   int heavy_works)
+{
+    __atomic_fetch_add(parked, 1, __ATOMIC_SEQ_CST);
+    const uint64_t parked_ns = gyre_clock_ns();
+    gyre_barrier_heavy(heavy_works);
+    for (;;) {
+        const uint64_t looked_ns = gyre_clock_ns();
+        const uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
+        if (look(context))
+            break;
+        gyre_futex_wait(bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
+    }
+    __atomic_fetch_sub(parked, 1, __ATOMIC_SEQ_CST);
+}
+
+#undef GYRE_IDLE_LOOP
+
 #ifdef __cplusplus
 }
 #endif

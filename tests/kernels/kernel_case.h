@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One case of tests/kernels: a kernel, its requests, and what must come back. Shared by the programs that run
- * cases on the CPU's own terms, through the public API, and through OpenCL.
+ * cases on the CPU's own terms and through the public API.
  *
  * Types come from the kernel compiled as C into KERNEL.so, everything else from files beside each other:
  *

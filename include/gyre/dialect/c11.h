@@ -206,21 +206,6 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 /* ---- declaring kernels ---- */
 
-/*
- * Parameters that a form does not have get another name, so that handlers may use theirs for their own. The
- * reply is restrict where one lane has it to itself. The lanes of a block share it: there, restrict would let
- * the compiler read before a barrier what another lane writes before it (NVIDIA's OpenCL compiler does).
- */
-#define GYRE_HANDLER_NAMED_(restrict_, name_, request_, reply_, scratch_, state_, buffers_, the_scratch_,    \
-                            the_state_, the_buffers_)                                                        \
-    GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
-        const GYRE_GLOBAL request_ *restrict request GYRE_UNUSED_,                                           \
-        GYRE_GLOBAL reply_ *restrict_ reply GYRE_UNUSED_, GYRE_GLOBAL state_ *the_state_ GYRE_UNUSED_,       \
-        GYRE_SHARED scratch_ *the_scratch_ GYRE_UNUSED_, const buffers_ *the_buffers_ GYRE_UNUSED_,          \
-        gyre_context *gyre GYRE_UNUSED_)
-#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
-    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
-
 /* The typed handler behind the untyped signature that the backend calls. */
 #define GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                             \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
@@ -275,12 +260,12 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 #ifdef GYRE_CHECK
 /* only what a message has: others are refused by name */
-#define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+#define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
     enum { gyre_messages_of_##name_ = gyre_size_##request_ | gyre_size_##reply_ | gyre_size_##state_ };
 #define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
-    GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 #else
-#define GYRE_DECLARE_RUN_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
+#define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
     GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                                 \
     GYRE_RUNNER_(name_, request_, reply_)                                                                    \
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, gyre_runner_##name_)
@@ -289,35 +274,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     GYRE_DESCRIBE_(form_, name_, request_, reply_, scratch_, state_, buffers_, 0)
 #endif
 
-/* the numbers are gyre_form of backend.h, which kernels do not include */
-#define GYRE_PLAIN_KERNEL_(form_, name_, request_, reply_, state_, buffers_)                                 \
-    GYRE_DECLARE_RUN_(form_, name_, request_, reply_, gyre_none, state_, buffers_)                           \
-    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_,       \
-                        state, buffers)
-#define GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, state_, buffers_)                              \
-    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
-
-#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
-    GYRE_PLAIN_KERNEL_(1, name_, request_, reply_, state_, buffers_)
-#define GYRE_KERNEL(name_, request_, reply_)                                                                 \
-    GYRE_DECLARE_RUN_(1, name_, request_, reply_, gyre_none, gyre_none, gyre_none)                           \
-    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, gyre_none, gyre_none, gyre_scratch_,   \
-                        gyre_state_, gyre_buffers_)
-
-#define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
-    GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)
-#define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
-    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, gyre_none, gyre_none)                          \
-    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
-                        gyre_buffers_)
-
-#define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
-    GYRE_PLAIN_KERNEL_(3, name_, request_, reply_, state_, buffers_)
-#define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
-    GYRE_DECLARE_RUN_(3, name_, request_, reply_, gyre_none, state_, gyre_none)                              \
-    GYRE_HANDLER_NAMED_(restrict, name_, request_, reply_, gyre_none, state_, gyre_none, gyre_scratch_,      \
-                        state, gyre_buffers_)
+#include "gyre/dialect/forms.h"
 
 /** Ends the generated unit: exports the kernels of the file. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \

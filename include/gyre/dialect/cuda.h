@@ -63,28 +63,6 @@ GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
 #define GYRE_RECORD_(name_) extern "C" __device__ gyre_device_kernel gyre_kernel_##name_
 #define GYRE_DESCRIBE_(name_)
 
-#define GYRE_BATCH_ENTRY_(name_)                                                                             \
-    extern "C" __global__ void gyre_batch_##name_(                                                           \
-        const gyre_batch *__restrict__ batch_, const gyre_u8 *requests_, gyre_u8 *replies_,                  \
-        void *gyre_state_there_, const gyre_device_binding *bindings, gyre_device_log *log_,                 \
-        gyre_device_block *blocks)
-#define GYRE_BATCH_BOUND_(bound_)                                                                            \
-    gyre_bound bound_[GYRE_BINDINGS_MAX];                                                                    \
-    for (int binding = 0; binding < GYRE_BINDINGS_MAX; binding++) {                                          \
-        bound_[binding].data = (void *)bindings[binding].address;                                            \
-        bound_[binding].count = bindings[binding].count;                                                     \
-    }
-#define GYRE_BATCH_SHARED_(shared_)                                                                          \
-    __shared__ gyre_block_shared shared_##memory;                                                            \
-    gyre_block_shared *shared_ = &shared_##memory;
-#define GYRE_BATCH_SCRATCH_(type_, scratch_)                                                                 \
-    extern __shared__ gyre_u64 gyre_scratch_memory[];                                                        \
-    type_ *scratch_ = (type_ *)gyre_scratch_memory;
-
-#ifdef GYRE_ENTRY_HEADER
-#include GYRE_ENTRY_HEADER
-#else
-#include "gyre/dialect/batch_entry.h"
-#endif
+#include "gyre/dialect/cuda_resident.h"
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The resident entry of CUDA kernels: a loop that obeys orders, polls rings in mapped host memory, and feeds
- * the handler, until it is told to leave. Takes the place of batch_entry.h (GYRE_ENTRY_HEADER); the ways to
- * serve a queue are in cuda_lines.h (messages of one line) and cuda_stage.h (larger ones, and block kernels).
+ * the handler, until it is told to leave. The ways to serve a queue are in cuda_lines.h (messages of one line)
+ * and cuda_stage.h (larger ones, and block kernels).
  *
  * Memory: rings and control words are host memory across PCIe. They are read and written only by the
  * functions of this file, which bypass the caches (relaxed, system scope). A line of 64 bytes that one warp

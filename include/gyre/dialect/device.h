@@ -236,7 +236,6 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 #define GYRE_FIRST_WORD_(payload) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(payload))
 #define GYRE_LENGTH_AT_(reply_, payload)                                                                     \
     GYRE_REPLY_LENGTH_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_(payload))
-#define GYRE_LENGTH_OF_(reply_, out) GYRE_LENGTH_AT_(reply_, (out) + 1)
 
 /* Everything but the sequence: whoever calls stores it after what must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)
@@ -323,57 +322,18 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
     return 1;
 }
 
-/** What is to be done with a request slot; all lanes that ask get the same answer. */
-enum gyre_slot_state_ {
-    GYRE_SLOT_ABSENT_ = 0,  /* not sent yet: leave the reply slot alone */
-    GYRE_SLOT_SETTLED_ = 1, /* completed without the handler; only the sequence is missing */
-    GYRE_SLOT_READY_ = 2    /* run the handler */
-};
-
-/* Request `index` of a batch. `writes` is 1 for the one lane that may write the reply slot. */
-GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 index,
-                                const GYRE_GLOBAL gyre_slot *in, GYRE_GLOBAL gyre_slot *out,
-                                gyre_u32 request_least, gyre_u32 request_size, int writes)
-{
-    if (in->sequence != index + 1)
-        return GYRE_SLOT_ABSENT_;
-    if (index < batch->drop_before) {
-        if (writes) {
-            out->length = 0;
-            out->info = GYRE_OUTCOME_DROPPED;
-        }
-        return GYRE_SLOT_SETTLED_;
-    }
-    if (GYRE_LENGTH_WRONG_(in->length, request_least, request_size, GYRE_FIRST_WORD_(in + 1))) {
-        if (writes)
-            gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-        return GYRE_SLOT_SETTLED_;
-    }
-    return GYRE_SLOT_READY_;
-}
-
-#define GYRE_IN_SLOT_(batch, requests, index)                                                                \
-    ((const GYRE_GLOBAL gyre_slot *)((requests) + ((index) & (batch)->mask) * (batch)->request_stride))
-#define GYRE_OUT_SLOT_(batch, replies, index)                                                                \
-    ((GYRE_GLOBAL gyre_slot *)((replies) + ((index) & (batch)->mask) * (batch)->reply_stride))
-
 /* ---- declaring kernels ---- */
 
-#define GYRE_UNUSED_ __attribute__((unused))
 /*
- * Parameters that a form does not have get another name, so that handlers may use theirs for their own. The
- * reply is restrict where one lane has it to itself. The lanes of a block share it: there, restrict would let
- * the compiler read before a barrier what another lane writes before it (NVIDIA's OpenCL compiler does).
+ * The dialect's entry, cuda_resident.h or opencl_epoch.h, defines
+ *
+ *   GYRE_ENTRY_LANE_(form, name, request, reply, scratch, state, buffers), and GYRE_ENTRY_BLOCK_ (the same)
+ *
+ * which expand to whatever calls `gyre_handler_<name>(request, reply, state, scratch, buffers, gyre)`; before each call
+ * it sets `gyre.failed` to 0 and, for blocks, calls gyre_block_begin_; after it, gyre_lane_end_ or gyre_block_end_.
  */
-#define GYRE_HANDLER_NAMED_(restrict_, name_, request_, reply_, scratch_, state_, buffers_, the_scratch_,    \
-                            the_state_, the_buffers_)                                                        \
-    GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
-        const GYRE_GLOBAL request_ *GYRE_RESTRICT_ request GYRE_UNUSED_,                                     \
-        GYRE_GLOBAL reply_ *restrict_ reply GYRE_UNUSED_, GYRE_GLOBAL state_ *the_state_ GYRE_UNUSED_,       \
-        GYRE_SHARED scratch_ *the_scratch_ GYRE_UNUSED_, const buffers_ *the_buffers_ GYRE_UNUSED_,          \
-        gyre_context *gyre GYRE_UNUSED_)
-#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
-    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
+
+#define GYRE_UNUSED_ __attribute__((unused))
 
 /*
  * Scratch is any struct, which need not be a message: its size, or 0 for gyre_none, as a constant. OpenCL C has
@@ -405,34 +365,11 @@ GYRE_HELPER int gyre_open_slot_(const GYRE_GLOBAL gyre_batch *batch, gyre_u64 in
     GYRE_DESCRIBE_(name_)                                                                                    \
     entry_(form_, name_, request_, reply_, scratch_, state_, buffers_)
 
-/* the numbers are gyre_form of backend.h, which kernels do not include */
-#define GYRE_PLAIN_KERNEL_(form_, name_, request_, reply_, state_, buffers_)                                 \
-    GYRE_DECLARE_(GYRE_ENTRY_LANE_, form_, name_, request_, reply_, gyre_none, state_, buffers_)             \
-    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, \
-                        state, buffers)
-#define GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, 2, name_, request_, reply_, scratch_, state_, buffers_)                 \
-    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_DECLARE_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                       \
+    GYRE_DECLARE_(GYRE_ENTRY_LANE_, form_, name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_DECLARE_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
+    GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, form_, name_, request_, reply_, scratch_, state_, buffers_)
 
-#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
-    GYRE_PLAIN_KERNEL_(1, name_, request_, reply_, state_, buffers_)
-#define GYRE_KERNEL(name_, request_, reply_)                                                                 \
-    GYRE_DECLARE_(GYRE_ENTRY_LANE_, 1, name_, request_, reply_, gyre_none, gyre_none, gyre_none)             \
-    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, gyre_none, gyre_none,            \
-                        gyre_scratch_, gyre_state_, gyre_buffers_)
-
-#define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
-    GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)
-#define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
-    GYRE_DECLARE_(GYRE_ENTRY_BLOCK_, 2, name_, request_, reply_, scratch_, gyre_none, gyre_none)             \
-    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
-                        gyre_buffers_)
-
-#define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
-    GYRE_PLAIN_KERNEL_(3, name_, request_, reply_, state_, buffers_)
-#define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
-    GYRE_DECLARE_(GYRE_ENTRY_LANE_, 3, name_, request_, reply_, gyre_none, state_, gyre_none)                \
-    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
-                        gyre_scratch_, state, gyre_buffers_)
+#include "gyre/dialect/forms.h"
 
 #endif

@@ -55,31 +55,6 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(__global gyre_u32 *counter, gyre_u32 count)
 #define GYRE_DESCRIBE_(name_)                                                                                \
     GYRE_ITEM_(gyre_kernel_##name_, 0, 0, &gyre_kernel_##name_, sizeof(gyre_device_kernel))
 
-#define GYRE_BATCH_ENTRY_(name_)                                                                             \
-    __kernel void gyre_batch_##name_(                                                                        \
-        const __global gyre_batch *batch_, const __global gyre_u8 *requests_, __global gyre_u8 *replies_,    \
-        __global void *gyre_state_there_, const __global gyre_device_binding *bindings,                      \
-        __global gyre_device_log *log_, __global gyre_device_block *blocks, __global void *buffer0,          \
-        __global void *buffer1, __global void *buffer2, __global void *buffer3, __global void *buffer4,      \
-        __global void *buffer5, __global void *buffer6, __global void *buffer7)
-#define GYRE_BATCH_BOUND_(bound_)                                                                            \
-    gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, bindings[0].count}, {buffer1, bindings[1].count},      \
-                                            {buffer2, bindings[2].count}, {buffer3, bindings[3].count},      \
-                                            {buffer4, bindings[4].count}, {buffer5, bindings[5].count},      \
-                                            {buffer6, bindings[6].count}, {buffer7, bindings[7].count}}
-#define GYRE_BATCH_SHARED_(shared_)                                                                          \
-    __local gyre_block_shared shared_##_memory;                                                              \
-    __local gyre_block_shared *shared_ = &shared_##_memory
-/* The load keeps a scratch that the handler does not use: PoCL 6 ends the process over one that is optimized away. */
-#define GYRE_BATCH_SCRATCH_(type_, scratch_)                                                                 \
-    __local type_ scratch_##_memory;                                                                         \
-    __local type_ *scratch_ = &scratch_##_memory;                                                            \
-    (void)*(const volatile __local char *)scratch_
-
-#ifdef GYRE_ENTRY_HEADER
-#include GYRE_ENTRY_HEADER
-#else
-#include "gyre/dialect/batch_entry.h"
-#endif
+#include "gyre/dialect/opencl_epoch.h"
 
 #endif

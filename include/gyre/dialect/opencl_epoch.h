@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The entry of an epoch: handles consecutive requests of a queue (opencl_module.h). Takes the place of
- * batch_entry.h, whose first lines say what it builds on.
+ * The entry of an epoch: handles consecutive requests of a queue (opencl_module.h).
  */
 #ifndef GYRE_DIALECT_OPENCL_EPOCH_H
 #define GYRE_DIALECT_OPENCL_EPOCH_H
@@ -20,6 +19,15 @@
                                             {buffer2, epoch_.counts[2]}, {buffer3, epoch_.counts[3]},        \
                                             {buffer4, epoch_.counts[4]}, {buffer5, epoch_.counts[5]},        \
                                             {buffer6, epoch_.counts[6]}, {buffer7, epoch_.counts[7]}}
+
+#define GYRE_EPOCH_SHARED_(shared_)                                                                          \
+    __local gyre_block_shared shared_##_memory;                                                              \
+    __local gyre_block_shared *shared_ = &shared_##_memory
+/* The load keeps a scratch that the handler does not use: PoCL 6 ends the process over one that is optimized away. */
+#define GYRE_EPOCH_SCRATCH_(type_, scratch_)                                                                 \
+    __local type_ scratch_##_memory;                                                                         \
+    __local type_ *scratch_ = &scratch_##_memory;                                                            \
+    (void)*(const volatile __local char *)scratch_
 
 /*
  * What is told of a message that failed while no lane says why: before a barrier that not all lanes meet, which
@@ -94,6 +102,11 @@ GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_co
 #endif
     return 0;
 }
+
+enum gyre_slot_state_ {
+    GYRE_SLOT_SETTLED_ = 0, /* completed without the handler; only the sequence is missing */
+    GYRE_SLOT_READY_ = 1    /* run the handler */
+};
 
 /*
  * What is to be done with message i, which may have a `wrong` length. `writes` is 1 for the one lane that may
@@ -250,7 +263,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
 
 #ifdef GYRE_OPENCL_SOLO
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
-    GYRE_ENTRY_ALONE_(1, GYRE_BATCH_SCRATCH_, name_, request_, reply_, scratch_, state_, buffers_)
+    GYRE_ENTRY_ALONE_(1, GYRE_EPOCH_SCRATCH_, name_, request_, reply_, scratch_, state_, buffers_)
 #else
 
 /*
@@ -264,14 +277,18 @@ GYRE_HELPER void gyre_epoch_judge_(__global gyre_slot *out)
         gyre_write_failure_(out, GYRE_FAILURE_BARRIER, GYRE_EPOCH_PARTED_TEXT_);
 }
 
-/* One block a message. Of the same shape as the batch entry's, and for the same reason. */
+/*
+ * One block a message. The shape is what PoCL 3.1 runs right: it lets all lanes take the way of the first wherever a
+ * barrier stands under an `if`, or an `if` not between two barriers. So "if ready" is a loop of one turn, and what only
+ * lane 0 does stands between barriers.
+ */
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
         gyre_context gyre;                                                                                   \
         buffers_ buffers_bound_;                                                                             \
-        GYRE_BATCH_SHARED_(shared_there_);                                                                   \
-        GYRE_BATCH_SCRATCH_(scratch_, scratch_there_);                                                       \
+        GYRE_EPOCH_SHARED_(shared_there_);                                                                   \
+        GYRE_EPOCH_SCRATCH_(scratch_, scratch_there_);                                                       \
         GYRE_EPOCH_BOUND_(bound_);                                                                           \
         gyre_epoch_context_(&gyre, &epoch_, log_, control_, shared_there_);                                  \
         gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \

@@ -117,7 +117,7 @@ END_TEST
 START_TEST(parts_of_other_headers_are_not_taken)
 {
     char ours[96], others[96];
-    const char *const folders[] = {SOURCE_FOLDER "/tests/kernels", NULL}; /* the entry header is missing */
+    const char *const folders[] = {SOURCE_FOLDER "/tests/kernels", NULL}; /* where there are none */
     ck_assert(cuda_parts_name("sm_90", headers, ours, sizeof ours));
     ck_assert(!cuda_parts_name("sm_90", folders, others, sizeof others));
     ck_assert(cuda_parts_name("sm_80", headers, others, sizeof others));

@@ -45,7 +45,7 @@ static char *flatten(const char *unit)
     const char *folders[] = {folder, GYRE_INCLUDE, NULL};
     write_file("unit.c", unit, path);
     write_file("list", "", list);
-    char *text = opencl_source_flatten(path, "entry.h", folders, list);
+    char *text = opencl_source_flatten(path, folders, list);
     ck_assert_ptr_nonnull(text);
     return text;
 }
@@ -110,23 +110,12 @@ START_TEST(a_header_that_says_once_comes_in_once)
 }
 END_TEST
 
-START_TEST(the_entry_header_is_included_by_macro)
-{
-    char path[PATH_MAX];
-    write_file("entry.h", "int entry;\n", path);
-    char *text = flatten("#ifdef GYRE_ENTRY_HEADER\n#include GYRE_ENTRY_HEADER\n#endif\n");
-    ck_assert_ptr_nonnull(strstr(text, "int entry;"));
-    ck_assert_ptr_null(strstr(text, "#include GYRE_ENTRY_HEADER"));
-    free(text);
-}
-END_TEST
-
 START_TEST(other_dialects_stay_out)
 {
     const char *folders[] = {GYRE_INCLUDE, NULL};
     char path[PATH_MAX];
     write_file("unit.c", "#include <gyre/kernel.h>\n", path);
-    char *text = opencl_source_flatten(path, "gyre/dialect/opencl_epoch.h", folders, NULL);
+    char *text = opencl_source_flatten(path, folders, NULL);
     ck_assert_ptr_nonnull(text);
     ck_assert_ptr_nonnull(strstr(text, "#include \"gyre/dialect/c11.h\""));
     ck_assert_ptr_nonnull(strstr(text, "gyre_epoch_settle_"));
@@ -145,7 +134,7 @@ END_TEST
 
 START_TEST(a_unit_that_is_not_there_is_no_text)
 {
-    ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", "entry.h", NULL, NULL));
+    ck_assert_ptr_null(opencl_source_flatten("/nowhere/unit.c", NULL, NULL));
 }
 END_TEST
 
@@ -344,7 +333,6 @@ int main(void)
     tcase_add_test(cases, headers_come_into_the_text_behind_their_names);
     tcase_add_test(cases, comments_include_nothing);
     tcase_add_test(cases, a_header_that_says_once_comes_in_once);
-    tcase_add_test(cases, the_entry_header_is_included_by_macro);
     tcase_add_test(cases, other_dialects_stay_out);
     tcase_add_test(cases, a_header_that_tells_no_size_comes_into_the_text);
     tcase_add_test(cases, a_unit_that_is_not_there_is_no_text);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What handlers log: a ring of lines in memory of the device, copied as a whole and handed on.
+ *
+ * No locks of its own: residents->lock is held.
+ */
+#include "cuda_resident.h"
+
+struct log_copy {
+    gyre_device_log head;
+    gyre_device_log_line lines[CUDA_LOG_LINES];
+};
+
+static void hand_on(gyre_resident *resident, struct log_copy *log)
+{
+    const gyre_host *host = resident->device->host;
+    const uint32_t newest = log->head.next;
+    if (newest - resident->log_next > CUDA_LOG_LINES) {
+        host->log(host->context, GYRE_LOG_WARNING, "kernels log faster than lines are read; some are lost");
+        resident->log_next = newest - CUDA_LOG_LINES;
+    }
+    for (; resident->log_next != newest; resident->log_next++) {
+        gyre_device_log_line *line = &log->lines[resident->log_next % CUDA_LOG_LINES];
+        if (line->written != resident->log_next + 1)
+            return; /* being written: the next look finds it */
+        line->text[sizeof line->text - 1] = '\0';
+        if (resident->kernel_log)
+            resident->kernel_log(resident->kernel_log_context, line->text, line->value);
+    }
+}
+
+void cuda_log_drain(gyre_resident *resident)
+{
+    static _Thread_local struct log_copy log;
+    if (cuda_memory_read(resident->device, &log, resident->memory + resident->log_offset, sizeof log,
+                         "what handlers logged is looked for later, unless their kernel ends"))
+        hand_on(resident, &log);
+}
+
+void cuda_log_look(gyre_resident *resident)
+{
+    const uint64_t now = cuda_resident_handled(resident);
+    if (now != resident->log_handled)
+        cuda_log_drain(resident);
+    resident->log_handled = now;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One thread a device watches over its kernels: it ends stays that have lasted long enough, passes on what handlers log
+ * and what blocks are at, and notices a device that died.
+ *
+ * Lock: residents->lock, which it does not wait for.
+ */
+#include "cuda_resident.h"
+
+#include <time.h>
+
+#include "gyre/waiting.h"
+
+#define MONITOR_PAUSE_NS 20000000
+#define MONITOR_LEAST_NS 250000
+#define SERIAL_STAY_NS   UINT64_C(50000000) /* of a kernel that keeps calls into the driver waiting */
+#define SERIAL_TURN_NS   UINT64_C(5000000)  /* ... and other kernels */
+
+static uint64_t longest_stay_ns(const gyre_resident *resident)
+{
+    const struct cuda_residents *residents = resident->device->residents;
+    const bool alone = residents->first == resident && !resident->next;
+    if (residents->serial && !alone)
+        return SERIAL_TURN_NS;
+    if (resident->residency_ns)
+        return resident->residency_ns;
+    return residents->serial ? SERIAL_STAY_NS : UINT64_MAX;
+}
+
+/* A stay that has lasted long enough ends, for a moment. */
+static void bound_stay(gyre_resident *resident)
+{
+    if (!resident->leaving && gyre_clock_ns() - resident->started_ns < longest_stay_ns(resident))
+        return;
+    if (!resident->leaving)
+        cuda_resident_order(resident, true);
+    if (cuda_resident_await(resident, gyre_clock_ns() + CUDA_EAGER_NS) == GYRE_OK &&
+        !resident->device->residents->serial)
+        cuda_resident_come_back(resident);
+}
+
+/* A kernel that handled nothing has logged nothing: an idle one costs a query, and ten times a second a small copy. */
+static void watch(gyre_resident *resident)
+{
+    if (resident->on_device && cuda_resident_look(resident) == GYRE_LOST)
+        return;
+    if (resident->on_device || resident->leaving)
+        bound_stay(resident);
+    if (resident->device->residents->serial)
+        return;
+    cuda_log_look(resident);
+    if (resident->on_device)
+        cuda_tell_look(resident);
+}
+
+/* Between two turns no call into the driver waits for a kernel. */
+static void change_turns(struct cuda_residents *residents)
+{
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+        if (resident->on_device)
+            return;
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next)
+        cuda_log_look(resident);
+    cuda_give_turn(residents);
+}
+
+/* Stays of few milliseconds, and kernels on their way out, are looked at more often. */
+static long sooner(long pause_ns, const gyre_resident *resident)
+{
+    const uint64_t quarter = longest_stay_ns(resident) / 4;
+    if (resident->leaving)
+        return MONITOR_LEAST_NS;
+    if (quarter >= (uint64_t)pause_ns)
+        return pause_ns;
+    return quarter < MONITOR_LEAST_NS ? MONITOR_LEAST_NS : (long)quarter;
+}
+
+void *cuda_residents_watch(void *argument)
+{
+    struct cuda_residents *residents = argument;
+    long pause_ns = MONITOR_PAUSE_NS;
+    while (!__atomic_load_n(&residents->leave, __ATOMIC_ACQUIRE)) {
+        nanosleep(&(struct timespec){0, pause_ns}, NULL);
+        pause_ns = MONITOR_PAUSE_NS;
+        if (pthread_mutex_trylock(&residents->lock) != 0)
+            continue; /* quiet: whoever holds it looks at the streams himself */
+        for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
+            if (cuda_enter(resident->device) == GYRE_OK && cuda_lost(resident->device) == GYRE_OK)
+                watch(resident);
+            if (cuda_lost(resident->device) != GYRE_OK)
+                cuda_resident_tell_lost(resident, resident->device->lost_why);
+            pause_ns = sooner(pause_ns, resident);
+        }
+        if (residents->serial)
+            change_turns(residents);
+        pthread_mutex_unlock(&residents->lock);
+    }
+    return NULL;
+}

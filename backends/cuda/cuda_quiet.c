@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Residents make room: loading, unloading and unregistering block while any kernel of the context is resident, so all
+ * of them leave at a message boundary, and come back when it is done.
+ *
+ * Lock: residents->lock from cuda_quiet_begin to cuda_quiet_end.
+ */
+#include "cuda_ranges.h"
+#include "cuda_resident.h"
+
+#include "gyre/waiting.h"
+
+/* a handler that does not come back for so long keeps everybody waiting */
+#define LEAVE_LIMIT_NS UINT64_C(10000000000)
+
+static bool is_away(const gyre_resident *resident)
+{
+    return resident->leaving && !resident->on_device;
+}
+
+gyre_status cuda_give_turn(struct cuda_residents *residents)
+{
+    gyre_resident *next = NULL;
+    for (gyre_resident *resident = residents->first; resident; resident = resident->next) {
+        if (resident->on_device)
+            return GYRE_OK;
+        if (is_away(resident) && (!next || resident->started_ns < next->started_ns))
+            next = resident;
+    }
+    return next ? cuda_resident_come_back(next) : GYRE_OK;
+}
+
+/*
+ * Back onto the device with all that left it and have not been told to stop for good. One that did not leave
+ * in time, because a handler does not return, cannot be called back: some of its blocks are gone. The monitor
+ * brings it back when the last one is.
+ */
+static gyre_status bring_back(gyre_device *device)
+{
+    gyre_status status = GYRE_OK;
+    if (device->residents->serial)
+        return cuda_give_turn(device->residents);
+    for (gyre_resident *resident = device->residents->first; resident; resident = resident->next) {
+        gyre_status one = is_away(resident) ? cuda_resident_come_back(resident) : GYRE_OK;
+        status = status == GYRE_OK ? one : status;
+    }
+    return status;
+}
+
+gyre_status cuda_resident_return(gyre_resident *resident)
+{
+    if (resident->device->residents->serial)
+        return cuda_give_turn(resident->device->residents);
+    return cuda_resident_come_back(resident);
+}
+
+gyre_status cuda_quiet_begin(gyre_device *device)
+{
+    gyre_status status = cuda_enter(device);
+    if (status != GYRE_OK)
+        return status;
+    cuda_range_begin(device->host, "gyre: kernels away");
+    pthread_mutex_lock(&device->residents->lock);
+    for (gyre_resident *resident = device->residents->first; resident; resident = resident->next)
+        if (resident->on_device)
+            cuda_resident_order(resident, true);
+    uint64_t deadline_ns = gyre_clock_ns() + LEAVE_LIMIT_NS;
+    for (gyre_resident *resident = device->residents->first; resident && status == GYRE_OK;
+         resident = resident->next)
+        if (resident->leaving)
+            status = cuda_resident_await(resident, deadline_ns);
+    if (status != GYRE_OK) {
+        bring_back(device);
+        pthread_mutex_unlock(&device->residents->lock);
+        cuda_range_end();
+    }
+    return status;
+}
+
+gyre_status cuda_quiet_end(gyre_device *device)
+{
+    gyre_status status = bring_back(device);
+    pthread_mutex_unlock(&device->residents->lock);
+    cuda_range_end();
+    return status;
+}
+
+gyre_status cuda_work_begin(gyre_device *device, bool *quiet)
+{
+    *quiet = device->residents->serial;
+    return *quiet ? cuda_quiet_begin(device) : cuda_enter(device);
+}
+
+void cuda_work_end(gyre_device *device, bool quiet)
+{
+    if (quiet)
+        cuda_quiet_end(device);
+}
+
+gyre_status cuda_hold_begin(gyre_device *device, bool *quiet)
+{
+    gyre_status status = cuda_work_begin(device, quiet);
+    if (status == GYRE_OK && !*quiet)
+        pthread_mutex_lock(&device->residents->lock);
+    return status;
+}
+
+void cuda_hold_end(gyre_device *device, bool quiet)
+{
+    if (quiet)
+        cuda_quiet_end(device);
+    else
+        pthread_mutex_unlock(&device->residents->lock);
+}

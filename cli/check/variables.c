@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules for the variables and parameters that the user declares. */
+#include "checker.h"
+
+#include <string.h>
+
+/* The array itself, or one that a pointer leads to. */
+static bool is_variable_length(CXType type)
+{
+    type = clang_getCanonicalType(type);
+    while (type.kind != CXType_Invalid) {
+        if (type.kind == CXType_VariableArray)
+            return true;
+        type = clang_getCanonicalType(type.kind == CXType_Pointer ? clang_getPointeeType(type)
+                                                                  : clang_getArrayElementType(type));
+    }
+    return false;
+}
+
+static void check_length(struct checker *checker, const struct place *place, CXType type, const char *name)
+{
+    if (is_variable_length(type))
+        report_refuse(&checker->report, "check", place,
+                      "variable-length array '%s': give it a constant length, or use scratch or a buffer",
+                      name);
+}
+
+/* Of the CPU's and CUDA's GYRE_CONSTANT more is to be declared than of what a pointer leads to. */
+static void check_constant_pointer(struct checker *checker, CXCursor cursor, const struct place *place,
+                                   const char *what, const char *name)
+{
+    CXType type = clang_getCanonicalType(clang_getCursorType(cursor));
+    if (type.kind == CXType_Pointer && clang_getAddressSpace(clang_getPointeeType(type)) == 2)
+        report_refuse(
+            &checker->report, "check", place,
+            "%s '%s' leads to GYRE_CONSTANT memory, which only tables at file scope are in: use the table "
+            "by its name; of several choose with `switch`, or by the first index of one",
+            what, name);
+}
+
+void check_parameter(struct checker *checker, CXCursor cursor)
+{
+    char name[128];
+    struct place place = place_of(clang_getCursorLocation(cursor));
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_type(checker, cursor, clang_getCursorType(cursor), "parameter");
+    check_length(checker, &place, clang_getCursorType(cursor), name);
+    check_constant_pointer(checker, cursor, &place, "parameter", name);
+}
+
+static bool is_constant(CXType type)
+{
+    CXType element = clang_getArrayElementType(type);
+    while (element.kind != CXType_Invalid) {
+        type = element;
+        element = clang_getArrayElementType(clang_getCanonicalType(type));
+    }
+    return clang_isConstQualifiedType(type) || clang_isConstQualifiedType(clang_getCanonicalType(type));
+}
+
+/* GYRE_CONSTANT, as dialect/c11.h defines it for the check. */
+static bool is_in_constant_memory(CXType type)
+{
+    CXType element = clang_getArrayElementType(type);
+    if (element.kind != CXType_Invalid)
+        return is_in_constant_memory(element);
+    return clang_getAddressSpace(type) == 2;
+}
+
+/* What GYRE_MESSAGE and GYRE_BUFFERS declare beside the struct. */
+static bool is_description(const char *name)
+{
+    return strncmp(name, "gyre_type_", 10) == 0 || strncmp(name, "gyre_fields_", 12) == 0 ||
+           strncmp(name, "gyre_buffers_", 13) == 0;
+}
+
+bool is_lost_macro(struct checker *checker, const struct place *place, const char *name)
+{
+    if (strncmp(name, "GYRE_", 5) != 0)
+        return false;
+    if (!checker->macro_is_broken)
+        report_refuse(&checker->report, "check", place,
+                      "there is no '%s' here: <gyre/kernel.h>, which a kernel file includes first, has "
+                      "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_HELPER and "
+                      "GYRE_CONSTANT, and <gyre/message.h> has GYRE_MESSAGE and GYRE_PROTOCOL",
+                      name);
+    return true;
+}
+
+static void check_global(struct checker *checker, CXCursor cursor, const struct place *place,
+                         const char *name)
+{
+    if (is_lost_macro(checker, place, name))
+        return;
+    if (is_in_constant_memory(clang_getCursorType(cursor)) || is_description(name))
+        return;
+    if (is_constant(clang_getCursorType(cursor)))
+        report_refuse(
+            &checker->report, "check", place,
+            "constant '%s' is not GYRE_CONSTANT: write `GYRE_CONSTANT` in place of `static const`, so that "
+            "every device puts it into constant memory",
+            name);
+    else
+        report_refuse(&checker->report, "check", place,
+                      "global variable '%s': what a kernel remembers is its state (GYRE_ACTOR, "
+                      "GYRE_KERNEL_WITH) or a buffer",
+                      name);
+}
+
+static void check_value(struct checker *checker, CXCursor cursor, const struct place *place, const char *name)
+{
+    CXType type = clang_getCursorType(cursor);
+    if (!checker->macro_is_broken && (is_constant(type) || is_in_constant_memory(type)) &&
+        !is_description(name) && clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
+        report_refuse(&checker->report, "check", place,
+                      "constant '%s' has no value, which C++ and OpenCL C want: write it behind a `=`", name);
+}
+
+static enum CXVisitorResult find_constant_member(CXCursor member, CXClientData data)
+{
+    *(bool *)data = is_constant(clang_getCursorType(member));
+    return *(bool *)data ? CXVisit_Break : CXVisit_Continue;
+}
+
+/* A variable whose members C++ wants values for. */
+static void check_members(struct checker *checker, CXCursor cursor, const struct place *place,
+                          const char *name)
+{
+    bool found = false, pointed;
+    CXType type = strip_type(clang_getCanonicalType(clang_getCursorType(cursor)), &pointed);
+    if (!pointed && type.kind == CXType_Record &&
+        clang_Cursor_isNull(clang_Cursor_getVarDeclInitializer(cursor)))
+        clang_Type_visitFields(type, find_constant_member, &found);
+    if (found)
+        report_refuse(
+            &checker->report, "check", place,
+            "'%s' has a `const` member without a value, which C++ wants: give the variable a value, or "
+            "leave the member's `const` out",
+            name);
+}
+
+void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
+{
+    char name[128];
+    CXSourceLocation location = clang_getCursorLocation(cursor);
+    struct place place = place_of(location);
+    CXType type = clang_getCursorType(cursor);
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    check_type(checker, cursor, type, "variable");
+    check_length(checker, &place, type, name);
+    check_value(checker, cursor, &place, name);
+    if (in_function)
+        check_members(checker, cursor, &place, name);
+    check_constant_pointer(checker, cursor, &place, "variable", name);
+    if (clang_getCursorTLSKind(cursor) != CXTLS_None)
+        report_refuse(&checker->report, "check", &place,
+                      "thread-local variable '%s': a lane's own values are local variables", name);
+    else if (!in_function)
+        check_global(checker, cursor, &place, name);
+    else if (clang_Cursor_getStorageClass(cursor) == CX_SC_Static)
+        report_refuse(
+            &checker->report, "check", &place,
+            "static variable '%s' in a function: a constant table goes to file scope as GYRE_CONSTANT, what "
+            "a kernel remembers goes into its state",
+            name);
+    else if (clang_Cursor_getStorageClass(cursor) == CX_SC_Extern)
+        report_refuse(&checker->report, "check", &place,
+                      "extern variable '%s': a kernel file is complete in itself", name);
+}

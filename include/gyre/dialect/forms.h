@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The forms of kernels, lane, block and actor, as their authors declare them. Included by all dialects, which define
+ *
+ *   GYRE_GLOBAL, GYRE_SHARED, GYRE_HELPER, GYRE_RESTRICT_, GYRE_UNUSED_
+ *   GYRE_DECLARE_LANE_(form, name, request, reply, scratch, state, buffers)
+ *   GYRE_DECLARE_BLOCK_(the same)   declare gyre_handler_<name>, and define what calls it
+ */
+#ifndef GYRE_DIALECT_FORMS_H
+#define GYRE_DIALECT_FORMS_H
+
+/*
+ * Parameters that a form does not have get another name, so that handlers may use theirs for their own. The
+ * reply is restrict where one lane has it to itself. The lanes of a block share it: there, restrict would let
+ * the compiler read before a barrier what another lane writes before it (NVIDIA's OpenCL compiler does).
+ */
+#define GYRE_HANDLER_NAMED_(restrict_, name_, request_, reply_, scratch_, state_, buffers_, the_scratch_,    \
+                            the_state_, the_buffers_)                                                        \
+    GYRE_HELPER gyre_result gyre_handler_##name_(                                                            \
+        const GYRE_GLOBAL request_ *GYRE_RESTRICT_ request GYRE_UNUSED_,                                     \
+        GYRE_GLOBAL reply_ *restrict_ reply GYRE_UNUSED_, GYRE_GLOBAL state_ *the_state_ GYRE_UNUSED_,       \
+        GYRE_SHARED scratch_ *the_scratch_ GYRE_UNUSED_, const buffers_ *the_buffers_ GYRE_UNUSED_,          \
+        gyre_context *gyre GYRE_UNUSED_)
+#define GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)                                   \
+    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, state_, buffers_, scratch, state, buffers)
+
+/* the numbers are gyre_form of backend.h, which kernels do not include */
+#define GYRE_PLAIN_KERNEL_(form_, name_, request_, reply_, state_, buffers_)                                 \
+    GYRE_DECLARE_LANE_(form_, name_, request_, reply_, gyre_none, state_, buffers_)                          \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, buffers_, gyre_scratch_, \
+                        state, buffers)
+#define GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)                        \
+    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, state_, buffers_)                              \
+    GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_)
+
+#define GYRE_KERNEL_WITH(name_, request_, reply_, state_, buffers_)                                          \
+    GYRE_PLAIN_KERNEL_(1, name_, request_, reply_, state_, buffers_)
+#define GYRE_KERNEL(name_, request_, reply_)                                                                 \
+    GYRE_DECLARE_LANE_(1, name_, request_, reply_, gyre_none, gyre_none, gyre_none)                          \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, gyre_none, gyre_none,            \
+                        gyre_scratch_, gyre_state_, gyre_buffers_)
+
+#define GYRE_BLOCK_KERNEL_WITH(name_, request_, reply_, scratch_, state_, buffers_)                          \
+    GYRE_PLAIN_BLOCK_KERNEL_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_BLOCK_KERNEL(name_, request_, reply_, scratch_)                                                 \
+    GYRE_DECLARE_BLOCK_(2, name_, request_, reply_, scratch_, gyre_none, gyre_none)                          \
+    GYRE_HANDLER_NAMED_(, name_, request_, reply_, scratch_, gyre_none, gyre_none, scratch, gyre_state_,     \
+                        gyre_buffers_)
+
+#define GYRE_ACTOR_WITH(name_, request_, reply_, state_, buffers_)                                           \
+    GYRE_PLAIN_KERNEL_(3, name_, request_, reply_, state_, buffers_)
+#define GYRE_ACTOR(name_, request_, reply_, state_)                                                          \
+    GYRE_DECLARE_LANE_(3, name_, request_, reply_, gyre_none, state_, gyre_none)                             \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
+                        gyre_scratch_, state, gyre_buffers_)
+
+#endif
