@@ -584,13 +584,12 @@ GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, siz
 
 /**
  * What a queue with a journal (durability = journal) found of an earlier run of the program; what a client
- * found that attached by its name (gyre_attach) of an earlier one of that name.
+ * found that attached by its name (gyre_attach) of an earlier one of that name. Of a client whose server died,
+ * too, numbers begin at 0 where nothing is offered.
  */
 typedef struct gyre_recovered {
     size_t size;
-    uint64_t
-        first; /* the first request whose completion was not taken then; its number goes on (of a client whose
-                       * server died, too, where nothing is offered: 0) */
+    uint64_t first;   /* the first request whose completion was not taken then; its number goes on */
     uint64_t offered; /* so many from there on are completed once more, or at last: receive them */
     /* The journal was damaged: what lies behind its last whole record is lost. Requests from lost_first on
      * are; lost_end, when it is larger, is behind the last one that was seen behind the damage. */
