@@ -340,7 +340,10 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
 
 void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply)
 {
-    const struct attachment *attachment = queue->detach ? queue->attachment : NULL;
-    *request = attachment ? attachment->request : queue->kernel->record->request;
-    *reply = attachment ? attachment->reply : queue->kernel->record->reply;
+    const struct attachment *attachment = queue && queue->detach ? queue->attachment : NULL;
+    const gyre_kernel_record *record = queue && !attachment ? queue->kernel->record : NULL;
+    if (request)
+        *request = attachment ? attachment->request : record ? record->request : NULL;
+    if (reply)
+        *reply = attachment ? attachment->reply : record ? record->reply : NULL;
 }

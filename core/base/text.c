@@ -109,3 +109,18 @@ size_t gyre_text_character(const unsigned char *text, size_t left)
         return 0;
     return length;
 }
+
+void gyre_text_end_whole(char *text)
+{
+    enum { BYTES_MOST = 4, CONTINUES = 0x80, KIND = 0xc0 };
+    const size_t length = strlen(text);
+    size_t begin = length;
+    while (begin > 0 && length - begin < BYTES_MOST) {
+        begin--;
+        if (((unsigned char)text[begin] & KIND) != CONTINUES)
+            break;
+    }
+    const unsigned char *last = (const unsigned char *)text + begin;
+    if (begin < length && *last >= KIND && !gyre_text_character(last, length - begin))
+        text[begin] = '\0';
+}

@@ -37,4 +37,7 @@ const char *gyre_text_list(const char *const *names, size_t count, char *text, s
  */
 size_t gyre_text_character(const unsigned char *text, size_t left);
 
+/** Ends `text`, which fills its room, before a UTF-8 character that the end of the room cut. */
+void gyre_text_end_whole(char *text);
+
 #endif

@@ -12,6 +12,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/base/text.h"
 #include "core/ring/behaviours.h"
 #include "core/ring/queue_spans.h"
 #include "gyre/waiting.h"
@@ -113,6 +114,7 @@ static struct letter *write_letter(gyre_queue *queue, uint64_t index, const gyre
                                        .header_size = info.header_size,
                                        .header = info.header}};
     memcpy(letter->told.reason, failure->text, sizeof failure->text - 1); /* its end is 0 already */
+    gyre_text_end_whole(letter->told.reason);
     if (length)
         memcpy(letter->request, gyre_request_payload(queue, request), length);
     if (queue->spans)

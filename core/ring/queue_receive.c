@@ -138,6 +138,8 @@ static void read_completion(const gyre_queue *queue, uint64_t index, gyre_comple
         gyre_failure failure;
         memcpy(&failure, slot + 1, sizeof failure);
         failure.text[sizeof failure.text - 1] = '\0';
+        if (failure.text[sizeof failure.text - 2])
+            gyre_text_end_whole(failure.text);
         memcpy(completion->failure_text, failure.text, sizeof failure.text);
         completion->failure_code = failure.code;
         completion->length = 0;

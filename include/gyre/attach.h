@@ -78,7 +78,7 @@ typedef struct gyre_attach_desc {
  */
 GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
 
-/** The types of a queue's messages as its kernel declares them; valid until the queue is closed. */
+/** The types of a queue's messages as its kernel declares them; valid until the queue is closed. Each may be NULL. */
 GYRE_API void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply);
 
 #ifdef __cplusplus

@@ -67,6 +67,28 @@ START_TEST(nearest_name_finds_typos_and_refuses_strangers)
 }
 END_TEST
 
+static void require_whole(const char *given, const char *wanted)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%s", given);
+    gyre_text_end_whole(text);
+    ck_assert_str_eq(text, wanted);
+}
+
+START_TEST(a_text_that_was_cut_ends_with_a_whole_character)
+{
+    require_whole("", "");
+    require_whole("whole", "whole");
+    require_whole("caf\xc3\xa9", "caf\xc3\xa9");
+    require_whole("caf\xc3", "caf");
+    require_whole("\xe2\x82\xac", "\xe2\x82\xac");
+    require_whole("a\xe2\x82", "a");
+    require_whole("b\xf0\x9f\x98", "b");
+    require_whole("\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80");
+    require_whole("no\x80\x80\x80\x80", "no\x80\x80\x80\x80"); /* it never was one */
+}
+END_TEST
+
 START_TEST(status_words_cover_every_status)
 {
     ck_assert_str_eq(gyre_status_word(GYRE_OK), "ok");
@@ -135,6 +157,7 @@ int main(void)
     tcase_add_test(tcase, error_longer_than_a_frame_is_cut);
     tcase_add_test(tcase, error_that_is_held_stays);
     tcase_add_test(tcase, nearest_name_finds_typos_and_refuses_strangers);
+    tcase_add_test(tcase, a_text_that_was_cut_ends_with_a_whole_character);
     tcase_add_test(tcase, status_words_cover_every_status);
     tcase_add_test(tcase, a_lack_of_threads_names_the_limit_of_addresses_where_there_is_one);
     tcase_add_test(tcase, what_a_process_lacks_is_told_from_what_is_wrong);
