@@ -53,7 +53,7 @@ struct gyre_relay_place {
     uint64_t until_ns;            /* without a ring: how long its completion waits for one */
 };
 
-/** Where the numbers of a client with a name go on, as long as a journal may tell of those before. */
+/** Where the numbers of a client with a name go on. */
 struct gyre_relay_name {
     struct gyre_relay_name *next;
     uint64_t client, next_index;

@@ -18,7 +18,6 @@ enum {
     BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
     AHEAD = 8            /* lines that are asked for before they are read */
 };
-#define FORGET_NS UINT64_C(10000000000)
 
 /* ---- making ---- */
 
@@ -90,20 +89,19 @@ static bool is_attached(const struct gyre_relay *relay, uint64_t client)
     return false;
 }
 
-/* Names that left long ago: that their last completions were taken stands in the journal by now. */
+/* Of more names than are kept, the one that left first; those that are attached stay. */
 static void forget_names(struct gyre_relay *relay)
 {
-    uint64_t now = gyre_clock_ns();
-    struct gyre_relay_name **link = &relay->names;
-    while (*link) {
-        struct gyre_relay_name *name = *link;
-        if (!name->left_ns || now - name->left_ns < relay->return_ns + FORGET_NS) {
-            link = &name->next;
-            continue;
-        }
-        *link = name->next;
-        free(name);
-    }
+    struct gyre_relay_name **oldest = NULL;
+    size_t count = 0;
+    for (struct gyre_relay_name **link = &relay->names; *link; link = &(*link)->next, count++)
+        if ((*link)->left_ns && (!oldest || (*link)->left_ns < (*oldest)->left_ns))
+            oldest = link;
+    if (count <= GYRE_NAMES_MAX || !oldest)
+        return;
+    struct gyre_relay_name *name = *oldest;
+    *oldest = name->next;
+    free(name);
 }
 
 static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t client)
@@ -114,6 +112,7 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
     if (name || !(name = calloc(1, sizeof *name)))
         return name;
     name->client = client;
+    name->next_index = gyre_names_next(&relay->target->names, client);
     name->next = relay->names;
     relay->names = name;
     return name;

@@ -216,8 +216,24 @@ static gyre_status read_origins(struct cursor cursor, size_t offset, struct gyre
         uint64_t place = place_of(content, origins.first + i);
         struct gyre_record_origin origin;
         take_copy(&cursor, &origin, sizeof origin);
-        if (place < count)
-            content->origins[place] = origin;
+        if (place >= count)
+            continue;
+        content->origins[place] = origin;
+        if (!gyre_names_note(&content->names, origin.client, origin.index + 1))
+            return no_memory();
+    }
+    return GYRE_OK;
+}
+
+static gyre_status read_names(struct cursor cursor, size_t offset, struct gyre_journal_content *content)
+{
+    while (cursor.left) {
+        struct gyre_record_origin name;
+        take_copy(&cursor, &name, sizeof name);
+        if (cursor.broken)
+            return contradiction(offset, "names clients, and ends within one");
+        if (!gyre_names_note(&content->names, name.client, name.index))
+            return no_memory();
     }
     return GYRE_OK;
 }
@@ -341,6 +357,8 @@ static gyre_status read_record(const unsigned char *data, size_t offset, struct 
         return read_requests(cursor, offset, content);
     case GYRE_RECORD_ORIGINS:
         return read_origins(cursor, offset, content);
+    case GYRE_RECORD_NAMES:
+        return read_names(cursor, offset, content);
     case GYRE_RECORD_TAKEN:
         return read_taken(cursor, offset, content);
     case GYRE_RECORD_CHECKPOINT:
@@ -399,6 +417,7 @@ void gyre_journal_content_release(struct gyre_journal_content *content)
     free(content->requests);
     free(content->replies);
     free(content->origins);
+    gyre_names_release(&content->names);
     free(content->skipped);
     free(content->done);
     free(content->state);

@@ -7,6 +7,7 @@
 #define GYRE_CORE_JOURNAL_CONTENT_H
 
 #include "core/journal/record.h"
+#include "core/ring/names.h"
 
 /** A request, or the reply that was given to it. */
 struct gyre_kept_message {
@@ -21,6 +22,7 @@ struct gyre_journal_content {
     uint64_t received;                            /* replies to requests below were taken by the program */
     struct gyre_kept_message *requests, *replies; /* sent - first each */
     struct gyre_record_origin *origins;           /* sent - first; NULL: all are the program's own */
+    struct gyre_names names;                      /* of clients with names, where their numbers go on */
     uint8_t *skipped, *done; /* one a request: no handler handled it; the checkpoint covers it */
     uint64_t covered;        /* requests below are covered by the checkpoint */
     unsigned char *state;    /* of the last whole checkpoint; NULL: there is none */

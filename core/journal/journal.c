@@ -85,8 +85,20 @@ static void add_origins(struct gyre_journal *journal, const gyre_queue *queue, u
         struct gyre_origin of = index < received ? (struct gyre_origin){0, 0} : gyre_origin_of(queue, index);
         const struct gyre_record_origin origin = {of.client, of.index};
         gyre_bytes_add(bytes, &origin, sizeof origin);
+        bytes->broken |= !gyre_names_note(&journal->names, of.client, of.index + 1);
     }
     gyre_record_end(bytes, place);
+}
+
+/* Of all that was in earlier files. What was in a group that could not be written, this file will hold. */
+static void add_names(struct gyre_journal *journal, uint64_t number)
+{
+    size_t place = gyre_record_begin(&journal->group, GYRE_RECORD_NAMES, number);
+    for (size_t i = 0; i < journal->names.count; i++) {
+        const struct gyre_record_origin name = {journal->names.all[i].client, journal->names.all[i].next};
+        gyre_bytes_add(&journal->group, &name, sizeof name);
+    }
+    gyre_record_end(&journal->group, place);
 }
 
 /* Requests from `first` on, as many as fit into a group; returns behind the last one. */
@@ -296,6 +308,7 @@ gyre_status gyre_journal_sync(struct gyre_journal *journal)
 void gyre_journal_release(struct gyre_journal *journal)
 {
     gyre_bytes_release(&journal->group);
+    gyre_names_release(&journal->names);
     free(journal->request);
     journal->request = NULL;
 }
@@ -334,9 +347,12 @@ static gyre_status write_anew(struct gyre_journal *journal, const gyre_queue *qu
 {
     uint64_t first = first_needed(queue, store);
     journal->group.size = 0;
+    const bool named = journal->names.count != 0;
     add_open(journal, first);
+    if (named)
+        add_names(journal, 2);
     journal->size = 0;
-    gyre_status status = write_group(journal, 1);
+    gyre_status status = write_group(journal, named ? 2 : 1);
     journal->sent = journal->taken = first;
     journal->checkpoint = 0;
     if (status == GYRE_OK)
@@ -361,6 +377,7 @@ gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *q
         return GYRE_OK;
     }
     before.group = journal->group; /* which may have grown */
+    before.names = journal->names;
     *journal = before;
     return status;
 }

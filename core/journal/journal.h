@@ -13,6 +13,7 @@
 
 #include "core/journal/content.h"
 #include "core/ring/log.h"
+#include "core/ring/names.h"
 #include "core/state/store.h"
 
 /** Where the bytes go. A function that fails has said why. */
@@ -38,6 +39,7 @@ struct gyre_journal {
     uint64_t stored;              /* which of the store's it was */
     bool doubtful;                /* a sync failed, so what was written before it may be nowhere */
     void *request;                /* room for one */
+    struct gyre_names names;      /* clients with names, as far as their requests went into a group */
 };
 
 /** One that has no file yet: gyre_journal_renew makes it. The sizes of `open` are filled in. EXHAUSTED. */

@@ -25,8 +25,11 @@ enum gyre_record_kind {
     GYRE_RECORD_BLOCK = 5,      /* struct gyre_record_block, then its bytes */
     GYRE_RECORD_REPLIES = 6,    /* struct gyre_record_requests, then messages: of requests it covers */
     GYRE_RECORD_COMMIT = 7,     /* struct gyre_record_commit: the checkpoint is whole */
-    GYRE_RECORD_ORIGINS = 8     /* struct gyre_record_requests, then a gyre_record_origin of each: before the
+    GYRE_RECORD_ORIGINS = 8,    /* struct gyre_record_requests, then a gyre_record_origin of each: before the
                                    requests themselves, so that none is there without */
+    GYRE_RECORD_NAMES =
+        9 /* a gyre_record_origin of each client with a name: where its numbers go on behind all
+                                   that earlier files held */
 };
 
 struct gyre_record_header {

@@ -31,6 +31,14 @@ static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
 }
 
+static gyre_status put_names(const struct gyre_names *from, struct gyre_names *to)
+{
+    for (size_t i = 0; i < from->count; i++)
+        if (!gyre_names_note(to, from->all[i].client, from->all[i].next))
+            return gyre_error_set(GYRE_EXHAUSTED, "no memory for the names of clients");
+    return GYRE_OK;
+}
+
 static void put_origin(gyre_queue *queue, uint64_t index, const struct gyre_record_origin *origin)
 {
     gyre_origin_set(queue, index, (struct gyre_origin){origin->client, origin->index});
@@ -52,6 +60,8 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
     if (content->sent - content->received > queue->capacity)
         return too_many(content, queue);
     gyre_status status = content->origins ? gyre_origins_create(queue) : GYRE_OK;
+    if (status == GYRE_OK)
+        status = put_names(&content->names, &queue->names);
     if (status != GYRE_OK)
         return status;
     for (uint64_t index = first; queue->log->keeps && index < content->received; index++) {

@@ -303,6 +303,7 @@ void gyre_queue_destroy(gyre_queue *queue)
     gyre_queue_levels_destroy(queue);
     gyre_queue_spans_destroy(queue);
     free(queue->origins);
+    gyre_names_release(&queue->names);
     gyre_region_destroy(&queue->region);
     gyre_queue_growth_finish(&queue->request_growth);
     gyre_queue_growth_finish(&queue->reply_growth);

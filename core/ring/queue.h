@@ -19,6 +19,7 @@
 
 #include "core/base/lock.h"
 #include "core/ring/bridge.h"
+#include "core/ring/names.h"
 #include "core/ring/region.h"
 #include "core/ring/slot.h"
 #include "core/types/types.h"
@@ -142,7 +143,8 @@ struct gyre_queue {
     struct gyre_queue_spans *spans;   /* NULL: spans lie where their senders put them (queue_spans.h) */
     struct gyre_lent *lent;           /* NULL: the client is this program */
     struct gyre_queue_origin
-        *origins; /* atomic; NULL: no request of it came from another program: origin.h */
+        *origins;            /* atomic; NULL: no request of it came from another program: origin.h */
+    struct gyre_names names; /* constant after creation: where those of earlier lives of this program go on */
     bool tells_covered, tells_durable; /* a server tells how far requests have come: origin.h */
     uint64_t left;                     /* requests from the first on that an earlier client had sent */
     /* Brings a request with a tail up to date on its way into the ring; atomic, NULL: they go as they are. */

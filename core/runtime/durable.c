@@ -226,6 +226,10 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     status = check_header(durable, queue);
     if (status == GYRE_OK)
         status = gyre_journal_restore(&durable->content, queue);
+    if (status == GYRE_OK) { /* they go on in the files to come */
+        durable->journal.names = durable->content.names;
+        durable->content.names = (struct gyre_names){0};
+    }
     if (status == GYRE_OK && queue->log->keeps)
         gyre_queue_log_resume(queue, durable->content.covered, every);
     return status;

@@ -270,6 +270,42 @@ static void a_name_is_one_clients_at_a_time(void)
     gyre_close(runtime);
 }
 
+/* Of a server that begins once more with its journal; returns what the client's name is told. */
+static gyre_recovered ask_in_the_next_life(uint64_t first, uint64_t count)
+{
+    gyre_runtime *runtime = open_keeping();
+    launch_teller(runtime, "teller");
+    gyre_server *server = serve_at_place(runtime);
+    gyre_queue *queue = attach_as("teller", "till");
+    gyre_recovered left = {.size = sizeof left};
+    must(gyre_queue_recovered(queue, &left));
+    for (uint64_t i = 0; i < count; i++) {
+        const teller_request request = {.client = 1, .number = first + i + 1};
+        uint64_t index = 0;
+        teller_reply reply;
+        must(gyre_send_until(queue, &request, sizeof request, &index, GYRE_DURABLE, soon()));
+        require(index == first + i);
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+    }
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+    return left;
+}
+
+/* Also where all was taken, and the journal holds none of its requests any more. */
+static void a_names_numbers_go_on_in_the_servers_next_life(void)
+{
+    enum { LIVES = 4, EACH = 5 };
+    begin_lives();
+    for (uint64_t life = 0; life < LIVES; life++) {
+        const gyre_recovered left = ask_in_the_next_life(life * EACH, life == 2 ? 0 : EACH);
+        require(left.offered == 0 && left.first == life * EACH);
+        if (life == 2) /* one that sends nothing */
+            require(ask_in_the_next_life(life * EACH, EACH).first == life * EACH);
+    }
+}
+
 /* It says that it sent `index`, longer than a request may be; whether the server looked at it. */
 static bool forge(gyre_queue *queue, uint64_t index)
 {
@@ -370,6 +406,7 @@ static const named_case cases[] = {
      accepted_requests_are_completed_when_a_kept_kernel_ends},
     {"what_expires_at_a_kept_kernel_is_told_as_that", what_expires_at_a_kept_kernel_is_told_as_that},
     {"a_name_is_one_clients_at_a_time", a_name_is_one_clients_at_a_time},
+    {"a_names_numbers_go_on_in_the_servers_next_life", a_names_numbers_go_on_in_the_servers_next_life},
     {"a_client_that_invents_requests_gets_no_further_than_its_ring",
      a_client_that_invents_requests_gets_no_further_than_its_ring},
     {"the_program_closes_its_queue_while_clients_come", the_program_closes_its_queue_while_clients_come},

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/journal/content.h"
+#include "core/ring/origin.h"
 #include "unit/unit.h"
 
 enum { REQUEST_SIZE = 12, STATE_SIZE = 40, REQUESTS = 6, RECEIVED = 2, COVERED = 3 };
@@ -115,15 +116,41 @@ static void add_commit(uint64_t checkpoint, unsigned char value)
     end();
 }
 
+enum { KNOWN = 77, KNOWN_NEXT = 12, SEEN_NEXT = 6 };
+
+static void add_names(void)
+{
+    const struct gyre_record_origin names[] = {{GYRE_ORIGIN_NAMED | KNOWN, KNOWN_NEXT},
+                                               {GYRE_ORIGIN_NAMED | (KNOWN + 1), 2}};
+    begin(GYRE_RECORD_NAMES);
+    add(names, sizeof names);
+    end();
+}
+
+/* Requests `first` on are number 4 and 5 of the second client, and what comes behind them is not there. */
+static void add_origins(uint64_t first)
+{
+    const struct gyre_record_requests range = {first, 3};
+    const struct gyre_record_origin origins[] = {{GYRE_ORIGIN_NAMED | (KNOWN + 1), 4},
+                                                 {GYRE_ORIGIN_NAMED | (KNOWN + 1), SEEN_NEXT - 1},
+                                                 {GYRE_ORIGIN_NAMED | (KNOWN + 1), SEEN_NEXT}};
+    begin(GYRE_RECORD_ORIGINS);
+    add(&range, sizeof range);
+    add(origins, sizeof origins);
+    end();
+}
+
 static void make_good(void)
 {
     add_open();
+    add_names();
     add_requests(100, 4);
     add_taken(100 + RECEIVED);
     add_position(1, 100 + COVERED);
     add_block(0, STATE_SIZE, 0x5a);
     add_replies(102);
     add_commit(1, 0x5a);
+    add_origins(104);
     add_requests(104, REQUESTS - 4);
 }
 
@@ -170,6 +197,9 @@ static void check_whole(const struct gyre_journal_content *content, size_t size)
     check_part(content, size);
     ck_assert(content->lost == 0 && content->sent == 100 + REQUESTS && content->received == 100 + RECEIVED);
     ck_assert(content->state && content->replies[2].length == 16);
+    ck_assert_uint_eq(gyre_names_next(&content->names, GYRE_ORIGIN_NAMED | KNOWN), KNOWN_NEXT);
+    ck_assert_uint_eq(gyre_names_next(&content->names, GYRE_ORIGIN_NAMED | (KNOWN + 1)), SEEN_NEXT);
+    ck_assert_uint_eq(gyre_names_next(&content->names, GYRE_ORIGIN_NAMED), 0);
 }
 
 START_TEST(a_whole_journal_is_read)
@@ -353,6 +383,14 @@ static void origins_of_what_was_not_sent(void)
     end();
 }
 
+static void half_a_name(void)
+{
+    const uint64_t client = GYRE_ORIGIN_NAMED | 1;
+    begin(GYRE_RECORD_NAMES);
+    add(&client, sizeof client);
+    end();
+}
+
 static void a_record_of_no_kind(void)
 {
     begin((enum gyre_record_kind)99);
@@ -381,6 +419,7 @@ static const struct {
     {a_commit_of_nothing, "ends a checkpoint whose state is not what it was"},
     {a_commit_of_another_state, "ends a checkpoint whose state is not what it was"},
     {origins_of_what_was_not_sent, "whose requests are that are not there"},
+    {half_a_name, "names clients, and ends within one"},
     {a_record_of_no_kind, "of a kind that this version does not know"},
 };
 
