@@ -584,8 +584,7 @@ GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, siz
 
 /**
  * What a queue with a journal (durability = journal) found of an earlier run of the program; what a client
- * found that attached by its name (gyre_attach) of an earlier one of that name. Of a client whose server died,
- * too, numbers begin at 0 where nothing is offered.
+ * found that attached by its name (gyre_attach) of an earlier one of that name.
  */
 typedef struct gyre_recovered {
     size_t size;
