@@ -27,9 +27,8 @@ enum gyre_record_kind {
     GYRE_RECORD_COMMIT = 7,     /* struct gyre_record_commit: the checkpoint is whole */
     GYRE_RECORD_ORIGINS = 8,    /* struct gyre_record_requests, then a gyre_record_origin of each: before the
                                    requests themselves, so that none is there without */
-    GYRE_RECORD_NAMES =
-        9 /* a gyre_record_origin of each client with a name: where its numbers go on behind all
-                                   that earlier files held */
+    /* a gyre_record_origin of each client with a name: where its numbers go on behind all that earlier files held */
+    GYRE_RECORD_NAMES = 9
 };
 
 struct gyre_record_header {

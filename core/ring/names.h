@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    GYRE_NAMES_MAX = 4096
-}; /* then the one that was heard of first is forgotten: names cost nothing to invent */
+/* Of more, the one that was heard of first is forgotten: names cost nothing to invent. */
+enum { GYRE_NAMES_MAX = 4096 };
 
 struct gyre_name {
     uint64_t client, next; /* its requests below `next` are known */
