@@ -5,6 +5,7 @@
  * one is, the names are checked, and the device's memory bounds it.
  */
 #include "cli/call_buffers.h"
+#include "cli/output_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -260,18 +261,6 @@ int call_buffers_check_outputs(const call_buffers *buffers, const cli_context *c
     return CLI_OK;
 }
 
-static int write_file(const char *path, const void *bytes, uint64_t size)
-{
-    FILE *file = fopen(path, "wb");
-    bool written = file && fwrite(bytes, 1, size, file) == size;
-    int reason = errno;
-    if (file && fclose(file) != 0 && written) {
-        written = false;
-        reason = errno;
-    }
-    return written ? CLI_OK : cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(reason));
-}
-
 static int save(const gyre_buffer *buffer, const char *path)
 {
     uint64_t size = gyre_buffer_size(buffer);
@@ -279,8 +268,8 @@ static int save(const gyre_buffer *buffer, const char *path)
     if (!bytes)
         return cli_error(CLI_FAILED, "buffer file '%s': no memory for its %" PRIu64 " bytes", path, size);
     int code = cli_fail_unless_ok(gyre_buffer_download(buffer, 0, bytes, size));
-    if (code == CLI_OK)
-        code = write_file(path, bytes, size);
+    if (code == CLI_OK && !output_file_write(path, bytes, size))
+        code = cli_error(CLI_FAILED, "buffer file '%s': %s", path, strerror(errno));
     free(bytes);
     return code;
 }

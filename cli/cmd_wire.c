@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gyre wire: source that reads and writes messages in their wire form, for the host and for handlers. */
 #include "cli/cli.h"
+#include "cli/output_file.h"
 #include "cli/wire_session.h"
 
 #include <ctype.h>
@@ -61,20 +62,13 @@ static gyre_status generate(wire_session *session, const char *file, FILE *out)
     return status;
 }
 
-/* A file that was there stays as it was when something is wrong. */
 static int print_or_write(const char *text, size_t length, const char *output)
 {
-    FILE *out = output ? fopen(output, "we") : stdout;
-    if (!out)
-        return cli_error(CLI_FAILED, "cannot write '%s': %s", output, strerror(errno));
-    bool fine = fwrite(text, 1, length, out) == length;
-    if (fflush(out) != 0)
-        fine = false;
-    if (output && fclose(out) != 0)
-        fine = false;
-    return fine ? CLI_OK
-                : cli_error(CLI_FAILED, "cannot write '%s': %s", output ? output : "standard output",
-                            strerror(errno));
+    const bool written = output ? output_file_write(output, text, length)
+                                : fwrite(text, 1, length, stdout) == length && fflush(stdout) == 0;
+    return written ? CLI_OK
+                   : cli_error(CLI_FAILED, "cannot write '%s': %s", output ? output : "standard output",
+                               strerror(errno));
 }
 
 static int generate_all(wire_session *session, const char *file, const char *output)

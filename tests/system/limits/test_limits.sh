@@ -167,6 +167,28 @@ END
         -o "$tiny/same.kernel" "$same"
     exits 1
     says "'$tiny/same.kernel' cannot be written: No space left on device"
+    # what was there stays, a file or none
+    cat >"$folder/on_full" <<'END'
+mount -t tmpfs -o size=8k none "$1" && printf kept >"$1/old" || exit 99
+head -c 8k /dev/zero >"$1/full" 2>/dev/null
+full="$1" code=0
+shift
+"$@" || code=$?
+cat "$full/old"
+ls "$full"
+exit "$code"
+END
+    for output in old new; do
+        GYRE=unshare run -rm sh "$folder/on_full" "$tiny" "$program" wire -o "$tiny/$output" tests/kernels/wire_add.h
+        exits 1
+        says "cannot write '$tiny/$output': No space left on device"
+        [[ "$out" == $'keptfull\nold' ]] || fail "expected the files that were there"
+        GYRE=unshare run -rm sh "$folder/on_full" "$tiny" "$program" call --backend cpu \
+            --message-buffer all=zeros:65536 --output-buffer "all=$tiny/$output" "$same" 1 </dev/null
+        exits 1
+        says "buffer file '$tiny/$output': No space left on device"
+        [[ "$out" == $'1\nkeptfull\nold' ]] || fail "expected the files that were there"
+    done
     # shellcheck disable=SC2016 # for the shell inside
     sed 's/size=8k/noexec/; s/^shift/export TMPDIR="$1"; shift/' "$folder/on_tiny" >"$folder/without_programs"
     GYRE=unshare run -rm sh "$folder/without_programs" "$tiny" "$program" call --backend cpu --set cache_dir= \
