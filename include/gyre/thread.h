@@ -7,9 +7,19 @@
 #ifndef GYRE_THREAD_H
 #define GYRE_THREAD_H
 
+/* Strict ISO C (-std=c11) hides POSIX, unless a file asks for it in front of its first header. */
+#if defined(__STRICT_ANSI__) && !defined(_GNU_SOURCE) && !defined(_DEFAULT_SOURCE) &&                        \
+    !defined(_POSIX_C_SOURCE)
+#define _DEFAULT_SOURCE 1
+#endif
+
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+
+#ifndef SIG_SETMASK
+#error "gyre/thread.h needs POSIX, which -std=c11 hides: include it first, or define _DEFAULT_SOURCE"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Waiting on shared memory: futexes, spinning, and the asymmetric barrier behind parking. For the core and
- * for backends whose workers are threads; header-only, Linux, C11 and C++17 with _GNU_SOURCE defined.
+ * for backends whose workers are threads; header-only, Linux, C11 and C++17.
  *
  * Parking without a fence on the fast path: the side that parks announces itself (an atomic addition), calls
  * gyre_barrier_heavy, looks once more, and only then sleeps on its futex word. The other side publishes,
@@ -20,6 +20,11 @@
 #ifndef GYRE_WAITING_H
 #define GYRE_WAITING_H
 
+/* Strict ISO C (-std=c11) hides clocks and system calls, unless a file asks for them in front of its first header. */
+#if defined(__STRICT_ANSI__) && !defined(_GNU_SOURCE) && !defined(_DEFAULT_SOURCE)
+#define _DEFAULT_SOURCE 1
+#endif
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
@@ -29,6 +34,10 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#ifndef CLOCK_MONOTONIC
+#error "gyre/waiting.h needs system calls, which -std=c11 hides: include it first, or define _DEFAULT_SOURCE"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

@@ -7,15 +7,14 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 ran=0
 
-# alone COMPILER LANGUAGE STANDARD HEADER
+# alone COMPILER LANGUAGE STANDARD HEADER [OPTION...]
 alone()
 {
     command -v "$1" >/dev/null || return 0
     # a file has to declare something, which a header of macros does not
     printf '#include "%s"\n#include "%s"\ntypedef int something;\n' "$4" "$4" >"$work/alone.$2"
     ran=$((ran + 1))
-    # waiting.h is about system calls, which strict ISO C hides
-    "$1" "-std=$3" -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only "$work/alone.$2" || {
+    "$1" "-std=$3" "${@:5}" -Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only "$work/alone.$2" || {
         echo "$4 does not compile alone: $1 -std=$3"
         failed=1
     }
@@ -28,6 +27,18 @@ for header in include/gyre/*.h; do
     alone clang c c11 "$name"
     alone g++ cpp c++17 "$name"
     alone clang++ cpp c++17 "$name"
+done
+
+# What strict ISO C hides is asked for in front of the first header of a file; behind it, it is told.
+for header in thread.h waiting.h; do
+    command -v gcc >/dev/null || break
+    ran=$((ran + 1))
+    printf '#include <stdio.h>\n#include <gyre/%s>\n' "$header" >"$work/late.c"
+    said="$(gcc -std=c11 -Iinclude -fsyntax-only "$work/late.c" 2>&1 || true)"
+    [[ "$said" == *"gyre/$header needs "*": include it first, or define _DEFAULT_SOURCE"* ]] || {
+        echo "$header does not say what it needs behind the C library's headers: gcc -std=c11"
+        failed=1
+    }
 done
 
 # Some compilers of OpenCL C refuse variadic macros, which others take.
@@ -49,7 +60,7 @@ fi
         [[ "$header" == */kernel.h ]] || echo "#include \"${header#include/}\""
     done
 } >"$work/own_names.h"
-alone gcc c c11 "$work/own_names.h"
+alone gcc c c11 "$work/own_names.h" -D_DEFAULT_SOURCE
 alone g++ cpp c++17 "$work/own_names.h"
 
 # Messages that C programs declare are for C++ programs too: one has a field named as its type.
