@@ -42,6 +42,23 @@ static gyre_status no_such_kernel(const struct gyre_session *session, const char
     return GYRE_NOT_FOUND;
 }
 
+/* A queue that a client names is one that the server configures; it would get the settings of all others instead. */
+static gyre_status check_section(const struct gyre_session *session, const char *section)
+{
+    const struct gyre_config *config = session->server->runtime->config;
+    size_t count;
+    const char *const *names = gyre_config_names(config, GYRE_SECTION_QUEUE, &count);
+    char list[256], hint[GYRE_TEXT_HINT_SIZE];
+    if (gyre_config_has_section(config, GYRE_SECTION_QUEUE, section))
+        return GYRE_OK;
+    gyre_text_list(names, count, list, sizeof list);
+    return gyre_error_set(
+        GYRE_NOT_FOUND,
+        "the server has no section [queue.%s]%s%s; '%s' alone takes the kernel's own settings%s", section,
+        count ? "; it has: " : ", and no other", list, session->kernel->name,
+        gyre_text_hint(section, names, count, hint));
+}
+
 /* KERNEL or KERNEL/QUEUE; *section is the QUEUE, else the kernel's own. */
 static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_request *request,
                                const char **section)
@@ -57,7 +74,7 @@ static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_
         return gyre_error_set(
             GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",
             (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
-    return GYRE_OK;
+    return slash && strcmp(*section, request->name) != 0 ? check_section(session, *section) : GYRE_OK;
 }
 
 static gyre_status count_in(struct gyre_server *server)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Settings that have no effect beside the others: told, like unknown keys, but never refused. No state. */
+/*
+ * Settings that have no effect beside the others, and sections that were meant for another name: told, like unknown keys,
+ * but never refused. No state.
+ */
 #include "core/config/effective.h"
+
+#include <strings.h>
 
 #include "core/config/config.h"
 
@@ -62,10 +67,37 @@ static gyre_status advise_kernel(struct gyre_config *config, const char *name)
                                          checkpoints->origin, name));
 }
 
-gyre_status gyre_config_advise(struct gyre_config *config)
+/* Such a name is free to have, but [queue.Default] was meant for all queues. */
+static gyre_status advise_name(struct gyre_config *config, enum gyre_section_kind kind, const char *name)
+{
+    const char *word = gyre_section_kind_word(kind), *place = gyre_config_place(config, kind, name);
+    if (strcasecmp(name, "default") != 0)
+        return GYRE_OK;
+    return tell(config,
+                gyre_pool_format(&config->pool,
+                                 "%s%s[%s.%s] is for a %s of that very name; did you mean [%s.default], "
+                                 "which is for all?",
+                                 place ? place : "", place ? ": " : "", word, name, word, word));
+}
+
+static gyre_status advise_names(struct gyre_config *config, enum gyre_section_kind kind)
 {
     gyre_status status = GYRE_OK;
     size_t count = 0;
+    const char *const *names = gyre_config_names(config, kind, &count);
+    for (size_t i = 0; status == GYRE_OK && i < count; i++)
+        status = advise_name(config, kind, names[i]);
+    return status;
+}
+
+gyre_status gyre_config_advise(struct gyre_config *config)
+{
+    size_t count = 0;
+    gyre_status status = advise_names(config, GYRE_SECTION_BACKEND);
+    if (status == GYRE_OK)
+        status = advise_names(config, GYRE_SECTION_KERNEL);
+    if (status == GYRE_OK)
+        status = advise_names(config, GYRE_SECTION_QUEUE);
     const char *const *names = gyre_config_names(config, GYRE_SECTION_BACKEND, &count);
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
         status = advise_backend(config, names[i]);

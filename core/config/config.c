@@ -177,6 +177,27 @@ const char *const *gyre_config_names(const struct gyre_config *config, enum gyre
     return config->names[kind];
 }
 
+bool gyre_config_has_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *name)
+{
+    size_t count;
+    const char *const *names = gyre_config_names(config, kind, &count);
+    bool has = strcmp(name, "default") == 0;
+    for (size_t i = 0; i < count && !has; i++)
+        has = strcmp(names[i], name) == 0;
+    return has;
+}
+
+const char *gyre_config_place(const struct gyre_config *config, enum gyre_section_kind kind, const char *name)
+{
+    size_t count;
+    const struct gyre_config_value *values = gyre_config_section(config, kind, name, &count);
+    for (size_t i = 0; i < count; i++)
+        if (gyre_config_find(config, kind, NULL, values[i].key) &&
+            strcmp(values[i].origin, gyre_config_find(config, kind, NULL, values[i].key)->origin) != 0)
+            return values[i].origin;
+    return NULL;
+}
+
 const char *const *gyre_config_warnings(const struct gyre_config *config, size_t *count)
 {
     *count = config->warning_count;

@@ -108,6 +108,11 @@ const struct gyre_config_value *gyre_config_section(const struct gyre_config *co
 /** The names of the sections of a kind, sorted, without `default`. */
 const char *const *gyre_config_names(const struct gyre_config *config, enum gyre_section_kind kind,
                                      size_t *count);
+/** Whether a section is named so; every kind has a `default`. */
+bool gyre_config_has_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *name);
+/** Where something of a section was set; NULL: nowhere, it is empty. */
+const char *gyre_config_place(const struct gyre_config *config, enum gyre_section_kind kind,
+                              const char *name);
 
 /** Whether anything is configured that would put checkpoints back: workers, or a journal. */
 bool gyre_config_may_put_back(const struct gyre_config *config);

@@ -29,35 +29,14 @@ static bool is_of_build(const struct gyre_build *build, const char *name)
     return false;
 }
 
-static bool has_section(const struct gyre_config *config, enum gyre_section_kind kind, const char *name)
-{
-    size_t count;
-    const char *const *names = gyre_config_names(config, kind, &count);
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(names[i], name))
-            return true;
-    return false;
-}
-
 /* Somebody has that name, or is to have it: its section is meant for them. */
 static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const struct gyre_build *build,
                      const char *name)
 {
     return is_of_build(build, name) || gyre_kernel_find(runtime, name) ||
            gyre_config_text(runtime->config, GYRE_SECTION_KERNEL, name, "source")[0] ||
-           (kind == GYRE_SECTION_QUEUE && has_section(runtime->config, GYRE_SECTION_KERNEL, name));
-}
-
-/* Where the section was set; NULL: nowhere, it is empty. */
-static const char *place_of(const struct gyre_config *config, enum gyre_section_kind kind, const char *name)
-{
-    size_t count;
-    const struct gyre_config_value *values = gyre_config_section(config, kind, name, &count);
-    for (size_t i = 0; i < count; i++)
-        if (gyre_config_find(config, kind, NULL, values[i].key) &&
-            strcmp(values[i].origin, gyre_config_find(config, kind, NULL, values[i].key)->origin) != 0)
-            return values[i].origin;
-    return NULL;
+           (kind == GYRE_SECTION_QUEUE &&
+            gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, name));
 }
 
 /* Once for each: programs launch the same kernel many times. */
@@ -78,7 +57,8 @@ static bool was_told(gyre_runtime *runtime, const char *section)
 
 static void tell(gyre_runtime *runtime, enum gyre_section_kind kind, const char *section, const char *name)
 {
-    const char *word = gyre_section_kind_word(kind), *place = place_of(runtime->config, kind, section);
+    const char *word = gyre_section_kind_word(kind),
+               *place = gyre_config_place(runtime->config, kind, section);
     if (!was_told(runtime, section))
         gyre_runtime_log(runtime, GYRE_LOG_WARNING,
                          "%s%s[%s.%s] is for no %s that is known; did you mean [%s.%s]?", place ? place : "",
@@ -91,7 +71,7 @@ void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, cons
     size_t count, others = 0;
     const char *const *names = gyre_config_names(runtime->config, kind, &count);
     const char **candidates = count && name[0] ? calloc(count, sizeof *candidates) : NULL;
-    if (!candidates || has_section(runtime->config, kind, name)) {
+    if (!candidates || gyre_config_has_section(runtime->config, kind, name)) {
         free(candidates);
         return;
     }

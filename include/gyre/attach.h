@@ -71,7 +71,7 @@ typedef struct gyre_attach_desc {
 
 /**
  * A queue of this program's own into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" for one that the
- * server's section [queue.QUEUE] configures. NOT_FOUND when there is no such kernel, UNAVAILABLE when nobody
+ * server's section [queue.QUEUE] configures. NOT_FOUND when there is no such kernel, or section, UNAVAILABLE when nobody
  * serves at the path, INCOMPATIBLE when the types differ or the server is of another version, TIMEOUT when it
  * takes nobody in, or does not answer. Owner of *out: the caller, until gyre_queue_close, which waits until the
  * server has let go of it, for a second at most.

@@ -106,7 +106,8 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place()};
     require(gyre_attach("fragile", &desc, &queue) == GYRE_UNAVAILABLE &&
             strstr(gyre_error_text(), "nobody serves at"));
-    gyre_runtime *runtime = open_plain((const char *const[]){"gyre.clients_max=2", NULL});
+    gyre_runtime *runtime =
+        open_plain((const char *const[]){"gyre.clients_max=2", "queue.narrow.capacity=4", NULL});
     launch_fragile(runtime, "fragile", 1);
     gyre_server *server = serve_at_place(runtime), *second = NULL;
     gyre_serve_desc again = {.size = sizeof again, .path = meeting_place()};
@@ -115,6 +116,10 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(gyre_attach("fragil", &desc, &queue) == GYRE_NOT_FOUND);
     require(strstr(gyre_error_text(), "no kernel 'fragil'; it has: ") != NULL);
     require(strstr(gyre_error_text(), "; did you mean 'fragile'?") != NULL);
+    require(gyre_attach("fragile/narow", &desc, &queue) == GYRE_NOT_FOUND);
+    require(strstr(gyre_error_text(), "no section [queue.narow]; it has: narrow; 'fragile' alone takes the "
+                                      "kernel's own settings; did you mean 'narrow'?") != NULL);
+    require(gyre_attach("fragile/", &desc, &queue) == GYRE_NOT_FOUND);
     desc.capacity = 3;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID &&
             strstr(gyre_error_text(), "power of two"));
@@ -127,8 +132,9 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(strstr(gyre_error_text(), "number") != NULL &&
             strstr(gyre_error_text(), "crash_request") != NULL);
     require(!queue);
-    gyre_queue *held[2] = {attach_fragile(), attach_fragile()};
     desc.request = NULL;
+    gyre_queue *held[2] = {attach_fragile(), NULL};
+    must(gyre_attach("fragile/fragile", &desc, &held[1])); /* its own settings, which need no section */
     require(gyre_attach("fragile", &desc, &queue) == GYRE_EXHAUSTED &&
             strstr(gyre_error_text(), "clients_max"));
     gyre_queue_close(held[0]);

@@ -376,6 +376,23 @@ START_TEST(strict_makes_warnings_errors)
 }
 END_TEST
 
+START_TEST(a_default_in_another_case_is_told)
+{
+    sandbox_write("etc/gyre.ini", "[gyre]\nstrict = true\n[queue.Default]\ncapacity = 32\n");
+    ck_assert_str_eq(
+        only_warning(sandbox_config()),
+        sandbox_text("$/etc/gyre.ini:4: [queue.Default] is for a queue of that very name; did you "
+                     "mean [queue.default], which is for all?"));
+    sandbox_write("etc/gyre.ini", "[kernel.DEFAULT]\nlanes = 4\n[queue.defaults]\ncapacity = 32\n");
+    ck_assert_str_eq(
+        only_warning(sandbox_config()),
+        sandbox_text("$/etc/gyre.ini:2: [kernel.DEFAULT] is for a kernel of that very name; did you "
+                     "mean [kernel.default], which is for all?"));
+    sandbox_write("etc/gyre.ini", "[queue.default]\ncapacity = 32\n");
+    no_warning(sandbox_config());
+}
+END_TEST
+
 START_TEST(what_has_no_effect_is_told)
 {
     sandbox_write("etc/gyre.ini", "[gyre]\nstrict = true\n[backend.x]\nstandby = true\n");
@@ -577,6 +594,7 @@ int main(void)
         an_unknown_key_warns_with_the_nearest_name,
         an_unknown_section_warns_once,
         strict_makes_warnings_errors,
+        a_default_in_another_case_is_told,
         what_has_no_effect_is_told,
         who_names_the_library_may_introduce_keys,
         a_key_that_nobody_introduced_is_unknown,
