@@ -163,6 +163,7 @@ struct gyre_queue {
     uint64_t device_address;         /* of the region, where the device is in this process */
     struct gyre_durable *durable;    /* NULL: it has no journal */
     uint32_t table_entry;
+    bool of_shards;           /* constant once shards are open: theirs to close */
     bool withdrawn;           /* it is being closed: no device gets to see it any more */
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */
     uint32_t alone_crashes;   /* of these, while it was the only one that the device saw */

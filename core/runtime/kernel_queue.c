@@ -294,14 +294,8 @@ static void settle(gyre_kernel *kernel, gyre_queue *queue)
     gyre_checkpoints_settle(kernel, queue);
 }
 
-void gyre_queue_close(gyre_queue *queue)
+void gyre_kernel_close_queue(gyre_queue *queue)
 {
-    if (queue && queue->detach) {
-        queue->detach(queue);
-        return;
-    }
-    if (!queue || queue->kernel->runtime->foreign)
-        return;
     gyre_kernel *kernel = queue->kernel;
     gyre_queue_close_sends(queue);
     if (kernel->checkpoints)
@@ -321,6 +315,29 @@ void gyre_queue_close(gyre_queue *queue)
     kernel->turn.inside--;
     pthread_cond_broadcast(&kernel->changed);
     pthread_mutex_unlock(&kernel->lock);
+}
+
+/* There is no status to return, so that the log has it as well. */
+static void refuse_to_close_ring(const gyre_queue *queue)
+{
+    gyre_error_set(
+        GYRE_INVALID,
+        "gyre_queue_close: '%s' of kernel '%s' is a ring of shards, which use it on: gyre_shards_close "
+        "closes all their rings",
+        queue->name, queue->kernel->name);
+    gyre_runtime_log(queue->kernel->runtime, GYRE_LOG_ERROR, "%s", gyre_error_text());
+}
+
+void gyre_queue_close(gyre_queue *queue)
+{
+    if (queue && queue->detach)
+        queue->detach(queue);
+    else if (!queue || queue->kernel->runtime->foreign)
+        return;
+    else if (queue->of_shards)
+        refuse_to_close_ring(queue);
+    else
+        gyre_kernel_close_queue(queue);
 }
 
 static void free_list(gyre_kernel *kernel, gyre_queue **list)

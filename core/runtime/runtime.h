@@ -167,6 +167,8 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
 /** How such a queue is made, `lent` or not; *options has nothing to be freed after a failure. */
 gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   bool lent, struct gyre_queue_options *options);
+/** Takes a queue off its kernel and frees it. Takes the lock. */
+void gyre_kernel_close_queue(gyre_queue *queue);
 /** Makes a queue that is in no list yet, and makes it visible to the device. */
 gyre_status gyre_kernel_make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                    gyre_queue **out);

@@ -68,7 +68,7 @@ static gyre_status adopt(gyre_shards *shards, gyre_kernel *kernel, const gyre_sh
 static void close_rings(gyre_shards *shards, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        gyre_queue_close(shards->queues[i]);
+        gyre_kernel_close_queue(shards->queues[i]);
 }
 
 /* NAME/0, NAME/1, ..., each as [queue.NAME] says. */
@@ -91,6 +91,7 @@ static gyre_status open_rings(gyre_shards *shards, const gyre_shards_desc *desc)
             gyre_error_let_go();
             return gyre_error_add(status, "ring %u of %u of shards '%s'", i, shards->count, shards->name);
         }
+        shards->queues[i]->of_shards = true;
     }
     return GYRE_OK;
 }

@@ -325,7 +325,10 @@ typedef struct gyre_queue_desc {
  */
 GYRE_API gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gyre_queue **out);
 
-/** Detaches it from the kernel. What was queued is lost to this caller, who closed it. Accepts NULL. */
+/**
+ * Detaches it from the kernel. What was queued is lost to this caller, who closed it. Accepts NULL. A ring of shards
+ * stays open, and gyre_error_text and the log say so: gyre_shards_close closes them all.
+ */
 GYRE_API void gyre_queue_close(gyre_queue *queue);
 
 /** The queue that gyre_launch opened. */

@@ -67,7 +67,7 @@ GYRE_API gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_des
 GYRE_API void gyre_shards_close(gyre_shards *shards);
 
 GYRE_API uint32_t gyre_shards_count(const gyre_shards *shards);
-/** Ring `ring`, the shards' own; NULL when there is none. */
+/** Ring `ring`, the shards' own, which gyre_queue_close refuses; NULL when there is none. */
 GYRE_API gyre_queue *gyre_shards_queue(gyre_shards *shards, uint32_t ring);
 
 /**

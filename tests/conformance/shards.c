@@ -272,6 +272,24 @@ static void rings_follow_the_configuration(struct conformance *test)
     gyre_close(other.runtime);
 }
 
+static void a_ring_of_shards_is_not_closed_alone(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "shards.gyre.c", "orders");
+    gyre_shards *shards =
+        open_shards(kernel, (gyre_shards_desc){.name = "trades", .rings = 2, .rule = GYRE_SHARD_ROUND_ROBIN});
+    gyre_queue_close(gyre_shards_queue(shards, 1));
+    require_sentence("'trades/1' of kernel 'orders' is a ring of shards");
+    require(info_of(kernel).queues == 3);
+    for (uint64_t i = 0; i < 4; i++) {
+        order request = {.number = i};
+        must(gyre_shards_send(shards, &request, sizeof request, NULL, soon()));
+        order_reply reply = receive_one(shards, NULL);
+        require(answers(&reply, &request));
+    }
+    gyre_shards_close(shards);
+    require(info_of(kernel).queues == 1);
+}
+
 static void refuse(gyre_kernel *kernel, const char *key, const char *sentence)
 {
     gyre_shards *shards = NULL;
@@ -399,6 +417,7 @@ const struct conformance_case shard_cases[] = {
     {"calls_go_to_the_ring_of_their_key", calls_go_to_the_ring_of_their_key},
     {"texts_can_be_keys", texts_can_be_keys},
     {"rings_follow_the_configuration", rings_follow_the_configuration},
+    {"a_ring_of_shards_is_not_closed_alone", a_ring_of_shards_is_not_closed_alone},
     {"a_wrong_key_is_told", a_wrong_key_is_told},
     {"receivers_wait_as_they_are_told", receivers_wait_as_they_are_told},
     {"sums_are_those_of_all_rings", sums_are_those_of_all_rings},
