@@ -20,6 +20,7 @@
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
 
 enum { ATTACH_MS = 5000 };
@@ -323,12 +324,15 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
     if (given.client && strlen(given.client) >= GYRE_CLIENT_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "a client's name has at most %d characters, found %zu",
                               GYRE_CLIENT_NAME_MAX - 1, strlen(given.client));
+    gyre_status status = gyre_queue_plan_check_choices(given.policy, given.idle);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "gyre_attach to '%s'", name);
     struct attachment *attachment = calloc(1, sizeof *attachment);
     if (!attachment)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
     attachment->socket = -1;
     enlist(attachment);
-    gyre_status status = meet(attachment, name, &given);
+    status = meet(attachment, name, &given);
     if (status == GYRE_OK)
         status = start(attachment);
     if (status == GYRE_OK)

@@ -51,10 +51,9 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
 static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                struct gyre_queue_options *options)
 {
-    if ((unsigned)desc->policy > GYRE_FULL_DROP_NEWEST || (unsigned)desc->idle > GYRE_WAIT_PARK)
-        return gyre_error_set(GYRE_INVALID,
-                              "a queue of kernel '%s': no such policy (%d) or idle strategy (%d)",
-                              kernel->name, (int)desc->policy, (int)desc->idle);
+    gyre_status status = gyre_queue_plan_check_choices(desc->policy, desc->idle);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "a queue of kernel '%s'", kernel->name);
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);

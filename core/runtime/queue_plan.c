@@ -30,6 +30,22 @@ uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *sect
     return (uint32_t)number(config, section, key) + 1;
 }
 
+gyre_status gyre_queue_plan_check_choices(gyre_full_policy policy, gyre_idle_strategy idle)
+{
+    if ((unsigned)policy > GYRE_FULL_DROP_NEWEST)
+        return gyre_error_set(GYRE_INVALID,
+                              "policy: expected 0 (as configured), 1 (block), 2 (reject), 3 (drop_oldest) or "
+                              "4 (drop_newest) of gyre_full_policy, found %d",
+                              (int)policy);
+    if ((unsigned)idle > GYRE_WAIT_PARK)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "idle: expected 0 (as configured), 1 (spin), 2 (yield), 3 (adaptive) or 4 (park) "
+            "of gyre_idle_strategy, found %d",
+            (int)idle);
+    return GYRE_OK;
+}
+
 static gyre_full_policy policy_of(const struct gyre_config *config, const char *section)
 {
     return (gyre_full_policy)gyre_queue_plan_word(config, section, "policy");

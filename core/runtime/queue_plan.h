@@ -16,6 +16,8 @@
  * API's begin with 1.
  */
 uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key);
+/** INVALID when a descriptor's policy or idle strategy is none that there is. */
+gyre_status gyre_queue_plan_check_choices(gyre_full_policy policy, gyre_idle_strategy idle);
 /** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 /** Header and behaviours into the options of the queue `options->name`, which have its policy and whether it is lent.

@@ -204,6 +204,12 @@ static void queue_shapes_are_checked(struct conformance *test)
     desc.capacity = UINT64_C(1) << 40;
     require(gyre_queue_open(kernel, &desc, &queue) == GYRE_EXHAUSTED);
     desc.capacity = 2;
+    desc.policy = (gyre_full_policy)5;
+    require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INVALID);
+    require_sentence(
+        "a queue of kernel 'words_of_8192': policy: expected 0 (as configured), 1 (block), 2 (reject), "
+        "3 (drop_oldest) or 4 (drop_newest) of gyre_full_policy, found 5");
+    desc.policy = GYRE_FULL_DEFAULT;
     desc.request = GYRE_TYPE(words_1);
     require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INCOMPATIBLE);
 }

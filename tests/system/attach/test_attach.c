@@ -120,6 +120,16 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     require(strstr(gyre_error_text(), "no section [queue.narow]; it has: narrow; 'fragile' alone takes the "
                                       "kernel's own settings; did you mean 'narrow'?") != NULL);
     require(gyre_attach("fragile/", &desc, &queue) == GYRE_NOT_FOUND);
+    desc.policy = (gyre_full_policy)9;
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
+    require(strstr(gyre_error_text(),
+                   "gyre_attach to 'fragile': policy: expected 0 (as configured), 1 (block), "));
+    require(strstr(gyre_error_text(), "found 9") != NULL);
+    desc.policy = GYRE_FULL_DEFAULT;
+    desc.idle = (gyre_idle_strategy)-1;
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID);
+    require(strstr(gyre_error_text(), "idle: expected 0 ") && strstr(gyre_error_text(), "found -1"));
+    desc.idle = GYRE_WAIT_DEFAULT;
     desc.capacity = 3;
     require(gyre_attach("fragile", &desc, &queue) == GYRE_INVALID &&
             strstr(gyre_error_text(), "power of two"));
