@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -208,6 +209,11 @@ gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
     gyre_status status = gyre_runtime_check_own(runtime, "gyre_serve");
+    if (status == GYRE_OK && given.mode > (S_IRWXU | S_IRWXG | S_IRWXO))
+        status = gyre_error_set(GYRE_INVALID,
+                                "gyre_serve: mode: expected the rights of a file, 0001 to 0777, or 0 (as "
+                                "configured), found %#o",
+                                given.mode);
     if (status != GYRE_OK)
         return status;
     struct gyre_server *server = calloc(1, sizeof *server);

@@ -5,6 +5,7 @@
  * Locks: kernel->lock while the table changes, not while a queue is made or freed. A change is announced by a
  * new command, and what was taken out is freed only after every block obeyed it.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/base/error.h"
@@ -54,6 +55,10 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     gyre_status status = gyre_queue_plan_check_choices(desc->policy, desc->idle);
     if (status != GYRE_OK)
         return gyre_error_add(status, "a queue of kernel '%s'", kernel->name);
+    if (desc->first_sequence > INT64_MAX) /* as in the configuration */
+        return gyre_error_set(
+            GYRE_INVALID, "a queue of kernel '%s': first_sequence: expected 0 to %" PRId64 ", found %" PRIu64,
+            kernel->name, INT64_MAX, desc->first_sequence);
     if (desc->name && strlen(desc->name) >= GYRE_NAME_MAX)
         return gyre_error_set(GYRE_INVALID, "the queue's name '%s' is longer than %d characters", desc->name,
                               GYRE_NAME_MAX - 1);

@@ -30,7 +30,7 @@ typedef struct gyre_server gyre_server; /* lets other programs in */
 typedef struct gyre_serve_desc {
     size_t size;
     const char *path;      /* of the socket; NULL: as configured (gyre.socket) */
-    uint32_t mode;         /* its file mode; 0: as configured (gyre.socket_access) */
+    uint32_t mode;         /* its file mode, up to 0777; 0: as configured (gyre.socket_access) */
     uint32_t clients_max;  /* queues attached at a time; 0: as configured (gyre.clients_max) */
     uint64_t capacity_max; /* slots that a client may ask for; 0: as configured (gyre.client_capacity_max) */
 } gyre_serve_desc;

@@ -315,7 +315,7 @@ typedef struct gyre_queue_desc {
     uint64_t capacity; /* slots, a power of two; 0: as configured */
     gyre_full_policy policy;
     gyre_idle_strategy idle;          /* of this side's waits */
-    uint64_t first_sequence;          /* where indices start; for tests near a wrap */
+    uint64_t first_sequence;          /* where indices start, up to INT64_MAX; for tests near a wrap */
     const gyre_type *request, *reply; /* what the caller will send and receive; NULL: unchecked */
 } gyre_queue_desc;
 

@@ -210,6 +210,10 @@ static void queue_shapes_are_checked(struct conformance *test)
         "a queue of kernel 'words_of_8192': policy: expected 0 (as configured), 1 (block), 2 (reject), "
         "3 (drop_oldest) or 4 (drop_newest) of gyre_full_policy, found 5");
     desc.policy = GYRE_FULL_DEFAULT;
+    desc.first_sequence = UINT64_C(1) << 63;
+    require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INVALID);
+    require_sentence("first_sequence: expected 0 to 9223372036854775807, found 9223372036854775808");
+    desc.first_sequence = 0;
     desc.request = GYRE_TYPE(words_1);
     require(gyre_queue_open(kernel, &desc, &queue) == GYRE_INCOMPATIBLE);
 }

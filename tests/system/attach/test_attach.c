@@ -113,6 +113,10 @@ static void what_cannot_be_is_refused_with_a_reason(void)
     gyre_serve_desc again = {.size = sizeof again, .path = meeting_place()};
     require(gyre_serve(runtime, &again, &second) == GYRE_INVALID &&
             strstr(gyre_error_text(), "a server is there"));
+    again.mode = 07777;
+    require(gyre_serve(runtime, &again, &second) == GYRE_INVALID &&
+            strstr(gyre_error_text(), "gyre_serve: mode: expected ") &&
+            strstr(gyre_error_text(), "found 07777"));
     require(gyre_attach("fragil", &desc, &queue) == GYRE_NOT_FOUND);
     require(strstr(gyre_error_text(), "no kernel 'fragil'; it has: ") != NULL);
     require(strstr(gyre_error_text(), "; did you mean 'fragile'?") != NULL);
