@@ -8,8 +8,10 @@
 #include "core/config/table.h"
 
 #include <string.h>
+#include <sys/un.h>
 
 #define CACHE_MAX (INT64_C(64) << 40)
+enum { SOCKET_PATH_MAX = sizeof((struct sockaddr_un *)NULL)->sun_path - 1 };
 
 static const char *const kind_words[GYRE_SECTION_KINDS] = {"gyre", "backend", "kernel", "queue"};
 
@@ -60,6 +62,7 @@ static const struct gyre_config_row rows[] = {
     {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_PATH,
      .key = "socket",
+     .max = SOCKET_PATH_MAX,
      .preset = "",
      .doc = "Where `gyre serve` and gyre_serve let other programs attach, and `gyre call --attach` "
             "looks for them. Empty: `gyre.sock` in `$XDG_RUNTIME_DIR`, else in `/tmp/gyre-UID`."},

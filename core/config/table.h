@@ -41,7 +41,7 @@ struct gyre_config_row {
     enum gyre_value_type type;
     const char *backend; /* the only backend that has this key; NULL: any */
     const char *key;
-    int64_t min, max;                      /* of INT, POWER, SIZE, MS */
+    int64_t min, max;                      /* of INT, POWER, SIZE, MS; `max` of PATH: its bytes, 0 for any */
     const char *choices[GYRE_CHOICES_MAX]; /* of CHOICE; the rest NULL */
     const char *preset;                    /* the default; "@home", "@plugins", ... are found at run time */
     const char *doc;                       /* what it does, in sentences */

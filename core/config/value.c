@@ -259,6 +259,8 @@ static gyre_status read_text(const struct gyre_config_row *row, const char *text
         *out = gyre_pool_copy(pool, text, strlen(text));
     if (pool->exhausted)
         return gyre_pool_no_memory();
+    if (row->type == GYRE_VALUE_PATH && row->max && strlen(*out) > (size_t)row->max)
+        return wrong(row, "is a path that is too long");
     return GYRE_OK;
 }
 
@@ -325,6 +327,8 @@ void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t s
     else if (row->type == GYRE_VALUE_INT || row->type == GYRE_VALUE_POWER || row->type == GYRE_VALUE_SIZE ||
              row->type == GYRE_VALUE_MS)
         snprintf(text, size, "%s from %" PRId64 " to %" PRId64, ranges[row->type], row->min, row->max);
+    else if (row->type == GYRE_VALUE_PATH && row->max)
+        snprintf(text, size, "a path of at most %" PRId64 " bytes from / on", row->max);
     else
         snprintf(text, size, "%s", sentences[row->type]);
 }

@@ -184,6 +184,25 @@ START_TEST(a_wrong_value_names_place_key_and_expectation)
 }
 END_TEST
 
+/* The whole path counts, also of one that is relative to its file. */
+START_TEST(a_socket_whose_path_is_too_long_is_refused_where_it_is_configured)
+{
+    char text[256], path[108] = "/";
+    memset(path + 1, 's', sizeof path - 2);
+    snprintf(text, sizeof text, "[gyre]\nsocket = %s\n", path);
+    sandbox_write("etc/gyre.ini", text);
+    ck_assert_str_eq(text_of(sandbox_config(), GYRE_SECTION_GYRE, NULL, "socket"), path);
+    snprintf(text, sizeof text, "[gyre]\nsocket = %s\n", path + 1);
+    sandbox_write("etc/gyre.ini", text);
+    snprintf(
+        text, sizeof text,
+        "$/etc/gyre.ini:2: socket = '%s' in [gyre] is a path that is too long; expected a path of at most "
+        "107 bytes from / on",
+        path + 1);
+    load_refused(NULL, NULL, text);
+}
+END_TEST
+
 START_TEST(a_wrong_value_in_the_environment_names_the_variable)
 {
     sandbox_setenv("GYRE_STRICT=perhaps");
@@ -580,6 +599,7 @@ int main(void)
         a_file_with_an_error_stops_the_load,
         a_directory_in_a_files_place_stops_the_load,
         a_wrong_value_names_place_key_and_expectation,
+        a_socket_whose_path_is_too_long_is_refused_where_it_is_configured,
         a_wrong_value_in_the_environment_names_the_variable,
         a_wrong_value_is_refused_even_when_it_is_overridden,
         a_dropin_of_a_later_folder_masks_its_namesake,
