@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/call_buffers.h"
@@ -20,7 +21,7 @@
 #include "core/runtime/tools.h"
 #include "gyre/attach.h"
 
-enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
+enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, CRASH_MOMENT_NS = 100000000 };
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -273,8 +274,9 @@ static int stream(call_run *call)
 
 /*
  * A handler runs in this process on some backends, and its faults are the process's. The default action
- * follows when the faulting instruction runs again. Not write(), which first asks whether its thread is cancelled: a
- * handler that runs over an array on a thread's own stack, as on PoCL, comes to where that is noted.
+ * follows when the faulting instruction runs again, after a moment in which the command's own thread prints the
+ * replies that came before. Not write() and nanosleep(), which first ask whether their thread is cancelled: a handler
+ * that runs over an array on a thread's own stack, as on PoCL, comes to where that is noted.
  */
 static void tell_crash(int signal_number)
 {
@@ -282,7 +284,9 @@ static void tell_crash(int signal_number)
         "gyre: a fault ended the program, most likely in the handler (invalid memory access, a division "
         "by zero, locals beyond backend.cpu lane_stack, or, with opencl, a barrier that not all lanes meet); "
         "the same command under gdb shows where\n";
+    static const struct timespec moment = {0, CRASH_MOMENT_NS};
     (void)signal_number;
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
     syscall(SYS_write, STDERR_FILENO, sentence, sizeof sentence - 1);
 }
 
