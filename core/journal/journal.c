@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/origin.h"
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
@@ -226,6 +227,20 @@ static gyre_status add_blocks(struct gyre_journal *journal, const unsigned char 
     return status;
 }
 
+/* As it will be told: whoever looked at it would have made an expired message's failure say that. */
+static void add_reply(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t index)
+{
+    const gyre_slot *slot = gyre_reply_slot(queue, index);
+    const gyre_failure *expired =
+        slot->info == GYRE_OUTCOME_FAILED ? gyre_queue_expiry_failure(queue, index) : NULL;
+    const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    struct gyre_record_message message = {
+        .index = index, .length = slot->length < most ? slot->length : most, .info = slot->info};
+    if (expired)
+        message.length = sizeof *expired;
+    add_message(bytes, &message, NULL, 0, expired ? (const void *)expired : slot + 1);
+}
+
 static void add_replies(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_t number)
 {
     uint64_t count = 0, end = gyre_queue_next_index(queue);
@@ -233,13 +248,9 @@ static void add_replies(struct gyre_bytes *bytes, const gyre_queue *queue, uint6
     size_t place = gyre_record_begin(bytes, GYRE_RECORD_REPLIES, number);
     gyre_bytes_add(bytes, &none, sizeof none);
     for (uint64_t index = gyre_received(queue); index < end; index++) {
-        const gyre_slot *slot = gyre_reply_slot(queue, index);
         if (!is_done(queue, index) || !gyre_reply_ready(queue, index))
             continue;
-        uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
-        struct gyre_record_message message = {
-            .index = index, .length = slot->length < most ? slot->length : most, .info = slot->info};
-        add_message(bytes, &message, NULL, 0, slot + 1);
+        add_reply(bytes, queue, index);
         count++;
     }
     patch_count(bytes, place, 0, count);

@@ -52,7 +52,10 @@ bool gyre_queue_expiry_used(const gyre_queue *queue, uint64_t index);
 void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index);
 /** Takes back what is late, and returns the next deadline (UINT64_MAX: none). The producer lock is held. */
 uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns);
-/** A failure that came of taking the message back is made to say so. By who looks at the completion. */
+/** What a failed reply has to say instead, because it came of taking the message back; NULL: it stays as it is. Any
+ * thread, also of queues whose messages never expire. */
+const gyre_failure *gyre_queue_expiry_failure(const gyre_queue *queue, uint64_t index);
+/** Such a failure is made to say so. By who looks at the completion. */
 void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index);
 
 /* ---- queue_known.c; under the producer lock ---- */

@@ -103,17 +103,23 @@ uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns)
     return next;
 }
 
-void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index)
+const gyre_failure *gyre_queue_expiry_failure(const gyre_queue *queue, uint64_t index)
 {
     static const gyre_failure expired = {GYRE_FAILURE_EXPIRED, "expired: not handled by its deadline"};
-    gyre_slot *slot = gyre_reply_slot(queue, index);
     gyre_failure failure;
-    if (!__atomic_load_n(&queue->expiry->taken_back[index & queue->mask], __ATOMIC_ACQUIRE))
+    if (!queue->expiry || !__atomic_load_n(&queue->expiry->taken_back[index & queue->mask], __ATOMIC_ACQUIRE))
+        return NULL;
+    memcpy(&failure, gyre_reply_slot(queue, index) + 1, sizeof failure);
+    return failure.code == GYRE_FAILURE_LENGTH ? &expired : NULL;
+}
+
+void gyre_queue_expiry_settle(const gyre_queue *queue, uint64_t index)
+{
+    const gyre_failure *expired = gyre_queue_expiry_failure(queue, index);
+    if (!expired)
         return;
-    memcpy(&failure, slot + 1, sizeof failure);
-    if (failure.code != GYRE_FAILURE_LENGTH)
-        return;
-    memcpy(slot + 1, &expired, sizeof expired); /* the device is done with both slots */
+    /* the device is done with both slots */
+    memcpy(gyre_reply_slot(queue, index) + 1, expired, sizeof *expired);
     /* relaxed: what orders it behind the attendant's store is the device, which answered because of that */
     __atomic_store_n(&gyre_request_slot(queue, index)->length,
                      __atomic_load_n(&queue->expiry->lengths[index & queue->mask], __ATOMIC_RELAXED),

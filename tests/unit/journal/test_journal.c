@@ -4,7 +4,9 @@
 
 #include "core/base/error.h"
 #include "core/journal/journal.h"
+#include "core/ring/behaviours.h"
 #include "core/ring/queue_inside.h"
+#include "core/ring/replay.h"
 #include "unit/ring/ring_device.h"
 #include "unit/unit.h"
 
@@ -47,15 +49,20 @@ static const struct gyre_journal_disk disk = {append, sync_nothing, begin_anew, 
 static struct ring_device device;
 static struct gyre_journal journal;
 
-static void begin(uint64_t capacity, uint32_t words, uint64_t log_entries)
+static void begin_with(struct gyre_queue_options options, uint32_t words, uint64_t log_entries)
 {
-    struct gyre_queue_options options = ring_options();
-    options.capacity = capacity;
     refuses = false;
     ring_device_start(&device, options, words);
     ck_assert_int_eq(gyre_queue_log_create(device.queue, gyre_queue_log_bytes(device.queue, log_entries)),
                      GYRE_OK);
     ck_assert_int_eq(gyre_journal_init(&journal, &disk, NULL, device.queue), GYRE_OK);
+}
+
+static void begin(uint64_t capacity, uint32_t words, uint64_t log_entries)
+{
+    struct gyre_queue_options options = ring_options();
+    options.capacity = capacity;
+    begin_with(options, words, log_entries);
 }
 
 static void end(void)
@@ -152,6 +159,42 @@ START_TEST(what_a_refused_checkpoint_changed_is_in_the_next_one)
 }
 END_TEST
 
+/* ---- replies that nobody looked at ---- */
+
+/* The device knows of a wrong length alone; the receiver, who would have made that "expired", comes in the next life. */
+START_TEST(what_expired_before_anybody_looked_is_kept_as_that)
+{
+    struct gyre_queue_options options = ring_options();
+    gyre_failure failure;
+    options.header_size = sizeof(gyre_header);
+    begin_with(options, 8, 8);
+    ring_device_hold(&device, true);
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t message[8] = {i};
+        ck_assert_int_eq(gyre_send(device.queue, message, sizeof message, NULL, gyre_in_ms(2000)), GYRE_OK);
+    }
+    gyre_producer_take(device.queue);
+    gyre_queue_expiry_take_back(device.queue, 0);
+    gyre_producer_give(device.queue);
+    for (uint64_t i = 0; i < 2; i++)
+        gyre_queue_fail(device.queue, i, GYRE_FAILURE_LENGTH, "a wrong length");
+    gyre_queue_log_look(device.queue);
+    gyre_queue_log_commit(device.queue, 1);
+    ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, NULL), GYRE_OK);
+    ck_assert_int_eq(gyre_journal_checkpoint(&journal, device.queue, NULL, true), GYRE_OK);
+    struct gyre_journal_content content = read_back();
+    ck_assert_uint_eq(content.sent, 2);
+    for (uint64_t i = 0; i < 2; i++) {
+        ck_assert_uint_eq(content.replies[i].info, GYRE_OUTCOME_FAILED);
+        ck_assert_uint_eq(content.replies[i].length, sizeof failure);
+        memcpy(&failure, content.replies[i].payload, sizeof failure);
+        ck_assert_int_eq(failure.code, i == 0 ? GYRE_FAILURE_EXPIRED : GYRE_FAILURE_LENGTH);
+    }
+    gyre_journal_content_release(&content);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("journal");
@@ -159,6 +202,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, no_reply_is_noted_before_its_request);
     tcase_add_test(tcase, what_a_refused_checkpoint_changed_is_in_the_next_one);
+    tcase_add_test(tcase, what_expired_before_anybody_looked_is_kept_as_that);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
