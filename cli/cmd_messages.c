@@ -7,7 +7,7 @@
 
 #include "core/ring/slot.h"
 
-enum { SLOTS_SHOWN = 1024 }; /* the preset of queue.capacity */
+enum { SLOTS_SHOWN = 1024 }; /* where neither configuration nor device want others */
 
 static const char HELP[] =
     "usage: gyre messages [--backend B] [--json] FILE\n"
@@ -32,7 +32,7 @@ static const char *type_text(const gyre_field *field, char *text, size_t size)
     return text;
 }
 
-/* With what a queue of the preset capacity takes, for one direction. */
+/* With what so many take, for one direction. */
 static void print_slot(uint32_t stride)
 {
     printf(", a slot of %" PRIu32 " (%d of them %.1f KiB)", stride, SLOTS_SHOWN,

@@ -23,6 +23,7 @@ enum {
     GPU_BLOCKS_PER_UNIT = 8,
     OWN_SHARED = 8256 + 64, /* gyre_block_shared of device.h, and its alignment */
     CLOCK_BASELINE_NS = 2000000,
+    QUEUE_BYTES_DEFAULT = 512 * 1024, /* of queues whose messages are copied */
     ANCHOR = 64
 };
 
@@ -334,6 +335,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .can_skip = 1,
                             .can_seal = 1,
                             .check_first = 1,
+                            .queue_bytes_default = device->direct ? 0 : QUEUE_BYTES_DEFAULT,
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};
     now.lanes_default = least(device->lanes_default, now.lanes_max);
     now.blocks_default = is_cpu ? units : GPU_BLOCKS_PER_UNIT * units;

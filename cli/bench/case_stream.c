@@ -230,11 +230,13 @@ static gyre_status run(const bench_case *self, const bench_options *options, ben
     struct crowd crowd = {.in_place = in_place};
     bench_story story;
     unsigned wanted = self->shape.producers < PRODUCERS_MAX ? self->shape.producers : PRODUCERS_MAX;
+    bench_case here = *self;
     gyre_status status = bench_session_open(self, options, &crowd.session, row);
+    here.shape = crowd.session.shape;
     while (status == GYRE_OK && crowd.count < wanted)
-        status = add_client(self, &crowd);
+        status = add_client(&here, &crowd);
     if (status == GYRE_OK)
-        status = bench_rounds(self, options, stream_round, &crowd, row);
+        status = bench_rounds(&here, options, stream_round, &crowd, row);
     bench_story_take(&story, status);
     bench_session_close(&crowd.session);
     for (unsigned i = 0; i < crowd.count; i++) {

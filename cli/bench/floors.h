@@ -15,8 +15,8 @@
 /** How messages go there and back. */
 typedef struct bench_shape {
     enum bench_kind kind;
-    uint64_t capacity;  /* slots, a power of two */
-    uint64_t window;    /* messages under way at most, up to `capacity` */
+    uint64_t capacity;  /* slots, a power of two; 0: as many as a queue has by itself */
+    uint64_t window;    /* messages under way at most, up to `capacity`, and 0 with it */
     uint64_t burst;     /* the client sends and receives up to so many at a time */
     unsigned producers; /* clients, each with a ring of its own; 0 is 1 */
 } bench_shape;

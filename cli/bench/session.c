@@ -116,7 +116,9 @@ static gyre_status open_queue(const bench_case *self, bench_session *session)
     gyre_queue_desc desc = {.size = sizeof desc, .capacity = self->shape.capacity};
     session->queue = gyre_kernel_queue(session->kernel);
     gyre_status status = gyre_queue_stats_get(session->queue, &stats);
-    if (status == GYRE_OK && stats.capacity != self->shape.capacity)
+    if (self->shape.capacity == 0)
+        session->shape.capacity = session->shape.window = stats.capacity;
+    else if (status == GYRE_OK && stats.capacity != self->shape.capacity)
         status = gyre_queue_open(session->kernel, &desc, &session->queue);
     return status;
 }

@@ -324,6 +324,8 @@ void gyre_value_expected(const struct gyre_config_row *row, char *text, size_t s
     };
     if (row->type == GYRE_VALUE_CHOICE)
         expected_choice(row, text, size);
+    else if (row->type == GYRE_VALUE_POWER && row->min == 0)
+        snprintf(text, size, "0 or %s from 1 to %" PRId64, ranges[row->type], row->max);
     else if (row->type == GYRE_VALUE_INT || row->type == GYRE_VALUE_POWER || row->type == GYRE_VALUE_SIZE ||
              row->type == GYRE_VALUE_MS)
         snprintf(text, size, "%s from %" PRId64 " to %" PRId64, ranges[row->type], row->min, row->max);

@@ -25,7 +25,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
     const struct gyre_config *config = kernel->runtime->config;
     struct gyre_queue_options options = {
         .name = desc->name ? desc->name : "",
-        .capacity = desc->capacity ? desc->capacity : (uint64_t)setting(kernel, name, "capacity"),
+        .capacity = desc->capacity,
         .request_size = (uint32_t)kernel->record->request->size,
         .reply_size = (uint32_t)kernel->record->reply->size,
         .policy =
@@ -86,6 +86,7 @@ gyre_status gyre_kernel_plan_ring(const gyre_kernel *kernel, const gyre_queue_de
                                          .record = kernel->record,
                                          .device = kernel->dispatch,
                                          .blocks = kernel->blocks};
+    gyre_queue_plan_capacity(kernel->runtime->config, kernel->dispatch, section, options);
     gyre_status status = check_queue(kernel, desc, section, options);
     if (status == GYRE_OK)
         status = gyre_queue_plan_choose(kernel->runtime->config, section, options);

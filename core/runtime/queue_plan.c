@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/ring/express.h"
 #include "core/ring/region.h"
+#include "core/ring/slot.h"
 #include "core/runtime/shape.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
@@ -179,6 +180,20 @@ gyre_status gyre_queue_sections_check(const struct gyre_config *config)
     for (size_t i = 0; status == GYRE_OK && i < count; i++)
         status = check_section(config, names[i]);
     return status;
+}
+
+/* ---- how many there may be ---- */
+
+void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyre_dispatch *device,
+                              const char *section, struct gyre_queue_options *options)
+{
+    const uint32_t request = gyre_slot_stride(options->request_size),
+                   reply = gyre_slot_stride(options->reply_size);
+    if (options->capacity == 0)
+        options->capacity = number(config, section, "capacity");
+    if (options->capacity == 0)
+        options->capacity = gyre_slots_default(gyre_dispatch_device_info(device)->queue_bytes_default,
+                                               request > reply ? request : reply);
 }
 
 /* ---- where messages lie ---- */
@@ -362,6 +377,8 @@ static gyre_status plan(const struct gyre_config *config, const struct gyre_disp
     if (status == GYRE_OK)
         status = measure_type(record->reply, &options->reply_size, &options->reply_least);
     if (status == GYRE_OK)
+        gyre_queue_plan_capacity(config, device, section, options);
+    if (status == GYRE_OK)
         status = gyre_shape_choose(&shape, &lanes, &site.blocks);
     if (status == GYRE_OK)
         status = gyre_queue_plan_journal(config, section, record, record->name);
@@ -380,7 +397,6 @@ gyre_status gyre_queue_cost_get(const struct gyre_config *config, const struct g
 {
     struct gyre_queue_options options = {
         .name = section,
-        .capacity = number(config, section, "capacity"),
         .policy = policy_of(config, section),
         .timed = gyre_config_bool(config, GYRE_SECTION_KERNEL, record->name, "timing"),
         .wire = (uint32_t)number(config, section, "wire")};

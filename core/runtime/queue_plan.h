@@ -25,6 +25,10 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 gyre_status gyre_queue_plan_choose(const struct gyre_config *config, const char *section,
                                    struct gyre_queue_options *options);
 
+/** Slots, where neither the program nor the configuration says how many; the options have the messages' sizes. */
+void gyre_queue_plan_capacity(const struct gyre_config *config, const struct gyre_dispatch *device,
+                              const char *section, struct gyre_queue_options *options);
+
 /* What the setting `layout` says, in the order of its words. */
 enum { GYRE_LAYOUT_AUTO, GYRE_LAYOUT_SLOTS, GYRE_LAYOUT_BRIDGED };
 

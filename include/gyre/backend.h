@@ -170,6 +170,9 @@ typedef struct gyre_device_info {
     /* since 2.3: block kernels get no more lanes than they have words, and this many at least (gyre_lanes_default);
      * 0: lanes_default */
     uint32_t lanes_default_least;
+    /* since 2.3: bytes of requests, and as many of replies, that a queue has room for which is left to the device
+     * (gyre_slots_default): what is under way while one message goes there and back; 0: it is near */
+    uint32_t queue_bytes_default;
 } gyre_device_info;
 
 /**
@@ -242,6 +245,15 @@ static inline uint32_t gyre_lanes_default(const gyre_kernel_record *record, uint
     bytes = record->scratch_size > bytes ? record->scratch_size : bytes;
     const uint64_t lanes = (bytes / LANE_BYTES + WARP - 1) / WARP * WARP;
     return lanes < least ? (least < most ? least : most) : lanes < most ? (uint32_t)lanes : most;
+}
+
+/** Slots of a queue that leaves them to the device, which told `bytes`; `stride`: of the larger slot. A power of two. */
+static inline uint64_t gyre_slots_default(uint32_t bytes, uint32_t stride)
+{
+    uint64_t slots = 1024;
+    while (slots * 2 * stride <= bytes)
+        slots *= 2;
+    return slots;
 }
 
 /** A queue's region: allocated and owned by the core, shared by descriptor. */

@@ -122,8 +122,8 @@ if [[ "$backend" == cpu ]]; then
 fi
 
 # queues
-call --set queue.default.capacity=0 "$folder/good.gyre.c" 1
-fails 4 "capacity = '0' in [queue.default]" "power of two"
+call --set queue.default.capacity=3 "$folder/good.gyre.c" 1
+fails 4 "capacity = '3' in [queue.default]" "power of two"
 call --set queue.default.capacity=3 "$folder/good.gyre.c" 1
 fails 4 "capacity = '3' in [queue.default] is not a power of two"
 kernel wide $'#define WIDE(F) F(u8, a[65536])\nGYRE_MESSAGE(wide, WIDE)\n'"GYRE_KERNEL(x, wide, u8) $body"

@@ -130,12 +130,12 @@ bad ":3: the line is indented; start it in the first column (a value cannot cont
     '[gyre]\nbackend = cpu\n strict = true\n'
 bad ":3: duplicate key 'backend' in [gyre]; it was set on line 2 already: remove one" \
     '[gyre]\nbackend = cpu\nbackend = auto\n'
-bad ":2: capacity = 'big' in [queue.a] is not a whole number; expected a power of two from 1 to 1073741824" \
+bad ":2: capacity = 'big' in [queue.a] is not a whole number; expected 0 or a power of two from 1 to 1073741824" \
     '[queue.a]\ncapacity = big\n'
-bad ":2: capacity = '1000' in [queue.a] is not a power of two; expected a power of two from 1 to 1073741824" \
+bad ":2: capacity = '1000' in [queue.a] is not a power of two; expected 0 or a power of two from 1 to 1073741824" \
     '[queue.a]\ncapacity = 1000\n'
-bad ":2: capacity = '0' in [queue.a] is out of range; expected a power of two from 1 to 1073741824" \
-    '[queue.a]\ncapacity = 0\n'
+bad ":2: capacity = '2147483648' in [queue.a] is out of range; expected 0 or a power of two from 1 to 1073741824" \
+    '[queue.a]\ncapacity = 2147483648\n'
 bad ":2: lanes = '99999999999999999999' in [kernel.a] does not fit into 64 bits; expected a whole number from 0 to 1048576" \
     '[kernel.a]\nlanes = 99999999999999999999\n'
 bad ":2: byte 0x00 in column 11 is a NUL byte: is this a text file?" '[gyre]\nbackend = \0000\n'

@@ -61,6 +61,14 @@ prints "cache: miss"
 # host that kernels reach it is conformance/opencl_gathered.)
 with far,copied_only messages_name_buffers a_freed_buffer_is_not_found handlers_write_named_buffers a_thousand_buffers_have_names
 
+# what is under way there and back is more than where messages stay, so a queue that says nothing has room for more
+FAKE_OPENCL=far run config --backend opencl --memory "$scale"
+prints "scale  scale       8192 "
+FAKE_OPENCL=far run config --backend opencl --set queue.default.capacity=64 --memory "$scale"
+prints "scale  scale         64 "
+run config --backend opencl --memory "$scale"
+prints "scale  scale       1024 "
+
 FAKE_OPENCL=far run call --backend opencl --set backend.opencl.mode=resident "$scale" '{}'
 says "reports no fine-grained shared virtual memory: set mode = epochs"
 

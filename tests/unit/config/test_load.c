@@ -172,7 +172,7 @@ START_TEST(a_wrong_value_names_place_key_and_expectation)
     sandbox_write("etc/gyre.ini", "[queue.orders]\ncapacity = 1000\n");
     load_refused(NULL, NULL,
                  "$/etc/gyre.ini:2: capacity = '1000' in [queue.orders] is not a power of two; expected "
-                 "a power of two from 1 to 1073741824");
+                 "0 or a power of two from 1 to 1073741824");
     sandbox_write("etc/gyre.ini", "[queue.default]\npolicy = blok\n");
     load_refused(NULL, NULL,
                  "$/etc/gyre.ini:2: policy = 'blok' in [queue.default] is no choice; expected one of "

@@ -70,6 +70,9 @@ START_TEST(powers_are_powers_of_two)
     ck_assert_int_eq(number_of(row, "1073741824"), 1 << 30);
     refused(row, "1000", "is not a power of two; expected a power of two from 1 to 1073741824");
     refused(row, "0", "is out of range; expected a power of two from 1 to 1073741824");
+    row.min = 0;
+    ck_assert_int_eq(number_of(row, "0"), 0);
+    refused(row, "3", "is not a power of two; expected 0 or a power of two from 1 to 1073741824");
 }
 END_TEST
 

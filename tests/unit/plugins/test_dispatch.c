@@ -361,6 +361,16 @@ START_TEST(blocks_have_a_lane_for_each_word_by_default)
 }
 END_TEST
 
+START_TEST(queues_hold_what_the_device_has_under_way_by_default)
+{
+    ck_assert_uint_eq(gyre_slots_default(0, 64), 1024); /* a device without such a rule */
+    ck_assert_uint_eq(gyre_slots_default(512 * 1024, 64), 8192);
+    ck_assert_uint_eq(gyre_slots_default(512 * 1024, 192), 2048);
+    ck_assert_uint_eq(gyre_slots_default(512 * 1024, 512), 1024);
+    ck_assert_uint_eq(gyre_slots_default(512 * 1024, 65600), 1024);
+}
+END_TEST
+
 START_TEST(large_messages_of_lanes_have_more_blocks_while_there_is_room)
 {
     enum { LARGE = 1, UNITS = 32, MORE = 4, SHARE = 4 }; /* the fake device 1; the share is core/dispatch's */
@@ -525,6 +535,7 @@ int main(void)
     tcase_add_test(tcase, device_without_limits_is_refused);
     tcase_add_test(tcase, large_messages_of_lanes_have_more_blocks_while_there_is_room);
     tcase_add_test(tcase, blocks_have_a_lane_for_each_word_by_default);
+    tcase_add_test(tcase, queues_hold_what_the_device_has_under_way_by_default);
     tcase_add_test(tcase, texts_of_a_device_end_within_their_place);
     tcase_add_test(tcase, kernel_record_with_holes_is_refused);
     tcase_add_test(tcase, operations_of_one_device_are_serialised);
