@@ -42,7 +42,7 @@ tidy_files()
 
 lint_format()
 {
-    c_files | xargs "$(clang_tool clang-format)" --dry-run -Werror
+    c_files | xargs -P "$(nproc)" -n 60 "$(clang_tool clang-format)" --dry-run -Werror
 }
 
 lint_tidy()
@@ -50,15 +50,44 @@ lint_tidy()
     tidy_files | timeout 600 xargs -P "$(nproc)" -n 4 "$(clang_tool clang-tidy)" -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
 }
 
+# What is compiled, each file once for each set of definitions that it is compiled with: several programs compile some.
+# To each processor its share: cppcheck's own -j waits for the slower of two files before it begins with the next.
+cppcheck_projects()
+{
+    awk -v shares="$1" -v folder="$2" '
+        /^\{/ { entry = "" }
+        { entry = entry $0 "\n" }
+        /"command":/ {
+            key = $0
+            gsub(/ -o [^ ]+| -I[^ ]+| -f[^ ]+| -D[^ ]+_EXPORTS/, "", key)
+        }
+        /^\}/ {
+            sub(/,?\n$/, "", entry)
+            if (key in seen)
+                next
+            seen[key] = 1
+            share = count++ % shares
+            text[share] = text[share] (text[share] ? ",\n" : "") entry
+        }
+        END {
+            for (share = 0; share < shares; share++)
+                print "[\n" text[share] "\n]" >(folder "/" share ".json")
+        }' build/dev/compile_commands.json
+}
+
 lint_cppcheck()
 {
-    cppcheck --project=build/dev/compile_commands.json --enable=warning,performance,portability \
-        --inline-suppr --suppressions-list=.cppcheck-suppressions --quiet --error-exitcode=1 -j "$(nproc)"
+    local folder=build/dev/cppcheck
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    cppcheck_projects "$(nproc)" "$folder"
+    printf '%s\n' "$folder"/*.json | xargs -P "$(nproc)" -I FILE cppcheck --project=FILE \
+        --enable=warning,performance,portability --inline-suppr --suppressions-list=.cppcheck-suppressions --quiet --error-exitcode=1
 }
 
 lint_shell()
 {
-    git ls-files | xargs grep -lE '^#!.*\b(ba)?sh$|^# shellcheck shell=' | xargs shellcheck -x
+    git ls-files | xargs grep -lE '^#!.*\b(ba)?sh$|^# shellcheck shell=' | xargs -P "$(nproc)" -n 12 shellcheck -x
 }
 
 # lint_one NAME TOOL FUNCTION: runs a check, or says that its tool is not there.
