@@ -229,7 +229,8 @@ struct warp {
     struct path *now;
     struct path paths[LANES];
     int path_count;
-    bool rests; /* its turn is over */
+    bool rests;     /* its turn is over */
+    uint32_t turns; /* since it last looked, slept or waited for other warps */
     uint32_t live;
     int spell;      /* instructions that the path has run while others wait */
     uint32_t carry; /* of add.cc and the like */
@@ -269,7 +270,8 @@ struct block {
     struct stores stores;
     struct copy copies[COPIES_MAX];
     uint32_t copy_count;
-    bool stored; /* something that others may see, since it was last asked */
+    bool stored;    /* something that others may see, since it was last asked */
+    uint32_t looks; /* at what others may change, and sleeps, since it last stored to memory of all blocks */
     uint64_t random;
 };
 
@@ -286,6 +288,12 @@ struct machine_grid {
     uint32_t running;
     struct machine_fault fault;
 };
+
+static inline void machine_warp_looks(struct warp *warp)
+{
+    warp->turns = 0;
+    warp->block->looks++;
+}
 
 static inline uint64_t *lanes_at(const struct warp *warp, uint32_t place)
 {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { QUANTUM = 400, IDLE_ROUNDS = 8, IDLE_NS = 30000 };
+enum { QUANTUM = 400, IDLE_ROUNDS = 8, IDLE_NS = 30000, LOOKS = 1000, TURNS = 8, BORED_NS = 1000000 };
 
 uint64_t machine_now_ns(void)
 {
@@ -180,14 +180,24 @@ static uint64_t block_round(struct block *block)
 {
     uint64_t ran = 0;
     for (uint32_t w = 0; w < block->warp_count; w++)
-        if (block->warps[w].path_count)
-            ran += (uint64_t)machine_warp_turn(&block->warps[w],
-                                               QUANTUM / 2 + (int)(machine_random(&block->random) % QUANTUM));
+        if (block->warps[w].path_count) {
+            struct warp *warp = &block->warps[w];
+            const int more =
+                machine_warp_turn(warp, QUANTUM / 2 + (int)(machine_random(&block->random) % QUANTUM));
+            warp->turns = more ? warp->turns + 1 : 0;
+            ran += (uint64_t)more;
+        }
     if (block->copy_count)
         machine_copies_turn(block);
     if (block->stores.count)
         machine_stores_turn(&block->stores);
     return ran;
+}
+
+static void leave_for(long ns)
+{
+    const struct timespec pause = {.tv_nsec = ns};
+    nanosleep(&pause, NULL);
 }
 
 /* A block that changes nothing leaves the processor to those that it may be waiting for. */
@@ -197,8 +207,21 @@ static void rest(uint32_t *idle_rounds)
         sched_yield();
         return;
     }
-    const struct timespec pause = {.tv_nsec = IDLE_NS};
-    nanosleep(&pause, NULL);
+    leave_for(IDLE_NS);
+}
+
+/*
+ * Whether all threads have looked and slept for a while and found nothing to do: such a block leaves the processor
+ * for longer, to the compiler of the next kernel, say. One whose threads compute in between does not.
+ */
+static bool is_bored(const struct block *block)
+{
+    if (block->looks < LOOKS)
+        return false;
+    for (uint32_t w = 0; w < block->warp_count; w++)
+        if (block->warps[w].path_count && block->warps[w].turns > TURNS)
+            return false;
+    return true;
 }
 
 static void *run_block(void *argument)
@@ -211,6 +234,8 @@ static void *run_block(void *argument)
         const uint64_t ran = block_round(block);
         if (!ran && !block->copy_count && machine_block_stuck(block))
             fault_stuck(block);
+        else if (is_bored(block))
+            leave_for(BORED_NS);
         else if (block->stored || block->stores.count || block->copy_count)
             idle_rounds = 0;
         else

@@ -124,6 +124,7 @@ RUN(rest)
         machine_warp_part(warp, warp->mask & ~mask, i + 1);
     const uint64_t ns = (uint32_t)lanes_at(warp, i->o[0])[__builtin_ctz(mask)];
     warp->now->state = PATH_SLEEPING;
+    machine_warp_looks(warp);
     warp->now->wake_ns = machine_now_ns() + (ns < 1000000 ? ns : 1000000);
     warp->left = 0;
 }

@@ -130,6 +130,8 @@ RUN(load)
             lanes_at(warp, i->o[e])[l] = extended(value, i);
         }
     }
+    if (!i->access.weak)
+        machine_warp_looks(warp);
     if (i->access.acquire) {
         atomic_thread_fence(memory_order_acquire); /* with whatever released what was loaded */
         machine_cache_drop_all(&warp->block->cache);
@@ -185,6 +187,8 @@ RUN(store)
             return;
         store_lane(warp, i, l, where);
         warp->block->stored |= i->access.space != SPACE_LOCAL;
+        if (where.global)
+            warp->block->looks = 0;
     }
 }
 
