@@ -75,7 +75,7 @@ void gyre_journal_release(struct gyre_journal *journal);
 /**
  * Puts what a journal says into a new queue, which begins with the first request whose reply was not taken
  * (content->received) and has a log that is large enough: requests that the checkpoint covers get their
- * replies, those behind it are as if they had just been sent; those before the queue, which have to be
+ * replies, those behind it are as if they had just been sent, without a deadline; those before the queue, which have to be
  * handled again, go into the log. EXHAUSTED when they do not fit into the queue.
  */
 gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyre_queue *queue);

@@ -54,6 +54,24 @@ static gyre_status too_many(const struct gyre_journal_content *content, const gy
         (unsigned long long)queue->capacity);
 }
 
+/*
+ * Without its deadline, and while the queue gives none: it may have been handled, and the state may have what came of it,
+ * before the program died.
+ */
+static gyre_status offer_again(const struct gyre_journal_content *content, uint64_t index, gyre_queue *queue)
+{
+    struct gyre_logged_request request = request_of(content, index);
+    const struct gyre_kept_message *reply = &content->replies[index - content->first];
+    request.header.deadline_ns = 0;
+    if (content->origins)
+        put_origin(queue, index, &content->origins[index - content->first]);
+    if (!gyre_queue_put_logged(queue, &request))
+        return too_many(content, queue);
+    if (reply->payload)
+        put_reply(queue, index, reply);
+    return GYRE_OK;
+}
+
 gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyre_queue *queue)
 {
     uint64_t first = content->covered > content->first ? content->covered : content->first;
@@ -69,15 +87,9 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
         uint64_t place = index - content->first;
         gyre_queue_log_put(queue, index, &request, !content->skipped[place] && !content->done[place]);
     }
-    for (uint64_t index = content->received; index < content->sent; index++) {
-        struct gyre_logged_request request = request_of(content, index);
-        const struct gyre_kept_message *reply = &content->replies[index - content->first];
-        if (content->origins)
-            put_origin(queue, index, &content->origins[index - content->first]);
-        if (!gyre_queue_put_logged(queue, &request))
-            return too_many(content, queue);
-        if (reply->payload)
-            put_reply(queue, index, reply);
-    }
-    return GYRE_OK;
+    const uint64_t ttl_ns = gyre_queue_expiry_set(queue, 0);
+    for (uint64_t index = content->received; status == GYRE_OK && index < content->sent; index++)
+        status = offer_again(content, index, queue);
+    gyre_queue_expiry_set(queue, ttl_ns);
+    return status;
 }

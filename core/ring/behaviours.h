@@ -39,8 +39,9 @@ void gyre_queue_letters_close(gyre_queue *queue);
 /** `ttl_ns`: of messages that name no deadline; 0: these do not expire. EXHAUSTED. */
 gyre_status gyre_queue_expiry_create(gyre_queue *queue, uint64_t ttl_ns);
 void gyre_queue_expiry_destroy(gyre_queue *queue);
-/** Messages without a deadline do not expire after all. Nothing for a queue whose messages never do. */
-void gyre_queue_expiry_never(gyre_queue *queue);
+/** From now on messages without a deadline have so long, 0: they do not expire; returns what it was. Nothing for a queue whose
+ * messages never expire. */
+uint64_t gyre_queue_expiry_set(gyre_queue *queue, uint64_t ttl_ns);
 /** The deadline of a message without one. */
 uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns);
 /** Request `index` is about to be published; `deadline_ns` 0: it has none. The producer lock is held. */

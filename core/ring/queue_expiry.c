@@ -49,10 +49,12 @@ void gyre_queue_expiry_destroy(gyre_queue *queue)
     queue->expiry = NULL;
 }
 
-void gyre_queue_expiry_never(gyre_queue *queue)
+uint64_t gyre_queue_expiry_set(gyre_queue *queue, uint64_t ttl_ns)
 {
+    const uint64_t before = queue->expiry ? queue->expiry->ttl_ns : 0;
     if (queue->expiry)
-        queue->expiry->ttl_ns = 0;
+        queue->expiry->ttl_ns = ttl_ns;
+    return before;
 }
 
 uint64_t gyre_queue_expiry_deadline(const gyre_queue *queue, uint64_t now_ns)

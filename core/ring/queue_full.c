@@ -23,6 +23,28 @@ static gyre_status full_of_bytes(const gyre_queue *queue, gyre_status status)
                           queue->bridge->layout.request_bytes);
 }
 
+static bool has_slot(const gyre_queue *queue)
+{
+    return gyre_queue_next_index(queue) - gyre_received(queue) < queue->capacity;
+}
+
+/* Messages that were taken before their turn, or by callers, keep their places until those before them are received. */
+static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
+{
+    char label[96];
+    uint64_t taken = 0;
+    for (uint64_t i = gyre_received(queue), end = gyre_queue_next_index(queue); i < end; i++)
+        taken += gyre_mark_get(queue, i) == GYRE_MARK_DONE;
+    if (taken == 0)
+        return gyre_error_set_text(status, queue->full_text);
+    return gyre_error_set(
+        status,
+        "%s is full: of its %llu places %llu are kept by messages that were taken before others "
+        "which came earlier; receive those, or use a larger capacity",
+        gyre_queue_label(queue, label, sizeof label), (unsigned long long)queue->capacity,
+        (unsigned long long)taken);
+}
+
 static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[96];
@@ -31,7 +53,7 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
         return gyre_error_set(
             status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
             gyre_queue_label(queue, label, sizeof label));
-    if (!gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
+    if (has_slot(queue) && !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
         return gyre_error_set(status,
                               gyre_queue_log_awaits_journal(queue)
                                   ? "%s waits for its journal to be written: is there room on its disk?"
@@ -40,7 +62,7 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
                               gyre_queue_label(queue, label, sizeof label));
     if (!gyre_bridge_has_room(queue, bytes))
         return full_of_bytes(queue, status);
-    return gyre_error_set_text(status, queue->full_text);
+    return full_of_slots(queue, status);
 }
 
 /*
@@ -207,14 +229,14 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t dea
     char label[96];
     if (queue->levels && queue->policy == GYRE_FULL_BLOCK)
         return make_place(queue, deadline_ns);
-    bool room = !queue->levels && tidy_up(queue, bytes),
-         held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue));
-    if (room && !held && !__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+    const bool room = !queue->levels && tidy_up(queue, bytes),
+               held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)),
+               reserved = __atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE);
+    if (room && !held && !reserved)
         return GYRE_OK;
-    if (held || __atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
-        return block(
-            queue, bytes,
-            deadline_ns); /* no policy applies: the room is there, another sender is about to use it */
+    /* no policy applies: the room is there, another sender is about to use it, or the journal or a checkpoint is late */
+    if (reserved || (held && (room || queue->levels)))
+        return block(queue, bytes, deadline_ns);
     switch (queue->policy) {
     case GYRE_FULL_REJECT:
         return full(queue, bytes, GYRE_AGAIN);

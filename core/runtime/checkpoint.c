@@ -61,7 +61,7 @@ static gyre_status make_replay_queue(gyre_kernel *kernel, struct gyre_checkpoint
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for checkpoints");
     gyre_status status = gyre_kernel_make_queue(kernel, &desc, kernel->name, &checkpoints->replay);
     if (status == GYRE_OK)
-        gyre_queue_expiry_never(checkpoints->replay); /* what was in time then is in time again */
+        gyre_queue_expiry_set(checkpoints->replay, 0); /* what was in time then is in time again */
     return status;
 }
 

@@ -97,17 +97,25 @@ struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config)
     return all;
 }
 
-/* The oldest message of a queue with levels may be in front of its ring, where no drop reaches. */
+/* A message of a queue with levels may be in front of its ring, where no drop and no journal reaches. */
 static gyre_status check_levels(const struct gyre_config *config, const char *section,
                                 const struct gyre_queue_options *options)
 {
-    if (options->levels <= 1 || options->policy != GYRE_FULL_DROP_OLDEST)
+    gyre_status status = GYRE_OK;
+    if (options->levels <= 1)
         return GYRE_OK;
-    gyre_status status = gyre_error_set(
-        GYRE_CONFIG,
-        "queue '%s' has %u levels, and its policy is drop_oldest, which is not for such queues; "
-        "set policy = block, reject or drop_newest in its section",
-        options->name, options->levels);
+    if (options->policy == GYRE_FULL_DROP_OLDEST)
+        status = gyre_error_set(
+            GYRE_CONFIG,
+            "queue '%s' has %u levels, and its policy is drop_oldest, which is not for such queues; "
+            "set policy = block, reject or drop_newest in its section",
+            options->name, options->levels);
+    else if (number(config, section, "durability"))
+        status = gyre_error_set(
+            GYRE_CONFIG,
+            "queue '%s' has %u levels and durability = journal, which do not go together: messages that wait in front "
+            "of the ring would be in no journal; set levels = 1, or durability = none, in its section",
+            options->name, options->levels);
     return gyre_config_blame(config, GYRE_SECTION_QUEUE, section, "levels", status);
 }
 

@@ -525,10 +525,12 @@ GYRE_API gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *
 typedef struct gyre_queue_stats {
     size_t size;
     uint64_t capacity, request_size, reply_size, region_size;
-    uint64_t sent, received; /* messages accepted; completions taken by receivers and callers, drops aside */
-    uint64_t rejected;       /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
-    uint64_t dropped;        /* messages discarded by a policy, either end */
-    uint64_t abandoned;      /* replies that came after their caller's deadline */
+    uint64_t sent,
+        received;      /* messages accepted; completions taken by receivers and callers, drops aside; what was
+                                taken before its turn counts once all before it was */
+    uint64_t rejected; /* sends that found the queue full and were told so (AGAIN, TIMEOUT) */
+    uint64_t dropped;  /* messages discarded by a policy, either end */
+    uint64_t abandoned; /* replies that came after their caller's deadline */
     /* Most places of the ring ever taken at once. A message's is free again when it was received and all before it were:
      * with callers of one message each it may exceed their number. */
     uint64_t high_water;

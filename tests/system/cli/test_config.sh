@@ -214,6 +214,9 @@ refuses 4 "$named:2: in the section [queue.q]: header: '20' is no field of a hea
 printf '[queue.default]\npolicy = drop_oldest\n[queue.q]\nlevels = 3\n' >"$named"
 run config --config "$named"
 refuses 4 "$named:4: queue 'q' has 3 levels, and its policy is drop_oldest, which is not for such queues; set policy = block, reject or drop_newest in its section"
+printf '[gyre]\njournal_dir = %s\n[queue.q]\ndurability = journal\nlevels = 2\n' "$folder" >"$named"
+run config --config "$named"
+refuses 4 "$named:5: queue 'q' has 2 levels and durability = journal, which do not go together: messages that wait in front of the ring would be in no journal; set levels = 1, or durability = none, in its section"
 printf '[queue.q]\nseal = crc32c\nlayout = bridged\n' >"$named"
 run config --config "$named" queue.q
 refuses 4 "$named:3: queue 'q': seal = crc32c and layout = bridged do not go together; use layout = auto or slots"

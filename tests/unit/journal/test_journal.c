@@ -195,6 +195,43 @@ START_TEST(what_expired_before_anybody_looked_is_kept_as_that)
 }
 END_TEST
 
+/* ---- what is offered again ---- */
+
+/* It may have been handled before the program died, and the state may say so. */
+START_TEST(what_is_offered_again_has_no_deadline)
+{
+    enum { DAY_NS_LOG = 46 }; /* 2^46 ns are 19 hours */
+    struct gyre_queue_options options = ring_options();
+    struct ring_device next;
+    options.header_size = sizeof(gyre_header);
+    options.ttl_ns = UINT64_C(1) << DAY_NS_LOG;
+    begin_with(options, 8, 8);
+    ring_device_hold(&device, true);
+    for (uint64_t i = 0; i < 2; i++) { /* of the queue's time to live, and of the sender's deadline */
+        const uint64_t message[8] = {i};
+        const gyre_header header = {.deadline_ns = i * (gyre_now_ns() + options.ttl_ns)};
+        ck_assert_int_eq(
+            gyre_send_with(device.queue, message, sizeof message, &header, NULL, gyre_in_ms(2000)), GYRE_OK);
+    }
+    ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, NULL), GYRE_OK);
+    struct gyre_journal_content content = read_back();
+    ring_device_start(&next, options, 8);
+    ring_device_hold(&next, true);
+    ck_assert_int_eq(gyre_queue_log_create(next.queue, gyre_queue_log_bytes(next.queue, 8)), GYRE_OK);
+    ck_assert_int_eq(gyre_journal_restore(&content, next.queue), GYRE_OK);
+    ck_assert_uint_eq(gyre_queue_next_index(next.queue), 2);
+    ck_assert_uint_eq(gyre_queue_expiry_sweep(next.queue, gyre_now_ns() + 2 * options.ttl_ns), UINT64_MAX);
+    for (uint64_t i = 0; i < 2; i++)
+        ck_assert_uint_eq(gyre_request_slot(next.queue, i)->length, 64);
+    ck_assert_uint_ne(gyre_queue_expiry_deadline(next.queue, 1), 0); /* of what is sent from now on */
+    ring_device_stop(&next);
+    gyre_queue_log_destroy(next.queue);
+    ring_device_finish(&next);
+    gyre_journal_content_release(&content);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("journal");
@@ -203,6 +240,7 @@ int main(void)
     tcase_add_test(tcase, no_reply_is_noted_before_its_request);
     tcase_add_test(tcase, what_a_refused_checkpoint_changed_is_in_the_next_one);
     tcase_add_test(tcase, what_expired_before_anybody_looked_is_kept_as_that);
+    tcase_add_test(tcase, what_is_offered_again_has_no_deadline);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

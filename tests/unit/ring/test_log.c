@@ -107,6 +107,53 @@ START_TEST(a_full_log_holds_its_sender_up_until_the_checkpoint)
 }
 END_TEST
 
+/* ---- a journal that is late ---- */
+
+/* The queue holds as many messages as it has slots, and the journal knows that none was received. */
+static void fill_with_journal(struct taker *taker, gyre_full_policy policy)
+{
+    struct gyre_queue_options options = ring_options();
+    options.policy = policy;
+    ring_device_start(&taker->device, options, 1);
+    taker->queue = taker->device.queue;
+    ck_assert_int_eq(gyre_queue_log_create(taker->queue, 0), GYRE_OK);
+    gyre_queue_log_set_journal_limit(taker->queue, options.capacity);
+    for (uint64_t i = 0; i < options.capacity; i++)
+        ring_device_send(&taker->device, i);
+}
+
+START_TEST(a_full_queue_with_a_journal_does_what_its_policy_says)
+{
+    struct taker taker;
+    const uint64_t message = 1;
+    fill_with_journal(&taker, GYRE_FULL_REJECT);
+    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, GYRE_FOREVER), GYRE_AGAIN);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "is full: 8 messages are under way"));
+    end(&taker);
+    fill_with_journal(&taker, GYRE_FULL_DROP_NEWEST);
+    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, GYRE_FOREVER), GYRE_DROPPED);
+    end(&taker);
+    fill_with_journal(&taker, GYRE_FULL_DROP_OLDEST);
+    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, gyre_in_ms(50)), GYRE_TIMEOUT);
+    ck_assert_uint_eq(ring_device_stats(&taker.device).dropped, 1);
+    gyre_queue_log_set_journal_limit(taker.queue, gyre_received(taker.queue) + 8); /* it took note of that */
+    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, gyre_in_ms(5000)), GYRE_OK);
+    end(&taker);
+}
+END_TEST
+
+START_TEST(who_waits_for_the_journal_alone_is_told_that)
+{
+    struct taker taker;
+    const uint64_t message = 1;
+    fill_with_journal(&taker, GYRE_FULL_REJECT);
+    ck_assert_uint_eq(ring_device_receive(&taker.device), 1);
+    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, gyre_in_ms(20)), GYRE_TIMEOUT);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "waits for its journal to be written"));
+    end(&taker);
+}
+END_TEST
+
 /* ---- what is handled again ---- */
 
 /* The completions of requests that were sent and that the device does not take up. */
@@ -274,6 +321,8 @@ int main(void)
     tcase_add_test(tcase, a_checkpoint_is_asked_for_once);
     tcase_add_test(tcase, who_was_asked_too_early_is_asked_again);
     tcase_add_test(tcase, a_full_log_holds_its_sender_up_until_the_checkpoint);
+    tcase_add_test(tcase, a_full_queue_with_a_journal_does_what_its_policy_says);
+    tcase_add_test(tcase, who_waits_for_the_journal_alone_is_told_that);
     tcase_add_loop_test(tcase, what_no_handler_saw_is_not_handled_again, 0,
                         (int)(sizeof completions / sizeof completions[0]));
     tcase_add_test(tcase, what_a_checkpoint_covers_out_of_turn_is_not_handled_again);

@@ -260,6 +260,30 @@ START_TEST(full_queue_rejects_at_once)
 }
 END_TEST
 
+/* What was taken before its turn is under way no more, and its place is not free yet. */
+START_TEST(full_queue_tells_of_places_that_are_kept)
+{
+    struct gyre_queue_options options = ring_options();
+    uint64_t word = 0;
+    options.capacity = 4;
+    options.header_size = sizeof(gyre_header);
+    options.policy = GYRE_FULL_REJECT;
+    ring_device_start(&device, options, 1);
+    for (uint64_t i = 1; i <= 4; i++) {
+        const gyre_header header = {.correlation = i};
+        ck_assert_int_eq(gyre_send_with(device.queue, &i, 8, &header, NULL, gyre_in_ms(2000)), GYRE_OK);
+    }
+    for (uint64_t i = 2; i <= 4; i++)
+        ck_assert_int_eq(gyre_receive_for(device.queue, i, &word, 8, NULL, NULL, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_AGAIN);
+    ck_assert_ptr_nonnull(
+        strstr(gyre_error_text(), "is full: of its 4 places 3 are kept by messages that were taken"));
+    ck_assert_uint_eq(ring_device_receive(&device), 2);
+    ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_OK);
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(full_queue_of_one_slot_counts_one_message)
 {
     struct gyre_queue_options options = ring_options();
@@ -477,6 +501,7 @@ int main(void)
     tcase_add_test(tcase, full_queue_blocks_until_the_deadline);
     tcase_add_test(tcase, who_waits_for_room_learns_that_the_device_died);
     tcase_add_test(tcase, full_queue_rejects_at_once);
+    tcase_add_test(tcase, full_queue_tells_of_places_that_are_kept);
     tcase_add_test(tcase, full_queue_of_one_slot_counts_one_message);
     tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
     tcase_add_test(tcase, an_abandoned_queue_lets_nobody_wait);
