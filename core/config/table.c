@@ -565,7 +565,9 @@ static const struct gyre_config_row rows[] = {
      .min = 65536,
      .max = CACHE_MAX,
      .preset = "64 MiB",
-     .doc = "With a journal: it begins anew, with what is still needed, when it is larger than this."},
+     .doc =
+         "With a journal: it begins anew, with what is still needed, when it is larger than this. Its disk needs "
+         "room for three times as much, and for two states of the kernel."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_INT,
      .key = "dedup",

@@ -25,6 +25,11 @@ static const struct gyre_store *store_of(const gyre_kernel *kernel)
     return checkpoints && checkpoints->part_count ? &checkpoints->store : NULL;
 }
 
+static bool stopped(const struct gyre_durable *durable)
+{
+    return __atomic_load_n(&durable->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
 /* ---- under the lock ---- */
 
 static void note(struct gyre_durable *durable, gyre_status status)
@@ -83,15 +88,17 @@ static gyre_status renew_if_needed(struct gyre_durable *durable)
     return needs_new_file(durable) ? renew(durable) : GYRE_OK;
 }
 
-/* Grown far beyond what it may be, because it could not begin anew. Whoever made room meant it for that. */
-static bool is_overgrown(const struct gyre_durable *durable)
+/* It has grown by so many times what it may have, since it began: a state of its own may be larger than that. */
+static bool has_grown(const struct gyre_durable *durable, uint64_t times)
 {
-    return durable->stuck && durable->journal.size > durable->begun_size + 2 * durable->size_max;
+    return durable->journal.size > durable->begun_size + times * durable->size_max;
 }
 
+/* Whoever made room, or left some, meant it for the new file. */
 static gyre_status wait_for_room(const struct gyre_durable *durable)
 {
-    gyre_checkpoints_want(durable->kernel); /* it begins anew with one */
+    if (!durable->stuck)
+        return GYRE_OK; /* a checkpoint is on its way, and senders wait for it */
     return gyre_error_set(
         GYRE_EXHAUSTED,
         "the journal '%s' has %llu bytes, journal_size is %llu, and there is no room beside it "
@@ -102,11 +109,14 @@ static gyre_status wait_for_room(const struct gyre_durable *durable)
 /* *more: it is worth looking again at once. */
 static gyre_status gather(struct gyre_durable *durable, bool *more)
 {
+    const bool keeps = durable->queue->log->keeps;
     *more = false;
-    if (durable->queue->log->keeps && is_overgrown(durable))
+    if (keeps && has_grown(durable, 1))
+        gyre_checkpoints_want(durable->kernel); /* it begins anew with one */
+    if (keeps && has_grown(durable, 2) && (durable->stuck || !stopped(durable)))
         return wait_for_room(durable);
     gyre_status status = gyre_journal_gather(&durable->journal, durable->queue, more);
-    if (!durable->queue->log->keeps) /* else checkpoints see to it */
+    if (!keeps) /* else checkpoints see to it */
         status = status == GYRE_OK ? renew_if_needed(durable) : status;
     else if (durable->journal.doubtful)
         gyre_checkpoints_want(durable->kernel);
@@ -139,11 +149,6 @@ static uint64_t pause_length(const struct gyre_durable *durable, gyre_status sta
 }
 
 /* ---- the thread ---- */
-
-static bool stopped(const struct gyre_durable *durable)
-{
-    return __atomic_load_n(&durable->stop, __ATOMIC_ACQUIRE) != 0;
-}
 
 /* Nobody rings who does not see that it sleeps, so it looks once more before it does. */
 static void sleep_for(struct gyre_durable *durable, uint64_t length_ns)
@@ -196,6 +201,12 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
         return GYRE_OK;
     pthread_mutex_lock(&durable->lock);
     gyre_status status = renew(durable);
+    if (status != GYRE_OK && durable->recovered.offered)
+        gyre_error_add(
+            status,
+            "a new journal is written beside the one of an earlier run, '%s', before it takes its place; "
+            "make room for as much again",
+            durable->file.path);
     if (status == GYRE_OK)
         status = publish(durable);
     if (status == GYRE_OK)

@@ -307,6 +307,17 @@ refuses 1 "--state: the journal '$folder/states/total.total.journal' has a state
 call examples/command/total.gyre.c "${kept[@]}" '{"add":1}' <"$nothing"
 exits 0
 prints '{"sum":106,"count":9}'
+# ... and where no other checkpoint is due, the journal asks for one before it has grown by twice what it may
+grown=(--set journal_dir="$folder/grown" --set kernel.total.checkpoints=true --set kernel.total.checkpoint_ms=0
+    --set queue.total.durability=journal --set queue.total.journal_size=65536)
+mkdir "$folder/grown"
+seq 1 20000 | sed 's/.*/{"add":1}/' >"$folder/many"
+run call "${grown[@]}" examples/command/total.gyre.c <"$folder/many"
+prints '{"sum":20000,"count":20000}'
+checks=$((checks + 1))
+(($(stat -c %s "$folder/grown/total.total.journal") < 300000)) || fail "expected a journal of less than 300,000 bytes"
+run call "${grown[@]}" examples/command/total.gyre.c '{"add":0}'
+prints '{"sum":20000,"count":20001}'
 
 # a reply that does not come in time
 call "$kinds:slow" --timeout 50 '{"value":400}' <"$nothing"
