@@ -146,7 +146,8 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
 static gyre_status check_exchange(const gyre_queue *queue, const struct exchange *exchange)
 {
     const uint64_t size = exchange->reply_size;
-    if (!queue || !exchange->request.bytes || (!exchange->reply && size))
+    if (!queue || (!exchange->request.bytes && !gyre_queue_takes_nothing(queue)) ||
+        (!exchange->reply && size))
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
     const uint64_t longest =
         queue->reply_growth.callers ? queue->reply_growth.callers->size : queue->reply_room;

@@ -214,6 +214,12 @@ static inline bool gyre_queue_is_direct(const gyre_queue *queue, size_t size)
     return size == queue->direct_size && size != 0;
 }
 
+/** Its kernel's request is gyre_none: no bytes in the ring, though the type in C has one; it is sent as either. */
+static inline bool gyre_queue_takes_nothing(const gyre_queue *queue)
+{
+    return queue->request_size == 0;
+}
+
 /**
  * Under the producer lock: sends requests as they go into the ring, with their headers, as far as there is room;
  * returns how many. Of those with tails only the bytes in use are copied. queue_send.c

@@ -237,6 +237,8 @@ gyre_status gyre_queue_check_requests(const gyre_queue *queue, const void *reque
     char label[96];
     if ((size != 0 && size == queue->fixed_size) || (size != 0 && size == queue->caller_request_size))
         return GYRE_OK;
+    if (gyre_queue_takes_nothing(queue) && size <= sizeof(gyre_none))
+        return GYRE_OK;
     if (!queue->request_least)
         return gyre_error_set(
             GYRE_INVALID, "%s takes requests of %u bytes, found one of %zu: send the kernel's request type",
@@ -267,6 +269,11 @@ gyre_status gyre_queue_tell_closed(const gyre_queue *queue)
 gyre_status gyre_queue_admit(gyre_queue *queue, struct gyre_outgoing *requests, uint64_t deadline_ns,
                              void **converted)
 {
+    if (gyre_queue_takes_nothing(queue) && requests->size <= sizeof(gyre_none)) {
+        requests->bytes = ""; /* the caller's may be NULL */
+        requests->size = 0;
+        return GYRE_OK;
+    }
     if (requests->size == queue->fixed_size || !gyre_queue_converts(queue, requests->size))
         return gyre_queue_check_requests(queue, requests->bytes, requests->size, requests->count);
     gyre_status status = gyre_queue_convert(queue, requests, deadline_ns, converted);
@@ -354,7 +361,7 @@ gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, 
 {
     const struct gyre_outgoing one = {request, size, 1, header};
     struct gyre_sent sent = {0, 0};
-    if (!queue || !request)
+    if (!queue || (!request && !gyre_queue_takes_nothing(queue)))
         return gyre_error_set(GYRE_INVALID, "gyre_send_with needs a queue and a request");
     gyre_status status = check_headers(queue, header, 1);
     if (status == GYRE_OK)
@@ -368,7 +375,7 @@ gyre_status gyre_send_batch_with(gyre_queue *queue, const void *requests, size_t
                                  const gyre_header *headers, size_t count, size_t *sent, uint64_t deadline_ns)
 {
     const struct gyre_outgoing all = {requests, size, count, headers};
-    if (!queue || !sent || (!requests && count))
+    if (!queue || !sent || (!requests && count && !gyre_queue_takes_nothing(queue)))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_send_batch_with needs a queue, requests and a place for the number sent");
     *sent = 0;
@@ -381,7 +388,7 @@ gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint6
 {
     const struct gyre_outgoing one = {request, size, 1, NULL};
     struct gyre_sent sent = {0, 0};
-    if (!queue || !request)
+    if (!queue || (!request && !gyre_queue_takes_nothing(queue)))
         return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
     gyre_status status = send_requests(queue, one, &sent, deadline_ns);
     if (index)
@@ -393,7 +400,7 @@ gyre_status gyre_send_batch(gyre_queue *queue, const void *requests, size_t size
                             uint64_t deadline_ns)
 {
     const struct gyre_outgoing all = {requests, size, count, NULL};
-    if (!queue || !sent || (!requests && count))
+    if (!queue || !sent || (!requests && count && !gyre_queue_takes_nothing(queue)))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_send_batch needs a queue, requests and a place for the number sent");
     *sent = 0;

@@ -7,6 +7,7 @@
 #include "core/runtime/shards.h"
 
 #include "core/base/error.h"
+#include "core/ring/queue_inside.h"
 
 /* ---- which ring ---- */
 
@@ -69,11 +70,17 @@ gyre_status gyre_shards_pick(gyre_shards *shards, const void *request, size_t si
 
 /* ---- sending ---- */
 
+/* One without bytes need not be there. */
+static bool lacks_request(const gyre_shards *shards, const void *request)
+{
+    return !request && !gyre_queue_takes_nothing(shards->queues[0]);
+}
+
 gyre_status gyre_shards_send(gyre_shards *shards, const void *request, size_t size, gyre_shard_ticket *ticket,
                              uint64_t deadline_ns)
 {
     uint32_t ring = 0;
-    if (!shards || !request)
+    if (!shards || lacks_request(shards, request))
         return gyre_error_set(GYRE_INVALID, "gyre_shards_send needs shards and a request");
     gyre_status status = pick(shards, request, size, &ring);
     if (ticket)
@@ -102,12 +109,13 @@ static gyre_status run_of(gyre_shards *shards, const unsigned char *requests, si
 gyre_status gyre_shards_send_batch(gyre_shards *shards, const void *requests, size_t size, size_t count,
                                    size_t *sent, uint64_t deadline_ns)
 {
-    const unsigned char *request = requests;
+    const unsigned char *request = requests ? requests : (const unsigned char *)"";
     gyre_status status = GYRE_OK;
-    if (!shards || !sent || (!requests && count))
+    if (!shards || !sent || (count && lacks_request(shards, requests)))
         return gyre_error_set(
             GYRE_INVALID, "gyre_shards_send_batch needs shards, requests and a place for the number sent");
     *sent = 0;
+    size = requests ? size : 0;
     while (status == GYRE_OK && *sent < count) {
         uint32_t ring = 0;
         size_t length = 0, accepted = 0;
@@ -126,7 +134,7 @@ gyre_status gyre_shards_call(gyre_shards *shards, const void *request, size_t re
                              size_t reply_size, gyre_completion *completion, uint64_t deadline_ns)
 {
     uint32_t ring = 0;
-    if (!shards || !request)
+    if (!shards || lacks_request(shards, request))
         return gyre_error_set(GYRE_INVALID,
                               "gyre_shards_call needs shards, a request and room for the reply");
     gyre_status status = pick(shards, request, request_size, &ring);

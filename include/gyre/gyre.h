@@ -356,9 +356,9 @@ typedef struct gyre_completion {
 
 /**
  * Sends one request; `size` must be the size of the kernel's request type. Of a type with a tail, the bytes
- * in use travel, and `size` may be as small as these. Returns when it is in the queue; *index (may be NULL)
- * is its number. When the queue is full, its policy decides: AGAIN, TIMEOUT or DROPPED. CLOSED after
- * terminate.
+ * in use travel, and `size` may be as small as these; a request of gyre_none may be NULL, and its size 0, in
+ * every call. Returns when it is in the queue; *index (may be NULL) is its number. When the queue is full, its
+ * policy decides: AGAIN, TIMEOUT or DROPPED. CLOSED after terminate.
  */
 GYRE_API gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                                uint64_t deadline_ns);

@@ -204,6 +204,56 @@ static void lone_messages_across_pauses(struct conformance *test)
     }
 }
 
+static void take_numbers(gyre_queue *queue, uint64_t first)
+{
+    call_6 reply;
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.outcome == GYRE_REPLIED && completion.length == sizeof reply);
+    for (uint64_t i = 0; i < 6; i++)
+        require(reply.w[i] == first + i);
+}
+
+/* By every call, of either size, with a request and without one. Handled: 9 from `first` on, each `step` further. */
+static void ask_without_a_word(gyre_queue *queue, uint64_t first, uint64_t step)
+{
+    const gyre_none nothing[3] = {{0}, {0}, {0}};
+    const unsigned char two[2] = {0, 0};
+    const gyre_header header = {0};
+    call_6 reply;
+    size_t sent = 0;
+    for (size_t size = 0; size <= sizeof *nothing; size++) {
+        must(gyre_call(queue, size ? nothing : NULL, size, &reply, sizeof reply, NULL, soon()));
+        require(reply.w[0] == first && reply.w[5] == first + 5);
+        first += step;
+        must(gyre_send(queue, size ? NULL : nothing, size, NULL, soon()));
+        take_numbers(queue, first);
+        first += step;
+        for (size_t left = 2; left > 0; left -= sent)
+            must(gyre_send_batch(queue, size ? nothing : NULL, size, left, &sent, soon()));
+        for (unsigned i = 0; i < 2; i++, first += step)
+            take_numbers(queue, first);
+    }
+    must(gyre_send_with(queue, NULL, 0, &header, NULL, soon()));
+    take_numbers(queue, first);
+    require(gyre_send_batch(queue, nothing, 1, 0, &sent, soon()) == GYRE_OK && sent == 0);
+    require(gyre_send(queue, two, sizeof two, NULL, soon()) == GYRE_INVALID);
+    require_sentence("takes requests of 0 bytes, found one of 2");
+    require(gyre_call(queue, two, sizeof two, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);
+}
+
+/* One after the other: not every device has room for two. */
+static void requests_may_be_nothing(struct conformance *test)
+{
+    static const char *const kernels[] = {"lane_none", "block_none", "actor_none"};
+    for (uint64_t i = 0; i < 3; i++) {
+        gyre_kernel *kernel = launch(test, "calls.gyre.c", kernels[i]);
+        ask_without_a_word(gyre_kernel_queue(kernel), i < 2 ? 7 : 1, i == 2);
+        must(gyre_kernel_terminate(kernel, soon(), NULL));
+        gyre_kernel_release(kernel);
+    }
+}
+
 const struct conformance_case call_cases[] = {
     {"lone_messages_of_200_bytes", lone_messages_of_200_bytes},
     {"lone_messages_of_2056_bytes", lone_messages_of_2056_bytes},
@@ -214,5 +264,6 @@ const struct conformance_case call_cases[] = {
     {"callers_are_alone_by_turns", callers_are_alone_by_turns},
     {"streams_and_lone_messages_take_turns", streams_and_lone_messages_take_turns},
     {"lone_messages_across_pauses", lone_messages_across_pauses},
+    {"requests_may_be_nothing", requests_may_be_nothing},
     {NULL, NULL},
 };

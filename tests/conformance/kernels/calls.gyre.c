@@ -55,3 +55,26 @@ GYRE_KERNEL(words_back, call_words, call_words)
         words[i] = asked[i] * 3 + i;
     return GYRE_REPLY;
 }
+
+/* What asks without a word. */
+GYRE_KERNEL(lane_none, gyre_none, call_6)
+{
+    for (u32 i = 0; i < 6; i++)
+        reply->w[i] = i + 7;
+    return GYRE_REPLY;
+}
+
+GYRE_BLOCK_KERNEL(block_none, gyre_none, call_6, gyre_none)
+{
+    for (u32 i = gyre_lane(gyre); i < 6; i += gyre_lane_count(gyre))
+        reply->w[i] = i + 7;
+    return GYRE_REPLY;
+}
+
+GYRE_ACTOR(actor_none, gyre_none, call_6, call_6)
+{
+    state->w[0]++;
+    for (u32 i = 0; i < 6; i++)
+        reply->w[i] = state->w[0] + i;
+    return GYRE_REPLY;
+}

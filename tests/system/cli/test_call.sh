@@ -360,6 +360,12 @@ call "$kinds:outcomes" <"$nothing"
 exits 0
 says "0 sent, 0 answered, 0 failed"
 
+# a request without fields
+call "$kinds:answer" '{}' null <"$nothing"
+exits 0
+prints $'{"value":42}\n{"value":42}'
+says "2 sent, 2 answered, 0 failed"
+
 # sections whose names are nearly those of the kernel and its queue; not those that are for somebody
 printf '[kernel.outcoms]\nlanes = 1\n[queue.outcome]\ncapacity = 8\n[kernel.same]\nlanes = 1\n[queu.outcomes]\n' >"$folder/typed.ini"
 call --config "$folder/typed.ini" "$kinds:outcomes" '{"value":1}' <"$nothing"

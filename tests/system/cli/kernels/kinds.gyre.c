@@ -51,3 +51,10 @@ GYRE_KERNEL(slow, number, number)
     reply->value = request->value;
     return GYRE_REPLY;
 }
+
+/* Asked without a word. */
+GYRE_KERNEL(answer, gyre_none, number)
+{
+    reply->value = 42;
+    return GYRE_REPLY;
+}
