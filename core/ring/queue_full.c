@@ -65,6 +65,14 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
     return full_of_slots(queue, status);
 }
 
+/* What a sender is told that waited; who waits for replies is told otherwise of the end. */
+static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status)
+{
+    if (status == GYRE_CLOSED)
+        return gyre_queue_tell_closed(queue);
+    return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+}
+
 /*
  * Steps over finished calls; true when there is room now. A cursor at which no call ended is left to the
  * receivers: a sender that took their lock each time would keep them from owning it.
@@ -123,7 +131,7 @@ static gyre_status block(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns
     else
         status =
             gyre_queue_wait(queue, wait_room, (uint64_t)(uintptr_t)&wanted, GYRE_BELL_CREDIT, deadline_ns);
-    return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+    return waited(queue, bytes, status);
 }
 
 static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
@@ -207,7 +215,7 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
     if (waits)
         status = await_drop(queue, cursor, asked, deadline_ns);
     if (status != GYRE_OK)
-        return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+        return waited(queue, bytes, status);
     if (gyre_queue_closed(queue)) /* the place would be nobody's */
         return gyre_queue_tell_closed(queue);
     discard(queue, cursor);
@@ -221,7 +229,7 @@ static gyre_status make_place(gyre_queue *queue, uint64_t deadline_ns)
         return full(queue, 0, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
     gyre_status status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
-    return status == GYRE_TIMEOUT ? full(queue, 0, GYRE_TIMEOUT) : status;
+    return waited(queue, 0, status);
 }
 
 gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)

@@ -175,6 +175,8 @@ static gyre_status await_room(struct moving *moving, uint64_t size, gyre_far *fa
             gyre_queue_wait(moving->queue, was_given_back, before, GYRE_BELL_CREDIT, moving->deadline_ns);
     }
     gyre_queue_leave(moving->queue, inside);
+    if (status == GYRE_CLOSED)
+        return gyre_queue_tell_closed(moving->queue);
     return status == GYRE_TIMEOUT ? no_room(moving, size) : status;
 }
 

@@ -3,6 +3,8 @@
 #include "conformance.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { SLOW_MESSAGES = 400, SLOW_US = 20000, LONG_US = 400000 };
 
@@ -126,7 +128,14 @@ struct waiting {
     pthread_t thread;
     gyre_queue *queue;
     gyre_status status;
+    char sentence[256]; /* of the error that ended it */
 };
+
+/* It ends its thread. */
+static void note_sentence(struct waiting *waiting)
+{
+    snprintf(waiting->sentence, sizeof waiting->sentence, "%s", gyre_error_text());
+}
 
 static void *receive_for_ever(void *argument)
 {
@@ -136,6 +145,7 @@ static void *receive_for_ever(void *argument)
     do
         waiting->status = gyre_receive(waiting->queue, &reply, sizeof reply, &completion, GYRE_FOREVER);
     while (waiting->status == GYRE_OK);
+    note_sentence(waiting);
     return NULL;
 }
 
@@ -146,6 +156,7 @@ static void *send_for_ever(void *argument)
     do
         waiting->status = gyre_send(waiting->queue, &request, sizeof request, NULL, GYRE_FOREVER);
     while (waiting->status == GYRE_OK);
+    note_sentence(waiting);
     return NULL;
 }
 
@@ -158,6 +169,7 @@ static void *call_for_ever(void *argument)
         waiting->status =
             gyre_call(waiting->queue, &request, sizeof request, &reply, sizeof reply, NULL, GYRE_FOREVER);
     while (waiting->status == GYRE_OK);
+    note_sentence(waiting);
     return NULL;
 }
 
@@ -181,6 +193,9 @@ static void terminating_lets_those_who_wait_return(struct conformance *test)
         pthread_join(waiting[i].thread, NULL);
         require(waiting[i].status == GYRE_CLOSED);
     }
+    require(strstr(waiting[0].sentence, "is closed and nothing is under way"));
+    require(strstr(waiting[1].sentence,
+                   "is closed: its kernel was terminated; relaunch the kernel to send again"));
 }
 
 /* They are inside their calls when the kernel is released, which waits for them. */
