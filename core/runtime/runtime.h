@@ -66,7 +66,7 @@ struct gyre_supervisor {
     bool runs, stop, noticed; /* noticed: a kernel was lost since the thread looked last */
 };
 
-enum { GYRE_SECTIONS_TOLD = 32 };
+enum { GYRE_SECTIONS_TOLD = 128 };
 
 struct gyre_runtime {
     struct gyre_watchdog watchdog;
@@ -85,7 +85,7 @@ struct gyre_runtime {
     struct gyre_open_device *devices;
     struct gyre_kernel *kernels;          /* in order of launch */
     struct gyre_known_type *types;        /* type_registry.c */
-    const char *told[GYRE_SECTIONS_TOLD]; /* sections.c: names of the configuration, which were told */
+    const char *told[GYRE_SECTIONS_TOLD]; /* sections.c: the configuration's names that were told or used */
     bool device_failed;                   /* the last device that was asked for could not be opened */
     struct gyre_buffer *buffers;
 };
@@ -216,8 +216,8 @@ const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);
 
 /* sections.c */
 /**
- * A kernel of that name is launched, or a queue opened: where no section is for it, one whose name looks like
- * a mistyped one is told in the log. `build`: the kernels of its file, or NULL.
+ * A kernel of that name is launched, or a queue or shards opened: where no section is for it, one whose name
+ * looks like a mistyped one is told in the log. `build`: the kernels of its file, or NULL.
  */
 void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
                         const struct gyre_build *build);

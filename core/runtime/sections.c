@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sections of the configuration that are for nobody, it seems: [kernel.buckt] where a kernel `bucket` is
- * launched that has no section. Names of kernels and queues are free, so only a similar one is told. Lock:
- * runtime->lock, for what was told before.
+ * launched that has no section. Names of kernels and queues are free, so only a similar one is told, and none
+ * that somebody used. Lock: runtime->lock, for what was told before.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bool is_known(gyre_runtime *runtime, enum gyre_section_kind kind, const s
             gyre_config_has_section(runtime->config, GYRE_SECTION_KERNEL, name));
 }
 
-/* Once for each: programs launch the same kernel many times. */
+/* Once for each: programs launch the same kernel many times. What somebody uses counts as told. */
 static bool was_told(gyre_runtime *runtime, const char *section)
 {
     bool told = false;
@@ -65,13 +65,25 @@ static void tell(gyre_runtime *runtime, enum gyre_section_kind kind, const char 
                          place ? ": " : "", word, section, word, word, name);
 }
 
+/* It has a section of its own, which is nobody's mistake then. Kernels are found by their names. */
+static bool has_own(gyre_runtime *runtime, enum gyre_section_kind kind, const char *const *names,
+                    size_t count, const char *name)
+{
+    size_t i = 0;
+    while (i < count && strcmp(names[i], name) != 0)
+        i++;
+    if (i < count && kind == GYRE_SECTION_QUEUE)
+        was_told(runtime, names[i]);
+    return gyre_config_has_section(runtime->config, kind, name); /* `default` is not among the names */
+}
+
 void gyre_sections_look(gyre_runtime *runtime, enum gyre_section_kind kind, const char *name,
                         const struct gyre_build *build)
 {
     size_t count, others = 0;
     const char *const *names = gyre_config_names(runtime->config, kind, &count);
     const char **candidates = count && name[0] ? calloc(count, sizeof *candidates) : NULL;
-    if (!candidates || gyre_config_has_section(runtime->config, kind, name)) {
+    if (!candidates || has_own(runtime, kind, names, count, name)) {
         free(candidates);
         return;
     }

@@ -5,6 +5,7 @@
 #include <gyre/shards.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 enum { RINGS = 4, KEYS = 37, SENDERS = 3 };
@@ -272,6 +273,38 @@ static void rings_follow_the_configuration(struct conformance *test)
     gyre_close(other.runtime);
 }
 
+static void count_strangers(void *context, int level, const char *text)
+{
+    (void)level;
+    if (strstr(text, "is for no queue that is known"))
+        atomic_fetch_add((atomic_uint *)context, 1);
+}
+
+static void sections_of_shards_are_somebodys(struct conformance *test)
+{
+    static const char *const settings[] = {"queue.trades.rings=2", "queue.auctoins.capacity=8", NULL};
+    atomic_uint strangers = 0;
+    gyre_open_desc open = {.size = sizeof open,
+                           .settings = settings,
+                           .backend = test->backend,
+                           .log = count_strangers,
+                           .log_context = &strangers};
+    struct conformance other = {.backend = test->backend};
+    must(gyre_open(&open, &other.runtime));
+    gyre_kernel *kernel = launch(&other, "shards.gyre.c", "orders");
+    gyre_queue_desc alike = {.size = sizeof alike, .name = "trades/5"};
+    gyre_queue *queue = NULL;
+    gyre_shards *shards = open_shards(kernel, (gyre_shards_desc){.name = "trades"});
+    must(gyre_queue_open(kernel, &alike, &queue));
+    gyre_shards_close(shards);
+    alike.name = "trade"; /* those shards may come again */
+    must(gyre_queue_open(kernel, &alike, &queue));
+    require(atomic_load(&strangers) == 0);
+    open_shards(kernel, (gyre_shards_desc){.name = "auctions", .rings = 1});
+    require(atomic_load(&strangers) == 1);
+    gyre_close(other.runtime);
+}
+
 static void a_ring_of_shards_is_not_closed_alone(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "shards.gyre.c", "orders");
@@ -417,6 +450,7 @@ const struct conformance_case shard_cases[] = {
     {"calls_go_to_the_ring_of_their_key", calls_go_to_the_ring_of_their_key},
     {"texts_can_be_keys", texts_can_be_keys},
     {"rings_follow_the_configuration", rings_follow_the_configuration},
+    {"sections_of_shards_are_somebodys", sections_of_shards_are_somebodys},
     {"a_ring_of_shards_is_not_closed_alone", a_ring_of_shards_is_not_closed_alone},
     {"a_wrong_key_is_told", a_wrong_key_is_told},
     {"receivers_wait_as_they_are_told", receivers_wait_as_they_are_told},
