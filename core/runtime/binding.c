@@ -74,7 +74,7 @@ static gyre_status no_such_buffer(const gyre_kernel *kernel, const gyre_buffer_l
                           name, declared[0] ? declared : "no buffer", hint);
 }
 
-/* Every name that was given is one of the kernel's. */
+/* Every name that was given is one of the kernel's, and is given once. */
 static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_launch_desc *desc,
                                        const gyre_buffer_list *list)
 {
@@ -85,6 +85,10 @@ static gyre_status check_binding_names(const gyre_kernel *kernel, const gyre_lau
             slot++;
         if (slot == list->count)
             return no_such_buffer(kernel, list, name);
+        if (find_binding(desc, name) != &desc->bindings[i])
+            return gyre_error_set(GYRE_INVALID,
+                                  "buffer '%s' of kernel '%s' is bound twice: bind one buffer to each name",
+                                  name, kernel->name);
     }
     return GYRE_OK;
 }

@@ -154,6 +154,9 @@ static void bindings_are_checked(struct conformance *test)
     desc.binding_count = 3;
     require(try_launch(test, &desc) == GYRE_INVALID);
     require_sentence("no buffer 'wieghts'; it declares weights, hits; did you mean 'weights'?");
+    bindings[2] = (gyre_binding_name){"weights", odd};
+    require(try_launch(test, &desc) == GYRE_INVALID);
+    require_sentence("buffer 'weights' of kernel 'scale' is bound twice: bind one buffer to each name");
     desc.bindings = NULL;
     require(try_launch(test, &desc) == GYRE_INVALID);
     require_sentence("binding_count is 3, and bindings is NULL");
