@@ -137,6 +137,9 @@ static gyre_status measure(const gyre_layout *layout, const void *message, size_
     if (layout->tail ? size >= layout->least && *used >= layout->least && *used <= size
                      : size == layout->size)
         return GYRE_OK;
+    if (!layout->tail)
+        return gyre_error_set(GYRE_INVALID, "a '%s' has %llu bytes, found one of %zu: send one of that type",
+                              layout->name, (unsigned long long)layout->size, size);
     return gyre_error_set(
         GYRE_INVALID,
         "a '%s' has %llu to %llu bytes, found one of %zu that uses %u: start one with a tail with gyre_begin",

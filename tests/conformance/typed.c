@@ -142,6 +142,12 @@ static void a_type_without_a_handler_is_named(struct conformance *test)
     const uint32_t side = 2;
     require(gyre_send_as(queue, &changed, &side, sizeof side, NULL, soon()) == GYRE_INCOMPATIBLE);
     require_sentence("field 'side' of type u64");
+    const square asked = {2};
+    require(gyre_send_as(queue, GYRE_TYPE(square), &asked, 4, NULL, soon()) == GYRE_INVALID);
+    require_sentence("a 'square' has 8 bytes, found one of 4: send one of that type");
+    join words = {.gyre_used = 4};
+    require(gyre_send_as(queue, GYRE_TYPE(join), &words, sizeof words, NULL, soon()) == GYRE_INVALID);
+    require_sentence("that uses 4: start one with a tail with gyre_begin");
     typed_request nobody = {.gyre_used = sizeof nobody, .gyre_choice = 9};
     gyre_completion completion;
     typed_reply reply;
