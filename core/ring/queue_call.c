@@ -151,7 +151,7 @@ static gyre_status check_exchange(const gyre_queue *queue, const struct exchange
         return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
     const uint64_t longest =
         queue->reply_growth.callers ? queue->reply_growth.callers->size : queue->reply_room;
-    if (size < longest && size != queue->caller_reply_size)
+    if (size < longest && (size == 0 || size != queue->caller_reply_size))
         return gyre_error_set(GYRE_INVALID,
                               "this queue gives replies of up to %llu bytes, found room for %llu",
                               (unsigned long long)longest, (unsigned long long)size);

@@ -250,6 +250,18 @@ START_TEST(who_waits_for_room_learns_that_the_device_died)
 }
 END_TEST
 
+/* Told before it is sent: the handler would have worked for nobody. */
+START_TEST(a_call_without_room_for_the_reply_is_not_sent)
+{
+    const uint64_t number = 1;
+    ring_device_start(&device, ring_options(), 1);
+    ck_assert_int_eq(gyre_call(device.queue, &number, 8, NULL, 0, NULL, GYRE_FOREVER), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "gives replies of up to 8 bytes, found room for 0"));
+    ck_assert_uint_eq(ring_device_stats(&device).sent, 0);
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(full_queue_rejects_at_once)
 {
     uint64_t number = 99;
@@ -501,6 +513,7 @@ int main(void)
     tcase_add_test(tcase, full_queue_blocks_until_the_deadline);
     tcase_add_test(tcase, who_waits_for_room_learns_that_the_device_died);
     tcase_add_test(tcase, full_queue_rejects_at_once);
+    tcase_add_test(tcase, a_call_without_room_for_the_reply_is_not_sent);
     tcase_add_test(tcase, full_queue_tells_of_places_that_are_kept);
     tcase_add_test(tcase, full_queue_of_one_slot_counts_one_message);
     tcase_add_test(tcase, full_queue_drops_the_newest_and_counts_it);
