@@ -150,7 +150,15 @@ int cli_fail_unless_device(gyre_runtime *runtime, gyre_status status);
 
 /* ---- output ---- */
 
-/** Prints one JSON document and takes over the reference; CLI_FAILED when `document` is NULL (no memory). */
+/** Text as JSON: bytes that are no UTF-8 become U+FFFD. NULL without memory, which cli_print_json tells. */
+json_t *cli_json_text(const char *text);
+/**
+ * An object of as many pairs as there are letters: a key, and a value of its letter. s: text as of cli_json_text, or
+ * NULL, which is null; o: another JSON value, whose reference is taken over; b: bool; i: int; I: json_int_t; f: double,
+ * null where it is not finite. NULL without memory, which cli_print_json tells.
+ */
+json_t *cli_json_object(const char *letters, ...);
+/** Prints one JSON document and takes over the reference; CLI_FAILED when it, or something in it, had no memory. */
 int cli_print_json(json_t *document);
 
 /** A table for people: aligned columns, two spaces apart, the same on a terminal and in a pipe. */

@@ -120,18 +120,16 @@ static json_t *candidate_json(const struct gyre_candidate *candidate)
 {
     char abi[16];
     abi_text(candidate, abi);
-    json_t *row =
-        json_pack("{s:s, s:s, s:s, s:b, s:i, s:b, s:s, s:s, s:s, s:s, s:s}", "name", candidate->name,
-                  "library", candidate->library, "origin", candidate->origin, "enabled", candidate->enabled,
-                  "priority", candidate->priority, "can_start", candidate->status == GYRE_OK, "status",
-                  gyre_status_word(candidate->status), "reason", candidate->reason, "plugin",
-                  candidate->plugin_name, "version", candidate->build, "abi", abi);
-    json_t *verdict =
-        json_pack("{s:i, s:I, s:s, s:s, s:s, s:s, s:b, s:I, s:I}", "score", candidate->score, "device_count",
-                  (json_int_t)candidate->device_count, "vendor_library", candidate->vendor_library, "summary",
-                  candidate->summary, "fingerprint", candidate->fingerprint, "notes", candidate->notes,
-                  "remembered", candidate->remembered, "probe_ns", (json_int_t)candidate->probe_ns, "expires",
-                  (json_int_t)candidate->expires);
+    json_t *row = cli_json_object("sssbibsssss", "name", candidate->name, "library", candidate->library,
+                                  "origin", candidate->origin, "enabled", candidate->enabled, "priority",
+                                  candidate->priority, "can_start", candidate->status == GYRE_OK, "status",
+                                  gyre_status_word(candidate->status), "reason", candidate->reason, "plugin",
+                                  candidate->plugin_name, "version", candidate->build, "abi", abi);
+    json_t *verdict = cli_json_object(
+        "iIssssbII", "score", candidate->score, "device_count", (json_int_t)candidate->device_count,
+        "vendor_library", candidate->vendor_library, "summary", candidate->summary, "fingerprint",
+        candidate->fingerprint, "notes", candidate->notes, "remembered", candidate->remembered, "probe_ns",
+        (json_int_t)candidate->probe_ns, "expires", (json_int_t)candidate->expires);
     if (row)
         json_object_update_missing(row, verdict);
     json_decref(verdict);
@@ -140,9 +138,9 @@ static json_t *candidate_json(const struct gyre_candidate *candidate)
 
 static json_t *choice_json(const struct listing *listing)
 {
-    return json_pack("{s:s, s:s?, s:s}", "setting",
-                     gyre_config_text(listing->config, GYRE_SECTION_GYRE, NULL, "backend"), "backend",
-                     listing->choice ? listing->choice->name : NULL, "why", listing->why);
+    return cli_json_object("sss", "setting",
+                           gyre_config_text(listing->config, GYRE_SECTION_GYRE, NULL, "backend"), "backend",
+                           listing->choice ? listing->choice->name : NULL, "why", listing->why);
 }
 
 static int print_list_json(const struct listing *listing)
@@ -150,7 +148,7 @@ static int print_list_json(const struct listing *listing)
     json_t *rows = json_array();
     for (size_t i = 0; i < gyre_registry_count(listing->registry); i++)
         json_array_append_new(rows, candidate_json(gyre_registry_at(listing->registry, i)));
-    return cli_print_json(json_pack("{s:o, s:o}", "backends", rows, "choice", choice_json(listing)));
+    return cli_print_json(cli_json_object("oo", "backends", rows, "choice", choice_json(listing)));
 }
 
 /* ---- the story of one ---- */
@@ -265,14 +263,13 @@ static json_t *device_json(const struct gyre_candidate *candidate, uint32_t ordi
 {
     struct gyre_dispatch *dispatch;
     if (gyre_dispatch_open(candidate, ordinal, NULL, NULL, &dispatch) != GYRE_OK)
-        return json_pack("{s:I, s:s}", "ordinal", (json_int_t)ordinal, "reason", gyre_error_text());
+        return cli_json_object("Is", "ordinal", (json_int_t)ordinal, "reason", gyre_error_text());
     const gyre_device_info *info = gyre_dispatch_device_info(dispatch);
-    json_t *row =
-        json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s}", "ordinal", (json_int_t)ordinal,
-                  "name", info->name, "architecture", info->architecture, "compiler", info->compiler, "units",
-                  (json_int_t)info->unit_count, "memory", (json_int_t)info->memory_size, "lanes_max",
-                  (json_int_t)info->lanes_max, "blocks_max", (json_int_t)info->blocks_max, "details",
-                  info->details, "limits", info->limits);
+    json_t *row = cli_json_object(
+        "IsssIIIIss", "ordinal", (json_int_t)ordinal, "name", info->name, "architecture", info->architecture,
+        "compiler", info->compiler, "units", (json_int_t)info->unit_count, "memory",
+        (json_int_t)info->memory_size, "lanes_max", (json_int_t)info->lanes_max, "blocks_max",
+        (json_int_t)info->blocks_max, "details", info->details, "limits", info->limits);
     gyre_dispatch_close(dispatch);
     return row;
 }
@@ -290,8 +287,8 @@ static int print_story_json(const struct listing *listing, const struct gyre_can
     json_t *row = candidate_json(candidate), *parameters = json_array();
     for (size_t i = 0; i < candidate->parameter_count; i++) {
         const gyre_parameter *parameter = &candidate->parameters[i];
-        json_array_append_new(parameters, json_pack("{s:s, s:s, s:s}", "key", parameter->key, "value",
-                                                    parameter->value, "origin", parameter->origin));
+        json_array_append_new(parameters, cli_json_object("sss", "key", parameter->key, "value",
+                                                          parameter->value, "origin", parameter->origin));
     }
     if (row) {
         json_object_set_new(row, "parameters", parameters);

@@ -57,7 +57,7 @@ static int list_cases(const cli_context *cli, const cli_list *patterns)
         if (!wanted(patterns, bench_cases[i].name))
             continue;
         if (names)
-            json_array_append_new(names, json_string(bench_cases[i].name));
+            json_array_append_new(names, cli_json_text(bench_cases[i].name));
         else
             puts(bench_cases[i].name);
     }
@@ -106,8 +106,8 @@ static json_t *document(const bench_row *rows, size_t count)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, bench_row_json(&rows[i]));
-    return json_pack("{s:s, s:i, s:i, s:f, s:o}", "gyre", gyre_version(), "client_core", bench_core_client(),
-                     "server_core", bench_core_server(), "clock_ns", bench_clock_cost_ns(), "rows", list);
+    return cli_json_object("siifo", "gyre", gyre_version(), "client_core", bench_core_client(), "server_core",
+                           bench_core_server(), "clock_ns", bench_clock_cost_ns(), "rows", list);
 }
 
 static int bench(const bench_options *options, const cli_list *patterns)

@@ -25,14 +25,13 @@ static int print_entries_json(const struct gyre_cache *cache, const struct gyre_
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(rows, json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:s, s:b}", "file",
-                                              entries[i].path, "size", (json_int_t)entries[i].size, "used_at",
-                                              (json_int_t)entries[i].used_at, "source", entries[i].source,
-                                              "backend", entries[i].backend, "architecture",
-                                              entries[i].architecture, "compiler", entries[i].compiler,
-                                              "damaged", entries[i].damaged));
-    return cli_print_json(json_pack("{s:s, s:I, s:o}", "folder", cache->folder, "size_max",
-                                    (json_int_t)cache->size_max, "entries", rows));
+        json_array_append_new(
+            rows, cli_json_object("sIIssssb", "file", entries[i].path, "size", (json_int_t)entries[i].size,
+                                  "used_at", (json_int_t)entries[i].used_at, "source", entries[i].source,
+                                  "backend", entries[i].backend, "architecture", entries[i].architecture,
+                                  "compiler", entries[i].compiler, "damaged", entries[i].damaged));
+    return cli_print_json(cli_json_object("sIo", "folder", cache->folder, "size_max",
+                                          (json_int_t)cache->size_max, "entries", rows));
 }
 
 static int print_entries(const struct gyre_cache *cache, const struct gyre_cache_entry *entries, size_t count)
@@ -77,8 +76,8 @@ static int clear(const cli_context *cli, struct gyre_cache *cache)
     if (status != GYRE_OK)
         return cli_fail(status);
     if (cli->json)
-        return cli_print_json(json_pack("{s:s, s:I, s:I}", "folder", cache->folder, "removed",
-                                        (json_int_t)count, "bytes", (json_int_t)size));
+        return cli_print_json(cli_json_object("sII", "folder", cache->folder, "removed", (json_int_t)count,
+                                              "bytes", (json_int_t)size));
     printf("removed %zu compiled kernel file%s, %llu bytes, from %s\n", count, count == 1 ? "" : "s",
            (unsigned long long)size, cache->folder);
     return CLI_OK;

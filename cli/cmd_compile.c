@@ -64,10 +64,10 @@ static void show_row(void *target, const char *name, const gyre_field *field, ui
 static void show_json(void *target, const char *name, const gyre_field *field, uint64_t offset)
 {
     char type[128];
-    json_array_append_new(target, json_pack("{s:s, s:s, s:I, s:I}", "field", name, "type",
-                                            gyre_field_type_text(field, type, sizeof type), "offset",
-                                            (json_int_t)offset, "size",
-                                            (json_int_t)(field->count * field->type->size)));
+    json_array_append_new(target, cli_json_object("ssII", "field", name, "type",
+                                                  gyre_field_type_text(field, type, sizeof type), "offset",
+                                                  (json_int_t)offset, "size",
+                                                  (json_int_t)(field->count * field->type->size)));
 }
 
 static void print_layout(const char *role, const gyre_type *type)
@@ -98,8 +98,8 @@ static json_t *layout_json(const gyre_type *type)
     json_t *fields = json_array(), *row = NULL;
     each_field(layout, "", 0, show_json, fields);
     snprintf(hash, sizeof hash, "%016" PRIx64, layout->hash);
-    row = json_pack("{s:s, s:I, s:I, s:s, s:o}", "type", layout->name, "size", (json_int_t)layout->size,
-                    "alignment", (json_int_t)layout->alignment, "hash", hash, "fields", fields);
+    row = cli_json_object("sIIso", "type", layout->name, "size", (json_int_t)layout->size, "alignment",
+                          (json_int_t)layout->alignment, "hash", hash, "fields", fields);
     gyre_layout_destroy(layout);
     return row;
 }
@@ -124,9 +124,9 @@ static json_t *buffers_json(const gyre_kernel_record *record)
     json_t *rows = json_array();
     if (gyre_buffer_list_init(&list, record->buffers, record->buffer_types) == GYRE_OK)
         for (uint32_t i = 0; i < list.count; i++)
-            json_array_append_new(rows,
-                                  json_pack("{s:s, s:s, s:b}", "name", list.slots[i].name, "type",
-                                            list.slots[i].type->name, "writable", list.slots[i].writable));
+            json_array_append_new(rows, cli_json_object("ssb", "name", list.slots[i].name, "type",
+                                                        list.slots[i].type->name, "writable",
+                                                        list.slots[i].writable));
     gyre_buffer_list_finish(&list);
     return rows;
 }
@@ -151,13 +151,12 @@ static void print_kernel(const gyre_kernel_record *record)
 
 static json_t *kernel_json(const gyre_kernel_record *record)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "name", record->name, "form",
-                     gyre_form_word(record->form), "scratch_size", (json_int_t)record->scratch_size,
-                     "registers", (json_int_t)record->registers, "spill_bytes",
-                     (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes,
-                     "blocks_per_unit", (json_int_t)record->blocks_per_unit, "request",
-                     layout_json(record->request), "reply", layout_json(record->reply), "state",
-                     layout_json(record->state), "buffers", buffers_json(record));
+    return cli_json_object(
+        "ssIIIIIoooo", "name", record->name, "form", gyre_form_word(record->form), "scratch_size",
+        (json_int_t)record->scratch_size, "registers", (json_int_t)record->registers, "spill_bytes",
+        (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
+        (json_int_t)record->blocks_per_unit, "request", layout_json(record->request), "reply",
+        layout_json(record->reply), "state", layout_json(record->state), "buffers", buffers_json(record));
 }
 
 /* ---- the report ---- */
@@ -197,26 +196,24 @@ static json_t *stages_json(const struct gyre_pipeline_report *report)
     json_t *rows = json_array();
     for (int i = 0; i < GYRE_STAGE_COUNT; i++) {
         const struct gyre_stage_report *stage = &report->stages[i];
-        json_array_append_new(rows,
-                              json_pack("{s:s, s:s, s:I, s:s}", "stage", gyre_stage_word((enum gyre_stage)i),
-                                        "result", gyre_stage_state_word(stage->state), "ns",
-                                        (json_int_t)stage->duration_ns, "text", stage->text));
+        json_array_append_new(rows, cli_json_object("ssIs", "stage", gyre_stage_word((enum gyre_stage)i),
+                                                    "result", gyre_stage_state_word(stage->state), "ns",
+                                                    (json_int_t)stage->duration_ns, "text", stage->text));
     }
     return rows;
 }
 
-static void print_json(struct gyre_dispatch *device, const struct gyre_pipeline_report *report,
-                       const struct gyre_build *build)
+static int print_json(struct gyre_dispatch *device, const struct gyre_pipeline_report *report,
+                      const struct gyre_build *build)
 {
     const gyre_device_info *info = gyre_dispatch_device_info(device);
     json_t *kernels = json_array();
     for (size_t i = 0; build && i < gyre_build_count(build); i++)
         json_array_append_new(kernels, kernel_json(gyre_build_at(build, i)));
-    cli_print_json(json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:o, s:o}", "file", report->file, "backend",
-                             gyre_dispatch_backend(device), "device", info->name, "architecture",
-                             info->architecture, "ok", build != NULL, "cache_hit", report->cache_hit,
-                             "compiled_file", report->artifact, "stages", stages_json(report), "kernels",
-                             kernels));
+    return cli_print_json(cli_json_object(
+        "ssssbbsoo", "file", report->file, "backend", gyre_dispatch_backend(device), "device", info->name,
+        "architecture", info->architecture, "ok", build != NULL, "cache_hit", report->cache_hit,
+        "compiled_file", report->artifact, "stages", stages_json(report), "kernels", kernels));
 }
 
 /* ---- the settings of the kernels ---- */
@@ -319,10 +316,12 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
     if (report->warning[0])
         cli_error(CLI_OK, "warning: %s", report->warning);
     fputs(report->messages, stderr);
-    if (cli->json)
-        print_json(device, report, build);
-    else if (report->file[0])
+    if (cli->json) {
+        const int printed = print_json(device, report, build);
+        code = code == CLI_OK ? printed : code;
+    } else if (report->file[0]) {
         print_text(device, report, build);
+    }
     gyre_build_release(build);
     free(report);
     return code;

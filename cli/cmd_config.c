@@ -50,7 +50,7 @@ static json_t *json_value(const struct gyre_config_value *value)
     if (type == GYRE_VALUE_INT || type == GYRE_VALUE_POWER || type == GYRE_VALUE_SIZE ||
         type == GYRE_VALUE_MS)
         return json_integer(value->number);
-    return json_string(value->text);
+    return cli_json_text(value->text);
 }
 
 /* `section` is the one asked for, which may have got the values of `default`. */
@@ -59,8 +59,8 @@ static void show(const struct listing *listing, const char *section, const struc
     char key[256];
     if (listing->json) {
         json_array_append_new(listing->json,
-                              json_pack("{s:s, s:s, s:o, s:s}", "section", section, "key", value->key,
-                                        "value", json_value(value), "origin", value->origin));
+                              cli_json_object("ssos", "section", section, "key", value->key, "value",
+                                              json_value(value), "origin", value->origin));
         return;
     }
     snprintf(key, sizeof key, "%s.%s", section, value->key);
@@ -217,7 +217,8 @@ static json_t *json_dropins(const struct gyre_config *config)
     const struct gyre_config_manifest *manifests = gyre_config_manifests(config, &count);
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s?}", "file", manifests[i].path, "state",
+        json_array_append_new(list,
+                              cli_json_object("sss", "file", manifests[i].path, "state",
                                               state_word(manifests[i].state), "masked_by", manifests[i].by));
     return list;
 }
@@ -228,7 +229,7 @@ static json_t *json_warnings(const struct gyre_config *config)
     const char *const *warnings = gyre_config_warnings(config, &count);
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, json_string(warnings[i]));
+        json_array_append_new(list, cli_json_text(warnings[i]));
     return list;
 }
 
@@ -246,8 +247,8 @@ static int print_values(const struct gyre_config *config, const cli_context *cli
     show_operands(&listing, &cli->operands);
     if (!cli->json)
         return cli_table_print(listing.table);
-    return cli_print_json(json_pack("{s:o, s:o, s:o}", "values", listing.json, "dropins",
-                                    json_dropins(config), "warnings", json_warnings(config)));
+    return cli_print_json(cli_json_object("ooo", "values", listing.json, "dropins", json_dropins(config),
+                                          "warnings", json_warnings(config)));
 }
 
 static int print_dropins(const struct gyre_config *config, bool json)

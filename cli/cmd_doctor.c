@@ -33,9 +33,9 @@ static int print_json(const doctor_report *report)
     json_t *rows = json_array();
     for (size_t i = 0; i < report->count; i++)
         json_array_append_new(rows,
-                              json_pack("{s:s, s:s, s:s}", "state", STATES[report->findings[i].state], "what",
-                                        report->findings[i].what, "about", report->findings[i].about));
-    return cli_print_json(json_pack("{s:o}", "findings", rows));
+                              cli_json_object("sss", "state", STATES[report->findings[i].state], "what",
+                                              report->findings[i].what, "about", report->findings[i].about));
+    return cli_print_json(cli_json_object("o", "findings", rows));
 }
 
 static int print(const doctor_report *report)

@@ -29,7 +29,7 @@ static const char HELP[] =
 static int print_version(const cli_context *cli)
 {
     if (cli->json)
-        return cli_print_json(json_pack("{s:s, s:s}", "version", GYRE_VERSION_TEXT, "backend_abi", ABI));
+        return cli_print_json(cli_json_object("ss", "version", GYRE_VERSION_TEXT, "backend_abi", ABI));
     printf("gyre %s (backend ABI %s)\n", GYRE_VERSION_TEXT, ABI);
     return CLI_OK;
 }
@@ -38,8 +38,8 @@ static int print_overview_json(void)
 {
     json_t *commands = json_array();
     for (size_t i = 0; i < cli_command_count; i++)
-        json_array_append_new(commands, json_pack("{s:s, s:s}", "name", cli_commands[i]->name, "summary",
-                                                  cli_commands[i]->summary));
+        json_array_append_new(commands, cli_json_object("ss", "name", cli_commands[i]->name, "summary",
+                                                        cli_commands[i]->summary));
     return cli_print_json(commands);
 }
 

@@ -88,12 +88,12 @@ static json_t *field_json(const gyre_field *field)
         [GYRE_SHAPE_UTF8] = "utf8",    [GYRE_SHAPE_OPTIONAL] = "optional", [GYRE_SHAPE_CHOICE] = "choice",
         [GYRE_SHAPE_PACKET] = "packet"};
     char type[200];
-    json_t *row = json_pack("{s:s, s:s, s:s, s:I, s:I, s:I}", "field", field->name, "type",
-                            type_text(field, type, sizeof type), "shape", shapes[field->type->shape],
-                            "offset", (json_int_t)field->offset, "count", (json_int_t)field->count, "size",
-                            (json_int_t)(field->count * field->type->size));
+    json_t *row =
+        cli_json_object("sssIII", "field", field->name, "type", type_text(field, type, sizeof type), "shape",
+                        shapes[field->type->shape], "offset", (json_int_t)field->offset, "count",
+                        (json_int_t)field->count, "size", (json_int_t)(field->count * field->type->size));
     if (row && field->type->element)
-        json_object_set_new(row, "element", json_string(field->type->element->name));
+        json_object_set_new(row, "element", cli_json_text(field->type->element->name));
     return row;
 }
 
@@ -106,12 +106,11 @@ static json_t *type_json(const gyre_layout *layout)
     snprintf(hash, sizeof hash, "%016" PRIx64, layout->hash);
     json_t *choices = json_array();
     for (uint32_t i = 0; i < layout->choice_count; i++)
-        json_array_append_new(choices, json_string(layout->choices[i]->name));
-    return json_pack(
-        "{s:s, s:I, s:I, s:I, s:I, s:b, s:s, s:o, s:I, s:o}", "type", layout->name, "size",
-        (json_int_t)layout->size, "least", (json_int_t)layout->least, "tail", (json_int_t)layout->tail,
-        "alignment", (json_int_t)layout->alignment, "has_parts", layout->has_parts, "hash", hash, "fields",
-        fields, "slot",
+        json_array_append_new(choices, cli_json_text(layout->choices[i]->name));
+    return cli_json_object(
+        "sIIIIbsoIo", "type", layout->name, "size", (json_int_t)layout->size, "least",
+        (json_int_t)layout->least, "tail", (json_int_t)layout->tail, "alignment",
+        (json_int_t)layout->alignment, "has_parts", layout->has_parts, "hash", hash, "fields", fields, "slot",
         (json_int_t)(layout->size <= GYRE_PAYLOAD_MAX ? gyre_slot_stride((uint32_t)layout->size) : 0),
         "choices", choices);
 }
@@ -123,7 +122,7 @@ static int print_all(const cli_context *cli, const type_list *list)
         json_t *rows = json_array();
         for (size_t i = 0; i < list->count; i++)
             json_array_append_new(rows, type_json(list->layouts[i]));
-        return cli_print_json(json_pack("{s:s, s:o}", "file", cli->operands.items[0], "types", rows));
+        return cli_print_json(cli_json_object("so", "file", cli->operands.items[0], "types", rows));
     }
     for (size_t i = 0; code == CLI_OK && i < list->count; i++)
         code = print_type(list->layouts[i]);

@@ -28,13 +28,13 @@ static void add_json(const struct memory_list *list, const char *queue, const ch
 {
     json_array_append_new(
         list->json,
-        json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "queue", queue,
-                  "kernel", kernel, "capacity", (json_int_t)cost->capacity, "request_size",
-                  (json_int_t)cost->request_size, "request_stride", (json_int_t)cost->request_stride,
-                  "reply_size", (json_int_t)cost->reply_size, "reply_stride", (json_int_t)cost->reply_stride,
-                  "slots", (json_int_t)cost->slots, "headers", (json_int_t)cost->headers, "bridged",
-                  (json_int_t)cost->bridged, "spans", (json_int_t)cost->spans, "rings", (json_int_t)rings,
-                  "memory", (json_int_t)(cost->memory * rings)));
+        cli_json_object("ssIIIIIIIIIII", "queue", queue, "kernel", kernel, "capacity",
+                        (json_int_t)cost->capacity, "request_size", (json_int_t)cost->request_size,
+                        "request_stride", (json_int_t)cost->request_stride, "reply_size",
+                        (json_int_t)cost->reply_size, "reply_stride", (json_int_t)cost->reply_stride, "slots",
+                        (json_int_t)cost->slots, "headers", (json_int_t)cost->headers, "bridged",
+                        (json_int_t)cost->bridged, "spans", (json_int_t)cost->spans, "rings",
+                        (json_int_t)rings, "memory", (json_int_t)(cost->memory * rings)));
 }
 
 static void add_row(const struct memory_list *list, const char *queue, const char *kernel, uint64_t rings,
@@ -159,7 +159,7 @@ static int print_rows(const cli_context *cli, struct memory_list *list)
         list->table = cli_table_create(headers);
     const gyre_status status = add_kernels(list);
     const int code =
-        cli->json ? cli_print_json(json_pack("{s:o}", "queues", list->json)) : cli_table_print(list->table);
+        cli->json ? cli_print_json(cli_json_object("o", "queues", list->json)) : cli_table_print(list->table);
     return status == GYRE_OK ? code : cli_fail(status);
 }
 

@@ -5,11 +5,9 @@
  */
 #include "cli/cli.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
 
@@ -75,18 +73,4 @@ int cli_usage_error(const cli_context *cli, const char *format, ...)
     bool general = !cli->command || strcmp(cli->command->name, "help") == 0;
     return cli_error(CLI_USAGE, "%s ('gyre help%s%s' shows how)", text, general ? "" : " ",
                      general ? "" : cli->command->name);
-}
-
-int cli_print_json(json_t *document)
-{
-    size_t flags = JSON_PRESERVE_ORDER | (isatty(STDOUT_FILENO) ? JSON_INDENT(2) : JSON_COMPACT);
-    if (!document)
-        return cli_error(CLI_FAILED, "out of memory");
-    errno = 0;
-    bool written = json_dumpf(document, stdout, flags) == 0 && fputc('\n', stdout) != EOF;
-    const int reason = errno;
-    json_decref(document);
-    return written ? CLI_OK
-                   : cli_error(CLI_FAILED, "cannot write the JSON document to standard output: %s",
-                               reason ? strerror(reason) : "no memory for it");
 }

@@ -9,8 +9,8 @@
 
 static json_t *latencies(const bench_sample *sample)
 {
-    return json_pack("{s:f, s:f, s:f, s:f}", "p50", sample->p50, "p99", sample->p99, "p999", sample->p999,
-                     "max", sample->max);
+    return cli_json_object("ffff", "p50", sample->p50, "p99", sample->p99, "p999", sample->p999, "max",
+                           sample->max);
 }
 
 static json_t *rate_or_null(bool has, const bench_sample *sample)
@@ -27,9 +27,9 @@ static json_t *floor_json(const bench_row *row)
 {
     if (!row->floor_name)
         return json_null();
-    return json_pack("{s:s, s:o, s:o}", "name", row->floor_name, "msgs_per_s",
-                     rate_or_null(row->floor.per_second > 0, &row->floor), "rtt_ns",
-                     latencies_or_null(row->floor.p50 > 0, &row->floor));
+    return cli_json_object("soo", "name", row->floor_name, "msgs_per_s",
+                           rate_or_null(row->floor.per_second > 0, &row->floor), "rtt_ns",
+                           latencies_or_null(row->floor.p50 > 0, &row->floor));
 }
 
 static json_t *targets_json(const bench_row *row)
@@ -37,10 +37,9 @@ static json_t *targets_json(const bench_row *row)
     json_t *list = json_array();
     for (size_t i = 0; i < row->target_count; i++) {
         const bench_target *target = &row->targets[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:f, s:f, s:b}", "what", target->what, "unit",
-                                              target->unit, target->at_least ? "at_least" : "at_most",
-                                              target->limit, "found", target->found, "met",
-                                              bench_target_met(target)));
+        json_array_append_new(list, cli_json_object("ssffb", "what", target->what, "unit", target->unit,
+                                                    target->at_least ? "at_least" : "at_most", target->limit,
+                                                    "found", target->found, "met", bench_target_met(target)));
     }
     return list;
 }
@@ -70,9 +69,9 @@ static void set(json_t *object, const char *key, json_t *value)
 json_t *bench_row_json(const bench_row *row)
 {
     json_t *object = json_object();
-    set(object, "case", json_string(row->name));
-    set(object, "backend", json_string(row->backend));
-    set(object, "device", json_string(row->device));
+    set(object, "case", cli_json_text(row->name));
+    set(object, "backend", cli_json_text(row->backend));
+    set(object, "device", cli_json_text(row->device));
     set(object, "message_bytes", json_integer((json_int_t)row->message_bytes));
     set(object, "messages", json_integer((json_int_t)row->value.messages));
     set(object, "errors", json_integer((json_int_t)row->value.errors));
@@ -86,11 +85,11 @@ json_t *bench_row_json(const bench_row *row)
     if (row->ratio_high > 0)
         set(object, "ratio_between", json_pack("[f, f]", row->ratio_low, row->ratio_high));
     if (row->line_p50 > 0)
-        set(object, "line_ns", json_pack("{s:f, s:f}", "p50", row->line_p50, "p99", row->line_p99));
+        set(object, "line_ns", cli_json_object("ff", "p50", row->line_p50, "p99", row->line_p99));
     if (row->resident_bytes)
         set(object, "resident_bytes", json_integer((json_int_t)row->resident_bytes));
     set(object, "target", targets_json(row));
-    set(object, "verdict", json_string(verdict(row)));
+    set(object, "verdict", cli_json_text(verdict(row)));
     return object;
 }
 

@@ -189,6 +189,33 @@ call "$folder/good.gyre.c" '{"value":1}'
 exits 1
 says "request 1: expected an integer from 0 to 65535 (u16), found an object"
 
+# names that are no UTF-8, which JSON cannot have: the documents are whole
+badly=$'d \xff' whole=$'d \xef\xbf\xbd'
+mkdir "$folder/$badly"
+kernel "$badly/named" "GYRE_KERNEL(named, u16, u8) $body"
+run compile --backend "$backend" --json "$folder/$badly/named.gyre.c" </dev/null
+exits 0
+prints "\"file\":\"$folder/$whole/named.gyre.c\""
+prints '"kernels":[{"name":"named"'
+run messages --backend "$backend" --json "$folder/$badly/named.gyre.c" </dev/null
+exits 0
+prints "{\"file\":\"$folder/$whole/named.gyre.c\",\"types\":["
+run cache list --json
+exits 0
+prints "\"source\":\"$folder/$whole/named.gyre.c\""
+XDG_CONFIG_HOME="$folder/$badly" run config --json dropin_dir
+exits 0
+prints "$folder/$whole/gyre/plugins.d\",\"origin\":\"default\"}"
+XDG_CACHE_HOME="$folder/$badly" run doctor --backend "$backend" --json
+prints "\"what\":\"cache\",\"about\":\"0 compiled kernels, 0 of at most "
+prints "in $folder/$whole/gyre/kernels"
+if [[ -c /dev/full ]]; then
+    code=0 out='' called="gyre compile --json to a full disk"
+    "$GYRE" compile --backend "$backend" --json "$folder/good.gyre.c" >/dev/full 2>"$folder/err" || code=$?
+    err="$(<"$folder/err")"
+    exits 1
+fi
+
 # a backend that a link to the null device disables, and a program that was started without a PATH
 mkdir -p "$folder/dropins"
 ln -s /dev/null "$folder/dropins/cpu.ini"
