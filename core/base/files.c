@@ -3,6 +3,7 @@
 #include "core/base/files.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,4 +33,34 @@ ssize_t gyre_file_read(int descriptor, char *bytes, size_t room)
         used += (size_t)got;
     }
     return (ssize_t)used;
+}
+
+static ssize_t read_at_most(int descriptor, char *text, size_t room, size_t most)
+{
+    const ssize_t got = text ? gyre_file_read(descriptor, text, room) : -1;
+    if (got <= (ssize_t)most)
+        return got;
+    errno = EFBIG;
+    return -1;
+}
+
+char *gyre_file_text(int descriptor, size_t most, size_t *length)
+{
+    struct stat about;
+    if (fstat(descriptor, &about) != 0)
+        return NULL;
+    if (about.st_size > (off_t)most) {
+        errno = EFBIG;
+        return NULL;
+    }
+    const size_t room = gyre_file_room((size_t)about.st_size, most);
+    char *text = malloc(room + 1);
+    const ssize_t got = read_at_most(descriptor, text, room, most);
+    if (got < 0) {
+        free(text);
+        return NULL;
+    }
+    text[got] = '\0';
+    *length = (size_t)got;
+    return text;
 }

@@ -19,4 +19,10 @@ size_t gyre_file_room(size_t size, size_t most);
 /** Reads up to `room` bytes, to the end of the file. The count of them; -1 with errno. */
 ssize_t gyre_file_read(int descriptor, char *bytes, size_t room);
 
+/**
+ * The text of a regular file that may have `most` bytes, with a NUL behind it; no more than one byte beyond `most` is
+ * ever read. NULL with errno, EFBIG for a longer file. Owner of the text: the caller, free().
+ */
+char *gyre_file_text(int descriptor, size_t most, size_t *length);
+
 #endif

@@ -10,7 +10,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/pipeline/pipeline.h"
 
-enum { GYRE_SOURCE_SIZE_MAX = 4 * 1024 * 1024, GYRE_KERNEL_NAME_SIZE = 64, GYRE_OPTIONS_SIZE = 2048 };
+enum { GYRE_KERNEL_NAME_SIZE = 64, GYRE_OPTIONS_SIZE = 2048 };
 
 /* ---- settings.c ---- */
 

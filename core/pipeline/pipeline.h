@@ -23,6 +23,9 @@ struct gyre_dispatch;
 /** A loaded kernel file on one device. */
 struct gyre_build;
 
+/** Bytes of a kernel file, of what it includes, and of a header that declares types. */
+enum { GYRE_SOURCE_SIZE_MAX = 4 * 1024 * 1024 };
+
 enum gyre_stage {
     GYRE_STAGE_DISCOVER, /* the file is found, read, and has kernels of different names */
     GYRE_STAGE_CHECK,    /* it keeps to the dialect */

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/files.h"
+#include "core/pipeline/pipeline.h"
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/tools.h"
 
@@ -29,26 +31,32 @@ static int declared_name(const char *line, const char **name)
     return length;
 }
 
+/* NULL for what is no kernel file, or too long for one. */
+static char *read_text(const char *path, size_t *length)
+{
+    struct stat about;
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe does not hold up */
+    const bool regular = descriptor >= 0 && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
+    char *text = regular ? gyre_file_text(descriptor, GYRE_SOURCE_SIZE_MAX, length) : NULL;
+    if (descriptor >= 0)
+        close(descriptor);
+    return text;
+}
+
 /* Takes the name of the only kernel that a text seems to declare; false when it is none or has several. */
 static bool read_name(const char *path, char *name, size_t size)
 {
-    struct stat about;
-    char *line = NULL;
-    size_t room = 0, found = 0;
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* which a pipe does not hold up */
-    FILE *file = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
-    if (!file && descriptor >= 0)
-        close(descriptor);
-    bool regular = file && fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
-    while (regular && getline(&line, &room, file) >= 0) {
+    size_t length = 0, found = 0;
+    char *text = read_text(path, &length);
+    for (const char *line = text; line;) {
         const char *at = NULL;
-        int length = declared_name(line, &at);
-        if (length > 0 && found++ == 0)
-            snprintf(name, size, "%.*s", length, at);
+        const int known = declared_name(line, &at);
+        if (known > 0 && found++ == 0)
+            snprintf(name, size, "%.*s", known, at);
+        line = memchr(line, '\n', length - (size_t)(line - text));
+        line = line ? line + 1 : NULL;
     }
-    if (file)
-        fclose(file);
-    free(line);
+    free(text);
     return found == 1;
 }
 

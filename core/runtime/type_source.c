@@ -7,14 +7,17 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/base/file_write.h"
+#include "core/base/files.h"
 #include "core/base/temporary.h"
 #include "gyre/lack.h"
 
@@ -53,18 +56,19 @@ static void write_kernel(FILE *out, size_t number, const char *name, int length,
                 number, length, name, number, number, number, number);
 }
 
-static size_t write_kernels(FILE *in, FILE *out)
+static size_t write_kernels(const char *text, size_t length, FILE *out)
 {
-    char *line = NULL;
-    size_t size = 0, count = 0;
-    while (count < NAMES_MAX && getline(&line, &size, in) >= 0) {
+    const char *const end = text + length;
+    size_t count = 0;
+    for (const char *line = text; line && count < NAMES_MAX;) {
         const char *name = NULL;
         bool protocol = false;
-        const int length = (int)declared_name(line, &name, &protocol);
-        if (length > 0)
-            write_kernel(out, count++, name, length, protocol);
+        const int known = (int)declared_name(line, &name, &protocol);
+        if (known > 0)
+            write_kernel(out, count++, name, known, protocol);
+        line = memchr(line, '\n', (size_t)(end - line));
+        line = line ? line + 1 : NULL;
     }
-    free(line);
     return count;
 }
 
@@ -74,33 +78,48 @@ static gyre_status cannot(const char *verb, const char *path, gyre_status status
                           strerror(errno), gyre_lack_remedy(errno));
 }
 
-static gyre_status open_header(const char *header, char absolute[PATH_MAX], FILE **in)
+static gyre_status read_text(const char *path, const char *header, char **text, size_t *length)
+{
+    const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    *text = descriptor >= 0 ? gyre_file_text(descriptor, GYRE_SOURCE_SIZE_MAX, length) : NULL;
+    gyre_status status = GYRE_OK;
+    if (!*text && errno == EFBIG)
+        status = gyre_error_set(GYRE_INVALID, "header '%s' is longer than %d bytes, which are the limit",
+                                header, GYRE_SOURCE_SIZE_MAX);
+    else if (!*text)
+        status = cannot("read", header, GYRE_NOT_FOUND);
+    if (descriptor >= 0)
+        close(descriptor);
+    return status;
+}
+
+/* Owner of *text: the caller, free(). */
+static gyre_status read_header(const char *header, char absolute[PATH_MAX], char **text, size_t *length)
 {
     struct stat about;
-    *in = NULL;
     if (!realpath(header, absolute) || stat(absolute, &about) != 0)
         return cannot("read", header, GYRE_NOT_FOUND);
     if (!S_ISREG(about.st_mode))
         return gyre_error_set(GYRE_INVALID, "'%s' is %s; expected a header that declares messages", header,
                               S_ISDIR(about.st_mode) ? "a folder" : "no regular file");
-    *in = fopen(absolute, "re");
-    return *in ? GYRE_OK : cannot("read", header, GYRE_NOT_FOUND);
+    return read_text(absolute, header, text, length);
 }
 
 static gyre_status write_file(const char *header, const char *path, char absolute[PATH_MAX])
 {
-    FILE *in;
-    gyre_status status = open_header(header, absolute, &in);
+    char *text = NULL;
+    size_t length = 0;
+    gyre_status status = read_header(header, absolute, &text, &length);
     if (status != GYRE_OK)
         return status;
     FILE *out = fopen(path, "we");
     if (!out) {
-        fclose(in);
+        free(text);
         return cannot("write", path, GYRE_FAILED);
     }
     fprintf(out, "#include <gyre/kernel.h>\n#include \"%s\"\n", absolute);
-    size_t count = write_kernels(in, out);
-    fclose(in);
+    size_t count = write_kernels(text, length, out);
+    free(text);
     if (fclose(out) != 0)
         return cannot("write", path, GYRE_FAILED);
     return count ? GYRE_OK

@@ -60,6 +60,20 @@ if [[ "$(id -u)" != 0 ]]; then
     call "$folder/secret.gyre.c" 1
     fails 1 "secret.gyre.c" "Permission denied"
 fi
+# ... too long a one is not read before it is refused
+truncate -s 64G "$folder/long.gyre.c" "$folder/long.h"
+for command in call compile messages; do
+    code=0 called="gyre $command of 64 GiB"
+    timeout 20 "$GYRE" "$command" --backend "$backend" "$folder/long.gyre.c" </dev/null >"$folder/out" 2>"$folder/err" || code=$?
+    out="$(<"$folder/out")" err="$(<"$folder/err")"
+    exits 1
+    says "kernel file '$folder/long.gyre.c' is longer than 4194304 bytes, which are the limit"
+done
+code=0 called="gyre messages of a header of 64 GiB"
+timeout 20 "$GYRE" messages --backend "$backend" "$folder/long.h" >"$folder/out" 2>"$folder/err" || code=$?
+out="$(<"$folder/out")" err="$(<"$folder/err")"
+refuses 1 "header '$folder/long.h' is longer than 4194304 bytes, which are the limit"
+rm "$folder/long.gyre.c" "$folder/long.h"
 
 # message types
 kernel big $'#define BIG(F) F(u8, a[65537])\nGYRE_MESSAGE(big, BIG)\n'"GYRE_KERNEL(x, big, u8) $body"
