@@ -300,7 +300,13 @@ void doctor_look_at_socket(doctor_report *report, const gyre_runtime *runtime)
     int connection = -1;
     const char *configured =
         gyre_config_text(gyre_runtime_config(runtime), GYRE_SECTION_GYRE, NULL, "socket");
+    if (gyre_place_could_serve(configured) != GYRE_OK) {
+        doctor_find(report, DOCTOR_PROBLEM, "server", "none, and gyre serve starts none: %s",
+                    gyre_error_text());
+        return;
+    }
     if (gyre_place_find(configured, false, path) != GYRE_OK || lstat(path, &about) != 0) {
+        gyre_error_clear();
         doctor_find(report, DOCTOR_OK, "server", "none; gyre serve starts one");
         return;
     }

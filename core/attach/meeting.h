@@ -53,6 +53,11 @@ enum { GYRE_PLACE_MAX = 108 }; /* bytes of a socket's path */
  * a path that is too long for a socket, UNAVAILABLE for a folder that somebody else could have made.
  */
 gyre_status gyre_place_find(const char *given, bool make, char path[GYRE_PLACE_MAX]);
+/**
+ * Whether a server could listen there, as far as that can be seen without making anything; `given` as for
+ * gyre_place_find. What a server would be refused with, else.
+ */
+gyre_status gyre_place_could_serve(const char *given);
 /** A socket that is not connected. EXHAUSTED; -1 then. Owner of *out: the caller, close(). */
 gyre_status gyre_place_socket(int *out);
 /** Connects it. UNAVAILABLE when nobody listens there, TIMEOUT when its server takes nobody in. */

@@ -38,6 +38,18 @@ static gyre_status check_folder(const char *folder)
     return GYRE_OK;
 }
 
+/* The user's own, where the session has none. */
+static void name_own_folder(char folder[GYRE_PLACE_MAX])
+{
+    snprintf(folder, GYRE_PLACE_MAX, "/tmp/gyre-%u", (unsigned)geteuid());
+}
+
+static gyre_status cannot_make(const char *folder)
+{
+    return gyre_error_set(gyre_lack_status(errno, GYRE_UNAVAILABLE), "cannot make %s: %s", folder,
+                          strerror(errno));
+}
+
 /* In the folder of the session, or, where there is none, in one of the user's own below /tmp. */
 static gyre_status find_own(bool make, char *path, size_t size)
 {
@@ -47,10 +59,9 @@ static gyre_status find_own(bool make, char *path, size_t size)
     if (session && session[0] == '/') {
         length = snprintf(path, size, "%s/gyre.sock", session);
     } else {
-        snprintf(folder, sizeof folder, "/tmp/gyre-%u", (unsigned)geteuid());
+        name_own_folder(folder);
         if (make && mkdir(folder, S_IRWXU) != 0 && errno != EEXIST)
-            return gyre_error_set(gyre_lack_status(errno, GYRE_UNAVAILABLE), "cannot make %s: %s", folder,
-                                  strerror(errno));
+            return cannot_make(folder);
         gyre_status status = check_folder(folder);
         if (status != GYRE_OK)
             return status;
@@ -70,6 +81,53 @@ gyre_status gyre_place_find(const char *given, bool make, char path[GYRE_PLACE_M
                               GYRE_PLACE_MAX - 1, strlen(given), given);
     snprintf(path, GYRE_PLACE_MAX, "%s", given);
     return GYRE_OK;
+}
+
+static gyre_status cannot_serve(const char *path, int error)
+{
+    return gyre_error_set(GYRE_UNAVAILABLE, "cannot serve at %s: %s; name another place in gyre.socket", path,
+                          strerror(error));
+}
+
+static gyre_status no_socket(const char *path)
+{
+    return gyre_error_set(GYRE_INVALID, "%s is no socket: name another path", path);
+}
+
+/* 0, or what keeps this user from putting something into that folder. */
+static int lacks_access(const char *folder)
+{
+    char itself[GYRE_PLACE_MAX + sizeof "/."];
+    snprintf(itself, sizeof itself, "%s/.", folder);
+    return faccessat(AT_FDCWD, itself, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* The user's own folder is made by the first server. */
+static gyre_status could_make_own(gyre_status status)
+{
+    char folder[GYRE_PLACE_MAX];
+    struct stat about;
+    name_own_folder(folder);
+    if (status != GYRE_UNAVAILABLE || lstat(folder, &about) == 0)
+        return status;
+    gyre_error_clear();
+    errno = lacks_access("/tmp");
+    return errno == 0 ? GYRE_OK : cannot_make(folder);
+}
+
+gyre_status gyre_place_could_serve(const char *given)
+{
+    char path[GYRE_PLACE_MAX], folder[GYRE_PLACE_MAX];
+    struct stat about;
+    const gyre_status status = gyre_place_find(given, false, path);
+    if (status != GYRE_OK)
+        return could_make_own(status);
+    if (lstat(path, &about) == 0)
+        return S_ISSOCK(about.st_mode) ? GYRE_OK : no_socket(path);
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    const int error = lacks_access(folder);
+    return error == 0 ? GYRE_OK : cannot_serve(path, error);
 }
 
 static struct sockaddr_un address_of(const char *path)
@@ -191,7 +249,7 @@ static gyre_status remove_dead(const char *path)
     if (lstat(path, &about) != 0)
         return GYRE_OK;
     if (!S_ISSOCK(about.st_mode))
-        return gyre_error_set(GYRE_INVALID, "%s is no socket: name another path", path);
+        return no_socket(path);
     int error = knock(path);
     if (error == 0 || error == EAGAIN)
         return gyre_error_set(GYRE_INVALID, "a server is there already: %s; name another socket", path);
@@ -214,8 +272,7 @@ static gyre_status name_socket(int listener, const char *path, uint32_t mode)
     if (named && chmod(path, (mode_t)mode) == 0 &&
         listen(listener, BACKLOG) == 0) /* chmod: what umask took away */
         return GYRE_OK;
-    gyre_status status = gyre_error_set(
-        GYRE_UNAVAILABLE, "cannot serve at %s: %s; name another place in gyre.socket", path, strerror(errno));
+    gyre_status status = cannot_serve(path, errno);
     if (named)
         unlink(path);
     return status;

@@ -226,6 +226,24 @@ prints '"what":"gyre-check"'
 run doctor --backend cpu --set backend.cpu.compiler=no-such-compiler
 exits 1
 prints "'no-such-compiler' (backend.cpu.compiler) is not here: install one"
+# where no server could be, doctor says what gyre serve would say
+cannot_serve()
+{
+    run serve --backend cpu --set "gyre.socket=$1" examples/command/scale.gyre.c
+    exits "$2"
+    local sentence="${err#gyre: }"
+    run doctor --backend cpu --set "gyre.socket=$1"
+    exits 1
+    prints "none, and gyre serve starts none: $sentence"
+}
+: >"$folder/no_socket"
+cannot_serve "$folder/nowhere/x/gyre.sock" 3
+cannot_serve "$folder/no_socket/gyre.sock" 3
+cannot_serve "$folder/no_socket" 1
+XDG_RUNTIME_DIR="$folder/nowhere" cannot_serve '' 3
+run doctor --backend cpu --set "gyre.socket=$folder/here.sock"
+exits 0
+prints "none; gyre serve starts one"
 TMPDIR=/dev/null run doctor --backend cpu
 exits 1
 prints "nothing can be compiled: no temporary folder can be made in '/dev/null' (Not a directory)"
