@@ -76,10 +76,13 @@ struct gyre_cache_entry {
     char source[PATH_MAX], backend[32], architecture[64], compiler[256];
 };
 
-/** All entries, used last first. EXHAUSTED without memory. The caller frees *entries. */
+/**
+ * All entries, used last first. EXHAUSTED without memory, FAILED when a folder cannot be read. The caller frees
+ * *entries.
+ */
 gyre_status gyre_cache_list(const struct gyre_cache *cache, struct gyre_cache_entry **entries, size_t *count);
 
-/** Removes all entries; tells how many and how large they were. FAILED when some could not be removed. */
+/** Removes all entries; tells how many and how large they were. FAILED when some could not be removed, or read. */
 gyre_status gyre_cache_clear(const struct gyre_cache *cache, size_t *count, uint64_t *size);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "core/cache/entries.h"
 #include "core/base/error.h"
+#include "gyre/lack.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +29,9 @@ struct inventory {
     struct stored_file *files;
     size_t count, room;
     uint64_t size;
-    bool failed; /* no memory */
+    bool failed;  /* no memory */
+    int error;    /* why a folder could not be read, else 0 */
+    char *unread; /* the first one, or NULL: no memory */
 };
 
 bool gyre_cache_is_entry(const char *name)
@@ -59,6 +62,17 @@ static void add_file(struct inventory *inventory, const char *path, const struct
     inventory->size += (uint64_t)file->st_size;
 }
 
+/* One that has gone, or is no folder, has no entries. */
+static DIR *open_key(struct inventory *inventory, const char *folder)
+{
+    DIR *entries = opendir(folder);
+    if (!entries && errno != ENOENT && errno != ENOTDIR && !inventory->unread) {
+        inventory->error = errno;
+        inventory->unread = strdup(folder);
+    }
+    return entries;
+}
+
 /* Files in the making that nobody finished. */
 static void drop_stale(const char *path, const struct stat *file)
 {
@@ -71,7 +85,7 @@ static void drop_stale(const char *path, const struct stat *file)
 static void take_folder(struct inventory *inventory, const char *folder)
 {
     struct dirent *entry;
-    DIR *entries = opendir(folder);
+    DIR *entries = open_key(inventory, folder);
     while (entries && (entry = readdir(entries)) != NULL) {
         char path[PATH_MAX];
         struct stat file;
@@ -92,6 +106,10 @@ static void take_inventory(const struct gyre_cache *cache, struct inventory *inv
     struct dirent *entry;
     memset(inventory, 0, sizeof *inventory);
     DIR *folders = cache->usable ? opendir(cache->folder) : NULL;
+    if (cache->usable && !folders) {
+        inventory->error = errno;
+        inventory->unread = strdup(cache->folder);
+    }
     while (folders && (entry = readdir(folders)) != NULL) {
         char path[PATH_MAX];
         int length = snprintf(path, sizeof path, "%s/%s", cache->folder, entry->d_name);
@@ -107,6 +125,7 @@ static void finish_inventory(struct inventory *inventory)
     for (size_t i = 0; i < inventory->count; i++)
         free(inventory->files[i].path);
     free(inventory->files);
+    free(inventory->unread);
 }
 
 static int compare_use(const void *a, const void *b)
@@ -181,17 +200,32 @@ static void describe(const struct stored_file *file, struct gyre_cache_entry *en
     gyre_artifact_close(&artifact);
 }
 
+/* Whether what is there is all that there is. */
+static gyre_status check_inventory(const struct gyre_cache *cache, const struct inventory *inventory)
+{
+    if (inventory->failed)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to list the cache '%s'", cache->folder);
+    if (inventory->error)
+        return gyre_error_set(gyre_lack_status(inventory->error, GYRE_FAILED),
+                              "the cache folder '%s' cannot be read: %s%s",
+                              inventory->unread ? inventory->unread : cache->folder,
+                              strerror(inventory->error), gyre_lack_remedy(inventory->error));
+    return GYRE_OK;
+}
+
 gyre_status gyre_cache_list(const struct gyre_cache *cache, struct gyre_cache_entry **entries, size_t *count)
 {
     struct inventory inventory;
     *count = 0;
     take_inventory(cache, &inventory);
     *entries = calloc(inventory.count ? inventory.count : 1, sizeof **entries);
-    if (!*entries || inventory.failed) {
+    inventory.failed = inventory.failed || !*entries;
+    const gyre_status status = check_inventory(cache, &inventory);
+    if (status != GYRE_OK) {
         free(*entries);
         *entries = NULL;
         finish_inventory(&inventory);
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory to list the cache '%s'", cache->folder);
+        return status;
     }
     if (inventory.count > 0)
         qsort(inventory.files, inventory.count, sizeof inventory.files[0], compare_use);
@@ -204,10 +238,10 @@ gyre_status gyre_cache_list(const struct gyre_cache *cache, struct gyre_cache_en
 gyre_status gyre_cache_clear(const struct gyre_cache *cache, size_t *count, uint64_t *size)
 {
     struct inventory inventory;
-    gyre_status status = GYRE_OK;
     *count = 0;
     *size = 0;
     take_inventory(cache, &inventory);
+    gyre_status status = check_inventory(cache, &inventory);
     for (size_t i = 0; i < inventory.count; i++) {
         if (remove_file(inventory.files[i].path)) {
             (*count)++;

@@ -161,6 +161,14 @@ prints 'removed 1 compiled kernel file, '
 run cache list
 exits 0
 prints '0 compiled kernel files'
+if [[ "$(id -u)" != 0 ]]; then # whom nothing is forbidden
+    chmod 000 "$folder/cache/gyre/kernels"
+    for action in list clear; do
+        run cache "$action"
+        refuses 1 "the cache folder '$folder/cache/gyre/kernels' cannot be read: Permission denied"
+    done
+    chmod 700 "$folder/cache/gyre/kernels"
+fi
 run cache lst
 refuses 2 "there is no 'gyre cache lst'; did you mean 'list'? ('gyre help cache' shows how)"
 run cache

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The disk cache: hits, misses, damage, eviction, and everything that may be wrong with its folder. */
+#include "core/base/error.h"
 #include "core/cache/cache.h"
 #include "suites.h"
 #include "unit/unit.h"
@@ -271,6 +272,22 @@ START_TEST(listing_tells_what_is_there_and_clearing_removes_it)
 }
 END_TEST
 
+START_TEST(a_folder_that_cannot_be_read_is_not_empty)
+{
+    struct world world;
+    struct gyre_cache_entry *entries;
+    size_t count;
+    uint64_t size;
+    set_up(&world, 1 << 20);
+    snprintf(world.cache.folder, sizeof world.cache.folder, "%s", world.header); /* it is none any more */
+    ck_assert_int_eq(gyre_cache_list(&world.cache, &entries, &count), GYRE_FAILED);
+    ck_assert_ptr_null(entries);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "/x.h' cannot be read: Not a directory"));
+    ck_assert_int_eq(gyre_cache_clear(&world.cache, &count, &size), GYRE_FAILED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "/x.h' cannot be read: Not a directory"));
+}
+END_TEST
+
 START_TEST(size_zero_and_no_folder_turn_it_off)
 {
     struct gyre_cache cache;
@@ -402,6 +419,7 @@ static TCase *cache_cases(void)
     tcase_add_test(tcase, what_was_used_longest_ago_leaves_first);
     tcase_add_test(tcase, an_entry_larger_than_the_cache_stays_until_the_next);
     tcase_add_test(tcase, listing_tells_what_is_there_and_clearing_removes_it);
+    tcase_add_test(tcase, a_folder_that_cannot_be_read_is_not_empty);
     tcase_add_test(tcase, size_zero_and_no_folder_turn_it_off);
     tcase_add_test(tcase, a_folder_that_cannot_be_made_is_named);
     tcase_add_test(tcase, a_folder_that_others_can_write_is_refused);
