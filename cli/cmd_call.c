@@ -4,6 +4,7 @@
  * One thread. Whatever it opens belongs to the runtime, which it closes in the end.
  */
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -301,6 +302,30 @@ static void watch_for_crashes(void)
     }
 }
 
+static atomic_bool calls_under_way;
+
+/* The program would end as if all had been answered. On a stack of a handler; after the same moment as a fault. */
+static void tell_exit(void)
+{
+    static const char sentence[] =
+        "gyre: a handler ended the program by exit, and what was not answered by then will not be: "
+        "return gyre_fail(gyre, code, \"text\") in its place\n";
+    static const struct timespec moment = {0, CRASH_MOMENT_NS};
+    if (!atomic_load(&calls_under_way))
+        return;
+    nanosleep(&moment, NULL);
+    syscall(SYS_write, STDERR_FILENO, sentence, sizeof sentence - 1);
+    _exit(CLI_FAILED);
+}
+
+static void watch_for_exit(void)
+{
+    static bool watched;
+    if (!watched)
+        watched = atexit(tell_exit) == 0;
+    atomic_store(&calls_under_way, watched);
+}
+
 /* Stopped first: a buffer is read while nobody writes it. */
 static int save_outputs(call_run *call)
 {
@@ -327,6 +352,7 @@ static int refuse_inactive(const call_run *call)
 static int run_opened(call_run *call)
 {
     watch_for_crashes();
+    watch_for_exit();
     call->pipes = (input_wait){call->timeout_ms, "--timeout"};
     call->names = (message_json_names){call_buffers_resolve, &call->buffers};
     int code = call_buffers_name(&call->buffers, call->cli, &call->buffer_specs, &call->named_specs);
@@ -411,6 +437,7 @@ static int run(cli_context *cli)
             cli->exit_code = run_opened(&call);
     }
     gyre_close(call.runtime);
+    atomic_store(&calls_under_way, false);
     call_buffers_finish(&call.buffers);
     free(call.state_bytes);
     cli_list_finish(&call.buffer_specs);

@@ -127,6 +127,13 @@ if [[ "$backend" == cpu ]]; then
         call "$folder/third.gyre.c" 1 2 3 2>/dev/null
         [[ "$out" == $'3\n6' ]] || fail "expected the replies before the fault"
     done
+    # so does one that ends the program itself, which the check of the dialect would refuse
+    kernel leaves $'extern void exit(int);\nGYRE_KERNEL(x, u32, u32)\n{\n    if (*request == 3)\n        exit(0);\n    *reply = *request;\n    return GYRE_REPLY;\n}'
+    call --set gyre.check=off "$folder/leaves.gyre.c" 1 2 3
+    exits 1
+    says "gyre: a handler ended the program by exit, and what was not answered by then will not be"
+    checks=$((checks + 1))
+    [[ "$out" == $'1\n2' ]] || fail "expected the replies before the end"
     # a lane that needs more stack than it has
     kernel deep $'GYRE_BLOCK_KERNEL(x, u32, u32, gyre_none)\n{\n    volatile u8 big[300000];\n    big[0] = 1;\n    gyre_barrier(gyre);\n    *reply = big[0];\n    return GYRE_REPLY;\n}'
     call "$folder/deep.gyre.c" --lanes 4 1 2>/dev/null
