@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gyre serve: launches kernels and keeps them for other programs, until it is told to stop. Signals are taken
- * by this thread alone; everything that it opens belongs to the runtime, which it closes in the end.
+ * gyre serve: launches kernels and keeps them for other programs, until it is told to stop. Signals are taken by this
+ * thread, and by one more while it drains; everything that it opens belongs to the runtime, which it closes in the end.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "cli/call_buffers.h"
 #include "cli/cli.h"
+#include "core/base/error.h"
+#include "core/base/thread.h"
 #include "gyre/attach.h"
+#include "gyre/waiting.h"
 
 enum { DRAIN_DEFAULT_MS = 1000 };
 
@@ -23,7 +28,8 @@ static const char HELP[] =
     "\n"
     "Ends at an interrupt or SIGTERM: what was in the clients' queues by then is answered, as far as --drain allows, and\n"
     "the rest is told \"unhandled\". So may be what clients send in the moment until they hear of the end, and, of a\n"
-    "kernel with checkpoints or a journal, what it has not taken from a client's queue yet.\n"
+    "kernel with checkpoints or a journal, what it has not taken from a client's queue yet. A second interrupt or\n"
+    "SIGTERM, a moment after the first, ends that at once, as --drain 0 does.\n"
     "\n"
     "Options:\n"
     "  --socket PATH        where clients come in; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
@@ -39,7 +45,7 @@ static const char HELP[] =
     "  gyre serve examples/command/scale.gyre.c\n"
     "  gyre call --attach scale '{\"value\":20.5,\"factor\":2}'\n";
 
-enum { PIPE_WAIT_MS = 10000 };
+enum { PIPE_WAIT_MS = 10000, SAME_SIGNAL_MS = 250 };
 
 struct serving {
     cli_context *cli;
@@ -49,6 +55,8 @@ struct serving {
     gyre_server *server;
     gyre_kernel **kernels; /* launched, in the order of the operands */
     size_t kernel_count;
+    uint64_t *cut;       /* of each: what a second signal left unhandled; then what the drain left */
+    atomic_bool drained; /* nobody waits for a second signal any more */
     cli_list buffer_specs, output_specs; /* NAME=FILE */
     call_buffers buffers;
 };
@@ -92,18 +100,57 @@ static sigset_t block_signals(void)
     return ends;
 }
 
+/*
+ * A second interrupt or SIGTERM: whoever drains gives it up. One that comes at once is the first again: `timeout` sends it
+ * to the program and to its group.
+ */
+static void *cut_short(void *argument)
+{
+    struct serving *serving = argument;
+    int signal_number;
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    const uint64_t second_ns = gyre_in_ms(SAME_SIGNAL_MS);
+    do {
+        sigwait(&ends, &signal_number);
+    } while (gyre_clock_ns() < second_ns && !atomic_load(&serving->drained));
+    for (size_t i = 0; i < serving->kernel_count && !atomic_load(&serving->drained); i++)
+        gyre_kernel_terminate(serving->kernels[i], GYRE_NO_WAIT, &serving->cut[i]);
+    return NULL;
+}
+
+/* Without a thread for a second signal it takes as long as --drain says. `left`: of each, what was left unhandled. */
+static int drain(struct serving *serving, uint64_t *left)
+{
+    const uint64_t deadline = gyre_in_ms(serving->drain_ms);
+    pthread_t second;
+    const bool heard = gyre_thread_need(&second, cut_short, serving, "for a second signal") == GYRE_OK;
+    int code = CLI_OK;
+    gyre_error_clear();
+    for (size_t i = 0; i < serving->kernel_count; i++) {
+        int ended = cli_fail_unless_ok(gyre_kernel_terminate(serving->kernels[i], deadline, &left[i]));
+        code = code == CLI_OK ? ended : code;
+    }
+    atomic_store(&serving->drained, true);
+    if (heard) {
+        pthread_kill(second, SIGINT);
+        pthread_join(second, NULL);
+    }
+    return code;
+}
+
 /* Clients are told by their kernels' end, so the server goes last. */
-static int stop(const struct serving *serving)
+static int stop(struct serving *serving)
 {
     gyre_server_info info = {.size = sizeof info};
-    uint64_t deadline = gyre_in_ms(serving->drain_ms), unhandled = 0, left = 0;
-    int code = CLI_OK;
+    uint64_t unhandled = 0, *left = serving->cut + serving->kernel_count;
     gyre_server_info_get(serving->server, &info);
-    for (size_t i = 0; i < serving->kernel_count; i++) {
-        int ended = cli_fail_unless_ok(gyre_kernel_terminate(serving->kernels[i], deadline, &left));
-        code = code == CLI_OK ? ended : code;
-        unhandled += left;
-    }
+    const int code = drain(serving, left);
+    /* whoever comes to a kernel that has ended is told of none */
+    for (size_t i = 0; i < serving->kernel_count; i++)
+        unhandled += left[i] > serving->cut[i] ? left[i] : serving->cut[i];
     fprintf(stderr, "gyre: served %" PRIu64 " clients, refused %" PRIu64, info.admitted, info.refused);
     if (unhandled)
         fprintf(stderr, ", left %" PRIu64 " requests unhandled", unhandled);
@@ -134,7 +181,8 @@ static int launch_all(struct serving *serving)
     const cli_list *operands = &serving->cli->operands;
     int code = CLI_OK;
     serving->kernels = calloc(operands->count, sizeof(gyre_kernel *));
-    if (!serving->kernels)
+    serving->cut = calloc(2 * operands->count, sizeof(uint64_t));
+    if (!serving->kernels || !serving->cut)
         return cli_error(CLI_FAILED, "out of memory");
     for (size_t i = 0; code == CLI_OK && i < operands->count; i++)
         code = cli_fail_unless_device(serving->runtime, launch(serving, operands->items[i]));
@@ -178,6 +226,7 @@ static int run(cli_context *cli)
     gyre_server_close(serving.server);
     gyre_close(serving.runtime);
     free(serving.kernels);
+    free(serving.cut);
     call_buffers_finish(&serving.buffers);
     cli_list_finish(&serving.buffer_specs);
     cli_list_finish(&serving.output_specs);

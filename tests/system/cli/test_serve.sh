@@ -113,6 +113,30 @@ called="a client of a server that drains" out="$(<"$folder/out")" err="$(<"$fold
 exits 0
 says "30 sent, 30 answered, 0 failed"
 
+# ... unless a second signal comes
+start_server tests/system/cli/kernels/kinds.gyre.c:slow --drain 60000
+seq 1 300 | sed 's/.*/{"value":100}/' >"$folder/slowly"
+: >"$folder/out"
+"$GYRE" call --attach slow <"$folder/slowly" >"$folder/out" 2>"$folder/err" &
+caller=$!
+await_output
+kill -TERM "$server"
+sleep 0.1
+kill -TERM "$server" # the same once more, as of `timeout`
+sleep 0.5
+checks=$((checks + 1)) called="gyre serve that drains"
+kill -0 "$server" || fail "expected it to drain"
+begun=$SECONDS
+stop_server INT
+code=0
+wait "$caller" || code=$?
+called="gyre serve at a second signal" out='' err="$(<"$folder/err")"
+exits 1
+every_request_has_its_line
+checks=$((checks + 1))
+((ended == 0 && SECONDS - begun < 15)) || fail "exit $ended after $((SECONDS - begun)) s: $(<"$folder/served")"
+grep -q "left [0-9]* requests unhandled" "$folder/served" || fail "$(<"$folder/served")"
+
 # ... of every kernel, however many there are, and each is told
 {
     echo '#include <gyre/kernel.h>'
