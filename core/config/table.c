@@ -427,7 +427,7 @@ static const struct gyre_config_row rows[] = {
      .preset = "0",
      .doc =
          "How many requests may be sent and not yet received. 0: 1,024; more of small ones where the device "
-         "gets copies (OpenCL on a GPU: 512 KiB of requests, 8,192 of up to 48 bytes)."},
+         "gets copies of them (512 KiB of requests: 8,192 of up to 48 bytes)."},
     {.kind = GYRE_SECTION_QUEUE,
      .type = GYRE_VALUE_CHOICE,
      .key = "layout",
