@@ -104,7 +104,7 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request);
 
-/** Sends a request as it was sent. False when there is no room. Producer side; the caller rings. */
+/** Sends a request as it was sent. False when there is no room. Takes the producer's lock; the caller rings. */
 bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request);
 
 /** Enters a request of an earlier life, below the first one of the queue. */

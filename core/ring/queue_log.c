@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The log of a queue: see log.h. No locks of its own.
+ * The log of a queue: see log.h. No locks of its own; a request that is sent again takes the producer's.
  *
  * A sender first copies what the slots hold, then moves `saved`, then writes the slots. A reader copies from
  * a slot and looks at `saved` again: when it has moved past the index, what was read may be torn, and the
@@ -371,7 +371,10 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
 bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request)
 {
     const struct gyre_outgoing one = {request->payload, request->length, 1, &request->header};
-    return gyre_queue_put(queue, &one, GYRE_MARK_SEND) > 0;
+    gyre_producer_take(queue); /* the attendant of a queue with deadlines is there already */
+    const bool put = gyre_queue_put(queue, &one, GYRE_MARK_SEND) > 0;
+    gyre_producer_give(queue);
+    return put;
 }
 
 void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_logged_request *request,
