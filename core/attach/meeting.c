@@ -38,7 +38,7 @@ void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const
 gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out)
 {
     *out = (struct gyre_attach_request){.desc.size = sizeof out->desc};
-    bool is_request = gyre_parcel_operation(parcel) == GYRE_PARCEL_ATTACH;
+    bool is_request = gyre_parcel_operation(parcel) == GYRE_PARCEL_ATTACH && !parcel->descriptor_count;
     const char *name = gyre_parcel_get_text(parcel), *client = gyre_parcel_get_text(parcel);
     bool named = name && strlen(name) < sizeof out->name && client && strlen(client) < sizeof out->client;
     snprintf(out->name, sizeof out->name, "%s", named ? name : "");

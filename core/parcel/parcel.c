@@ -203,7 +203,10 @@ static gyre_status is_gone(void)
     return gyre_error_set(GYRE_LOST, "the worker process is gone");
 }
 
-/* Room for the descriptors of one message, aligned as the interface wants it. */
+/*
+ * Room for the descriptors of one message, aligned as the interface wants it. The kernel fills all of it, padding
+ * included, so a packet may bring more descriptors than were asked for.
+ */
 union control {
     struct cmsghdr header;
     char bytes[CMSG_SPACE(sizeof(int) * GYRE_PARCEL_DESCRIPTORS_MAX)];
@@ -250,18 +253,42 @@ gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t de
     }
 }
 
-static void keep_descriptors(struct gyre_parcel *parcel, struct msghdr *message)
+/* Keeps as many as a message may bring and closes the others. Returns whether there were others. */
+static bool keep_of_header(struct gyre_parcel *parcel, const struct cmsghdr *header)
 {
-    struct cmsghdr *header = CMSG_FIRSTHDR(message);
-    if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-        return;
-    parcel->descriptor_count = (uint32_t)((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-    memcpy(parcel->descriptors, CMSG_DATA(header), sizeof(int) * parcel->descriptor_count);
+    const size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    bool surplus = false;
+    for (size_t i = 0; i < count; i++) {
+        int descriptor;
+        memcpy(&descriptor, CMSG_DATA(header) + i * sizeof descriptor, sizeof descriptor);
+        if (parcel->descriptor_count < GYRE_PARCEL_DESCRIPTORS_MAX) {
+            parcel->descriptors[parcel->descriptor_count++] = descriptor;
+        } else {
+            close(descriptor);
+            surplus = true;
+        }
+    }
+    return surplus;
 }
 
-static gyre_status check_message(const struct gyre_parcel *parcel, int flags)
+/* Of every header that came: one that is looked over would leave its descriptors open for ever. */
+static bool keep_descriptors(struct gyre_parcel *parcel, struct msghdr *message)
+{
+    bool surplus = false;
+    for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header))
+        if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+            header->cmsg_len >= CMSG_LEN(0))
+            surplus |= keep_of_header(parcel, header);
+    return surplus;
+}
+
+static gyre_status check_message(const struct gyre_parcel *parcel, int flags, bool surplus)
 {
     struct header header;
+    if (surplus)
+        return gyre_error_set(GYRE_INTERNAL,
+                              "a message came with more open files than the %d that it may bring",
+                              GYRE_PARCEL_DESCRIPTORS_MAX);
     if (flags & MSG_CTRUNC)
         return gyre_error_set(
             GYRE_EXHAUSTED,
@@ -283,6 +310,19 @@ static gyre_status check_message(const struct gyre_parcel *parcel, int flags)
     return GYRE_OK;
 }
 
+/* One packet that came. An empty one is no message, and may bring descriptors all the same. */
+static gyre_status take_packet(struct gyre_parcel *parcel, struct msghdr *message, size_t length)
+{
+    parcel->length = length;
+    parcel->at = sizeof(struct header);
+    parcel->broken = parcel->starved = false;
+    bool surplus = keep_descriptors(parcel, message);
+    gyre_status status = length ? check_message(parcel, message->msg_flags, surplus) : is_gone();
+    if (status != GYRE_OK)
+        drop_descriptors(parcel);
+    return status;
+}
+
 gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns)
 {
     union control control;
@@ -294,14 +334,9 @@ gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t
                                  .msg_control = control.bytes,
                                  .msg_controllen = sizeof control.bytes};
         ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-        if (got > 0) {
-            parcel->length = (size_t)got;
-            parcel->at = sizeof(struct header);
-            parcel->broken = parcel->starved = false;
-            keep_descriptors(parcel, &message);
-            return check_message(parcel, message.msg_flags);
-        }
-        if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+        if (got >= 0)
+            return take_packet(parcel, &message, (size_t)got);
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
             return is_gone();
         gyre_status status = await(socket, POLLIN, deadline_ns);
         if (status != GYRE_OK)

@@ -95,7 +95,11 @@ gyre_status gyre_parcel_refuse(const struct gyre_parcel *parcel, gyre_status sta
  * INVALID for a message that is broken, i.e. longer than one may be.
  */
 gyre_status gyre_parcel_send(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns);
-/** Receives one. LOST, TIMEOUT, INTERNAL for what is no message of this version. */
+/**
+ * Receives one. LOST, TIMEOUT, INTERNAL for what is no message of this version or brings more descriptors than a
+ * message may, EXHAUSTED when this process may not have the descriptors. All descriptors of a message that is
+ * refused are closed.
+ */
 gyre_status gyre_parcel_receive(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns);
 
 #endif

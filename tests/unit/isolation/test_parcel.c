@@ -114,6 +114,66 @@ START_TEST(descriptors_beyond_the_limit_are_told_as_such)
 }
 END_TEST
 
+static int lowest_free(void)
+{
+    int lowest = dup(ends[0]);
+    close(lowest);
+    return lowest;
+}
+
+/* A packet of the peer's own making: `count` descriptors in `headers` headers. */
+static void send_raw(const void *bytes, size_t length, int count, int headers)
+{
+    _Alignas(struct cmsghdr) char control[8 * CMSG_SPACE(sizeof(int) * 64)];
+    struct iovec part = {(void *)(uintptr_t)bytes, length};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control};
+    size_t at = 0;
+    memset(control, 0, sizeof control);
+    for (int i = 0; i < headers; i++) {
+        struct cmsghdr *header = (struct cmsghdr *)(void *)(control + at);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof(int) * (size_t)count);
+        for (int k = 0; k < count; k++)
+            memcpy(CMSG_DATA(header) + sizeof(int) * (size_t)k, &ends[0], sizeof(int));
+        at += CMSG_SPACE(sizeof(int) * (size_t)count);
+    }
+    message.msg_controllen = at;
+    ck_assert_int_eq(sendmsg(ends[0], &message, 0), (ssize_t)length);
+}
+
+/* The room that three need is padded to that of four, which the kernel fills. */
+START_TEST(more_descriptors_than_a_message_may_bring_are_closed_and_refused)
+{
+    const int first = lowest_free();
+    for (int count = 4; count <= 64; count += count < 8 ? 1 : 8) {
+        uint32_t length = (uint32_t)sent.length;
+        memcpy(sent.bytes + 8, &length, sizeof length);
+        send_raw(sent.bytes, sent.length, count, 1);
+        ck_assert_int_eq(gyre_parcel_receive(&received, ends[1], UINT64_MAX), GYRE_INTERNAL);
+        ck_assert_ptr_nonnull(strstr(gyre_error_text(), "more open files than the 3"));
+        ck_assert_uint_eq(received.descriptor_count, 0);
+        ck_assert_int_eq(lowest_free(), first);
+    }
+}
+END_TEST
+
+START_TEST(descriptors_beside_what_is_no_message_are_closed)
+{
+    const int first = lowest_free();
+    for (int count = 1; count <= 6; count++)
+        for (int headers = 1; headers <= 3; headers++)
+            for (size_t length = 0; length <= 48; length += 12) {
+                static const char noise[48] = "noise";
+                send_raw(noise, length, count, headers);
+                ck_assert_int_eq(gyre_parcel_receive(&received, ends[1], UINT64_MAX),
+                                 length ? GYRE_INTERNAL : GYRE_LOST);
+                ck_assert_uint_eq(received.descriptor_count, 0);
+                ck_assert_int_eq(lowest_free(), first);
+            }
+}
+END_TEST
+
 START_TEST(what_is_cut_or_too_large_is_broken)
 {
     gyre_parcel_put_u64(&sent, 3); /* a text of three bytes, of which there is one */
@@ -288,6 +348,8 @@ int main(void)
     tcase_add_test(tcase, values_and_descriptors_arrive);
     tcase_add_test(tcase, descriptors_that_nobody_takes_are_closed);
     tcase_add_test(tcase, descriptors_beyond_the_limit_are_told_as_such);
+    tcase_add_test(tcase, more_descriptors_than_a_message_may_bring_are_closed_and_refused);
+    tcase_add_test(tcase, descriptors_beside_what_is_no_message_are_closed);
     tcase_add_test(tcase, what_is_cut_or_too_large_is_broken);
     tcase_add_test(tcase, what_is_no_message_is_refused);
     tcase_add_test(tcase, deadlines_and_ends_are_told_apart);
