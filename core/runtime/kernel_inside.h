@@ -49,9 +49,10 @@ struct gyre_kernel_end {
 
 /** Its queues (kernel_queue.c). Under the lock. */
 struct gyre_kernel_queues {
-    gyre_queue *first; /* by `next` */
-    gyre_queue *left;  /* closed while a handler might still write into them; freed at the end */
-    gyre_queue *main;  /* the default queue; atomic */
+    gyre_queue *first;   /* by `next` */
+    gyre_queue *closing; /* no longer listed; a block may have their entries until it obeyed */
+    gyre_queue *left;    /* closed while a handler might still write into them; freed at the end */
+    gyre_queue *main;    /* the default queue; atomic */
     uint64_t serial;
 };
 

@@ -65,13 +65,25 @@ static gyre_status check_queue(const gyre_kernel *kernel, const gyre_queue_desc 
     return gyre_queue_choose_types(kernel, desc, section, options);
 }
 
-/* An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. */
+static void mark_entries(const gyre_queue *list, bool *taken)
+{
+    for (const gyre_queue *queue = list; queue; queue = queue->next)
+        if (queue->table_entry < GYRE_QUEUES_MAX)
+            taken[queue->table_entry] = true;
+}
+
+/*
+ * An entry of the table that no queue has, also none that is kept from the device; GYRE_QUEUES_MAX: none. The entry
+ * of a queue that is being closed is taken: a block that reads the table for an earlier command may have read one
+ * word of it, and would put the next one beside that (tests/models/table.pml).
+ */
 static uint32_t free_entry(const gyre_kernel *kernel)
 {
     bool taken[GYRE_QUEUES_MAX] = {false};
     uint32_t entry = 0;
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        taken[queue->table_entry] = true;
+    mark_entries(kernel->queues.first, taken);
+    mark_entries(kernel->queues.closing, taken);
+    mark_entries(kernel->queues.left, taken);
     while (entry < GYRE_QUEUES_MAX && taken[entry])
         entry++;
     return entry;
@@ -248,12 +260,24 @@ gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *de
     return add(kernel, desc, section, options, out);
 }
 
+static void remove_from(gyre_queue **list, const gyre_queue *queue)
+{
+    while (*list != queue)
+        list = &(*list)->next;
+    *list = queue->next;
+}
+
+static void push_to(gyre_queue **list, gyre_queue *queue)
+{
+    queue->next = *list;
+    *list = queue;
+}
+
+/* It is not listed any more, and keeps its entry until every block obeyed. */
 static void unlink_queue(gyre_kernel *kernel, gyre_queue *queue)
 {
-    gyre_queue **link = &kernel->queues.first;
-    while (*link != queue)
-        link = &(*link)->next;
-    *link = queue->next;
+    remove_from(&kernel->queues.first, queue);
+    push_to(&kernel->queues.closing, queue);
     __atomic_store_n(&kernel->control->queues[queue->table_entry].address, 0, __ATOMIC_RELAXED);
     if (queue == kernel->queues.main)
         __atomic_store_n(&kernel->queues.main, NULL, __ATOMIC_RELAXED);
@@ -277,8 +301,7 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
                      "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
                      queue->name);
     gyre_queue_abandon(queue);
-    queue->next = kernel->queues.left;
-    kernel->queues.left = queue;
+    push_to(&kernel->queues.left, queue);
 }
 
 /*
@@ -311,6 +334,7 @@ void gyre_kernel_close_queue(gyre_queue *queue)
         pthread_cond_wait(&kernel->changed, &kernel->lock);
     unlink_queue(kernel, queue);
     bool free_now = await_let_go(kernel);
+    remove_from(&kernel->queues.closing, queue);
     if (!free_now)
         abandon_queue(kernel, queue);
     pthread_mutex_unlock(&kernel->lock);
@@ -369,6 +393,8 @@ void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)
 {
+    for (gyre_queue *queue = kernel->queues.left; queue; queue = queue->next)
+        queue->table_entry = GYRE_QUEUES_MAX; /* whoever was stuck with it is gone */
     for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
         const uint64_t next = gyre_queue_rewind(queue);
         gyre_bridge_resume(queue);

@@ -54,6 +54,7 @@ struct load {
     gyre_queue *queue;
     uint32_t stop; /* atomic */
     uint64_t calls;
+    gyre_kernel *kernel; /* of those who open queues themselves */
 };
 
 static void *call_until_told(void *argument)
@@ -80,6 +81,36 @@ static void queues_come_and_go_under_load(struct conformance *test)
     __atomic_store_n(&load.stop, 1, __ATOMIC_RELEASE);
     pthread_join(thread, NULL);
     require(load.calls > 0);
+}
+
+/* Opens queues of many sizes, uses each and closes it. */
+static void *open_and_close_many(void *argument)
+{
+    enum { ROUNDS = 1000, UNUSED = 15 };
+    struct load *load = argument;
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        gyre_queue *queue = open_queue(load->kernel, (gyre_queue_desc){.capacity = UINT64_C(2) << i % 8});
+        require(i % (UNUSED + 1) != 0 || call_word(queue, i) == i * 3);
+        gyre_queue_close(queue);
+    }
+    return NULL;
+}
+
+/* An entry of the table that one thread gives up is not another's before the device has let it go. */
+static void several_threads_open_and_close_queues(struct conformance *test)
+{
+    enum { THREADS = 3 };
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "words.gyre.c", "words_of_1");
+    desc.blocks = 2;
+    must(gyre_launch(test->runtime, &desc, &kernel));
+    struct load load = {.kernel = kernel};
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        require(pthread_create(&threads[i], NULL, open_and_close_many, &load) == 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    require(info_of(kernel).queues == 1);
 }
 
 /* A queue that is closed leaves its block to others: each goes on where the block that had it was. */
@@ -320,6 +351,7 @@ static void every_idle_strategy_answers(struct conformance *test)
 const struct conformance_case queue_cases[] = {
     {"several_queues_feed_one_kernel", several_queues_feed_one_kernel},
     {"queues_have_names", queues_have_names},
+    {"several_threads_open_and_close_queues", several_threads_open_and_close_queues},
     {"queues_come_and_go_under_load", queues_come_and_go_under_load},
     {"queues_move_between_blocks", queues_move_between_blocks},
     {"threads_share_a_queue", threads_share_a_queue},

@@ -9,15 +9,16 @@
  * Who opens a queue writes the address last and announces the entry by a command, but does not wait for it,
  * so the next opening may fall into a worker's reading of the table, which sees some words of the new
  * entry. Who closes a queue clears the address, announces that, waits until the worker obeyed, and frees
- * the queue; the entry is then used again. A worker that finds a known serial goes on where it was.
+ * the queue; the entry is then used again. The kernel's lock is not held during that wait: a second thread that
+ * opens a queue meanwhile finds the entry taken. A worker that finds a known serial goes on where it was.
  *
  * Abstracted: one worker (several differ only in sharing what they serve: claims.pml); a queue is its
  * number, its messages are the indices from FIRST(queue) on.
  *
- * Invariants: a freed queue is never touched; every message of every queue is served exactly once, in
+ * Invariants: a freed queue is never touched, nor one with another's words; every message of every queue is served exactly once, in
  * order; everybody comes to an end.
  *
- * Mutants: ADDRESS_NOT_LAST ADDRESS_NOT_FIRST_READ FREE_BEFORE_OBEYED
+ * Mutants: ADDRESS_NOT_LAST ADDRESS_NOT_FIRST_READ FREE_BEFORE_OBEYED REUSE_BEFORE_OBEYED
  */
 #define ENTRIES  2
 #define QUEUES   3
@@ -34,11 +35,16 @@ entry_t table[ENTRIES];
 byte command, obeyed;
 bool stop;
 
+/* The host's own: which entries are some queue's, and the kernel's lock. */
+bool taken[ENTRIES], locked;
+#define LOCK   atomic { !locked -> locked = true }
+#define UNLOCK locked = false
+
 /* Ghosts. */
 bool freed[QUEUES];
 byte served[QUEUES];
 
-/* Stores the words of an entry in every order that their memory order allows. */
+/* Under the lock: stores the words of an entry in every order that their memory order allows. */
 inline open(queue, e)
 {
     stored = 0;
@@ -64,34 +70,55 @@ inline open(queue, e)
     }
     :: stored == 7 -> break
     od;
-    command++
+    command++;
+    UNLOCK
 }
 
 inline close(queue, e)
 {
+    LOCK;
     table[e].address = NOBODY;
-    command++;
-#ifndef FREE_BEFORE_OBEYED
-    obeyed == command;
+#ifdef REUSE_BEFORE_OBEYED
+    taken[e] = false;
 #endif
-    freed[queue] = true
+    command++;
+    announced = command;
+    UNLOCK;
+#ifndef FREE_BEFORE_OBEYED
+    obeyed >= announced;
+#endif
+    d_step {
+        freed[queue] = true;
+#ifndef REUSE_BEFORE_OBEYED
+        taken[e] = false
+#endif
+    }
 }
 
 proctype host()
 {
-    byte stored;
+    byte stored, announced;
+    LOCK;
     open(0, 0);
+    LOCK;
     open(1, 1);
     if
     :: served[0] == MESSAGES /* closed when all is answered, or at any time */
     :: true -> skip
     fi;
     close(0, 0);
-    open(2, 0);
     served[1] == MESSAGES && served[2] == MESSAGES;
     close(1, 1);
     close(2, 0);
     stop = true
+}
+
+/* Another thread, which opens a queue as soon as it finds an entry. */
+proctype opener()
+{
+    byte stored;
+    atomic { !locked && !taken[0] -> locked = true; taken[0] = true }
+    open(2, 0)
 }
 
 /* One message of the queue in an entry; the device finds it as long as it is not beyond what was sent. */
@@ -126,7 +153,8 @@ proctype worker()
             d_step {
                 if
                 :: region[e] == address && known[e] == serial
-                :: else ->
+                :: else -> /* it looks into the region at once, where the other words say */
+                    assert(address == NOBODY || (first == FIRST(address - 1) && serial == address));
                     region[e] = address;
                     known[e] = serial;
                     next[e] = first
@@ -146,7 +174,10 @@ proctype worker()
 
 init {
     atomic {
+        taken[0] = true;
+        taken[1] = true;
         run host();
+        run opener();
         run worker()
     }
 }
