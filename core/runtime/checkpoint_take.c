@@ -11,42 +11,19 @@
 #include "core/base/thread.h"
 #include "core/ring/log.h"
 #include "core/runtime/durable.h"
+#include "core/runtime/standstill.h"
 
 #define RETRY_NS UINT64_C(200000)
 
 /* ---- taking one ---- */
 
-/* Under the lock. Requests behind a gate are being handed out one by one, which a pause would disturb. */
+/* Under the lock. */
 static gyre_status check_takeable(const gyre_kernel *kernel)
 {
     if (!kernel->resident)
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is %s: there is nothing to take a checkpoint of",
                               kernel->name, gyre_kernel_state_word(gyre_kernel_get_state(kernel)));
-    for (const gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
-        if (queue->gate != UINT64_MAX)
-            return gyre_error_set(GYRE_AGAIN, "kernel '%s' is being brought back", kernel->name);
-    return GYRE_OK;
-}
-
-static gyre_status pause_kernel(gyre_kernel *kernel, uint64_t deadline_ns)
-{
-    if (gyre_control_verb(kernel) == GYRE_VERB_RUN) {
-        kernel->paused_to_save = true;
-        gyre_control_order(kernel, GYRE_VERB_PAUSE);
-    }
-    gyre_status status = gyre_control_acknowledged(kernel, GYRE_YIELD_TO_TURN, deadline_ns);
-    return status == GYRE_CLOSED
-               ? gyre_error_set(GYRE_AGAIN, "kernel '%s' is being changed by another thread", kernel->name)
-               : status;
-}
-
-/* Whoever brought the kernel back meanwhile has let it run as well. */
-static void go_on(gyre_kernel *kernel, uint64_t generation)
-{
-    if (kernel->generation != generation || !kernel->paused_to_save)
-        return;
-    kernel->paused_to_save = false;
-    gyre_control_order(kernel, GYRE_VERB_RUN);
+    return gyre_standstill_check(kernel);
 }
 
 static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
@@ -60,10 +37,7 @@ static void note_pause(struct gyre_checkpoints *checkpoints, uint64_t begun_ns)
 static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
 {
     uint64_t begun = gyre_clock_ns(), generation = kernel->generation;
-    kernel->turn.saving = true;
-    gyre_status status = pause_kernel(kernel, deadline_ns);
-    if (status == GYRE_OK && kernel->generation != generation)
-        status = gyre_error_set(GYRE_AGAIN, "kernel '%s' was brought back meanwhile", kernel->name);
+    gyre_status status = gyre_standstill_begin(kernel, deadline_ns);
     for (gyre_queue *queue = kernel->queues.first; status == GYRE_OK && queue; queue = queue->next)
         gyre_queue_log_look(queue);
     if (status == GYRE_OK) {
@@ -74,11 +48,9 @@ static gyre_status copy_at_boundary(gyre_kernel *kernel, uint64_t deadline_ns)
                 : gyre_snapshot_take(kernel);
         pthread_mutex_lock(&kernel->lock);
     }
-    go_on(kernel, generation);
+    gyre_standstill_end(kernel, generation);
     if (status == GYRE_OK)
         note_pause(kernel->checkpoints, begun);
-    kernel->turn.saving = false;
-    pthread_cond_broadcast(&kernel->changed);
     return status;
 }
 

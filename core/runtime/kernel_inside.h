@@ -34,9 +34,15 @@ struct gyre_kernel_order {
 /** Who has the kernel for himself, and who is there besides (lifecycle.c). Under the lock. */
 struct gyre_kernel_turn {
     bool starting, ending; /* a thread is taking the device side up, or down */
-    bool saving;           /* a checkpoint is being taken */
+    bool saving;           /* it is paused for a checkpoint, or for its state to be read */
     uint32_t wanted;       /* atomic: threads that wait for their turn */
     uint32_t inside;       /* threads that wait for the kernel with the lock given up */
+};
+
+/** The last read of its state while it ran (state_read.c). Under the lock. */
+struct gyre_kernel_look {
+    uint64_t stood_ns; /* for so long it stood */
+    uint64_t over_ns;  /* since then it was to go on */
 };
 
 /** Its end (lifecycle.c). Under the lock. */
@@ -118,9 +124,10 @@ struct gyre_kernel {
     gyre_kernel_state kernel_state; /* atomic */
     uint64_t launched_ns;
     uint64_t generation; /* grows when the device side is made anew */
-    bool paused_to_save; /* it is paused for a checkpoint alone (checkpoint_take.c) */
+    bool paused_to_save; /* it is paused for a copy of what it keeps alone (checkpoint_take.c, state_read.c) */
     struct gyre_kernel_order order;
     struct gyre_kernel_turn turn;
+    struct gyre_kernel_look look;
     struct gyre_kernel_end end;
 
     struct gyre_kernel_queues queues;

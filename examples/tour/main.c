@@ -179,7 +179,6 @@ static void talk_to_actor(gyre_runtime *runtime, const char *source)
     must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
                    gyre_in_ms(5000)));
     must(gyre_call(other, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(5000)));
-    must(gyre_kernel_deactivate(kernel, gyre_in_ms(5000)));
     must(gyre_kernel_state_read(kernel, &after, sizeof after));
     printf("actor: %llu samples, sum %g\n", (unsigned long long)after.count, after.sum);
     must(gyre_kernel_terminate(kernel, gyre_in_ms(1000), NULL));

@@ -277,8 +277,12 @@ GYRE_API gyre_kernel *gyre_kernel_find(gyre_runtime *runtime, const char *name);
 GYRE_API const char *gyre_kernel_health_word(gyre_kernel_health health);
 /** "active", "inactive", ... */
 GYRE_API const char *gyre_kernel_state_word(gyre_kernel_state state);
-/** Copies the actor state out. INVALID unless the kernel is inactive or terminated and `size` is the state's
- * size. */
+/**
+ * Copies out what the handler keeps between messages. A kernel that runs stands at a message boundary while that is
+ * copied, and goes on: what the copy holds is the work of whole messages, of every one that was answered before the call
+ * among them. INVALID unless `size` is the state's size, TIMEOUT when a handler does not return within stop_timeout_ms,
+ * LOST when the state was lost with its device.
+ */
 GYRE_API gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size);
 
 /**

@@ -2,6 +2,7 @@
 /* What handlers can do: state, lanes and barriers, blocks, buffers. */
 #include "conformance.h"
 
+#include <pthread.h>
 #include <string.h>
 
 static void an_actor_sees_messages_in_order(struct conformance *test)
@@ -20,18 +21,111 @@ static void an_actor_sees_messages_in_order(struct conformance *test)
     }
 }
 
-static void state_can_be_read_when_nothing_changes_it(struct conformance *test)
+static void state_can_be_read_at_any_time(struct conformance *test)
 {
     gyre_kernel *kernel = launch(test, "state.gyre.c", "tally_actor");
     words_1 request = {{7}};
     tally reply, state;
     must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
-    require(gyre_kernel_state_read(kernel, &state, sizeof state) == GYRE_INVALID);
-    require_sentence("deactivate");
-    must(gyre_kernel_deactivate(kernel, soon()));
     require(gyre_kernel_state_read(kernel, &state, 3) == GYRE_INVALID);
+    require_sentence("16 bytes");
     must(gyre_kernel_state_read(kernel, &state, sizeof state));
-    require(state.count == 1 && state.sum == 7);
+    require(state.count == 1 && state.sum == 7 && info_of(kernel).state == GYRE_KERNEL_ACTIVE);
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == 1 && state.sum == 7 && info_of(kernel).state == GYRE_KERNEL_INACTIVE);
+    must(gyre_kernel_activate(kernel, soon()));
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    must(gyre_kernel_terminate(kernel, GYRE_NO_WAIT, NULL));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == 2 && state.sum == 7 * 31 + 7);
+    gyre_kernel *without = launch(test, "words.gyre.c", "words_of_1");
+    require(gyre_kernel_state_read(without, &state, sizeof state) == GYRE_INVALID);
+    require_sentence("no state");
+}
+
+/* Reads what a kernel keeps while messages stream through it. */
+typedef struct onlooker {
+    gyre_kernel *kernel;
+    const uint64_t *sums; /* by count */
+    uint64_t answered;    /* atomic: messages */
+    uint32_t over;        /* atomic */
+    uint32_t reads;
+} onlooker;
+
+static void *look_on(void *argument)
+{
+    onlooker *look = argument;
+    do {
+        tally state;
+        const uint64_t least = __atomic_load_n(&look->answered, __ATOMIC_ACQUIRE);
+        must(gyre_kernel_state_read(look->kernel, &state, sizeof state));
+        require(state.count >= least && state.sum == look->sums[state.count]);
+        look->reads++;
+    } while (!__atomic_load_n(&look->over, __ATOMIC_ACQUIRE));
+    return NULL;
+}
+
+static void stream_ones(gyre_kernel *kernel, bool in_order, uint64_t messages, onlooker looks[2])
+{
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    tally reply;
+    for (uint64_t sent = 0, received = 0; received < messages;) {
+        words_1 request = {{1}};
+        if (sent < messages && gyre_send(queue, &request, sizeof request, NULL, GYRE_NO_WAIT) == GYRE_OK) {
+            sent++;
+            continue;
+        }
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+        require(!in_order || reply.count == received + 1);
+        received++;
+        for (int i = 0; i < 2; i++)
+            __atomic_store_n(&looks[i].answered, received, __ATOMIC_RELEASE);
+    }
+}
+
+/* Two at a time, which come in each other's way, and read without a break. */
+static void stream_before_onlookers(const struct conformance *test, const char *name, uint32_t blocks,
+                                    const uint64_t *sums, uint64_t messages)
+{
+    static const char *const patient[] = {"kernel.default.stop_timeout_ms=60000", NULL};
+    gyre_runtime *runtime = open_with(test, patient);
+    gyre_kernel *kernel = NULL;
+    gyre_launch_desc desc = launch_desc(test, "state.gyre.c", name);
+    pthread_t threads[2];
+    tally state;
+    desc.blocks = blocks;
+    must(gyre_launch(runtime, &desc, &kernel));
+    onlooker looks[2] = {{.kernel = kernel, .sums = sums}, {.kernel = kernel, .sums = sums}};
+    for (int i = 0; i < 2; i++)
+        require(pthread_create(&threads[i], NULL, look_on, &looks[i]) == 0);
+    stream_ones(kernel, blocks == 1, messages, looks);
+    for (int i = 0; i < 2; i++)
+        __atomic_store_n(&looks[i].over, 1, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == messages && state.sum == sums[messages]);
+    require(looks[0].reads > 0 && looks[1].reads > 0);
+    gyre_close(runtime);
+}
+
+enum { SHOWN = 3000 };
+
+static void a_running_actor_shows_the_work_of_whole_messages(struct conformance *test)
+{
+    static uint64_t sums[SHOWN + 1];
+    for (uint64_t i = 0; i < SHOWN; i++)
+        sums[i + 1] = sums[i] * 31 + 1;
+    stream_before_onlookers(test, "tally_actor", 1, sums, SHOWN);
+}
+
+static void running_blocks_show_the_work_of_whole_messages(struct conformance *test)
+{
+    static uint64_t sums[SHOWN + 1];
+    for (uint64_t i = 0; i < SHOWN; i++)
+        sums[i + 1] = i + 1;
+    stream_before_onlookers(test, "tally_lanes", 3, sums, SHOWN);
 }
 
 /* Every ticket of a shared counter is given out exactly once, whatever the lanes and blocks. */
@@ -327,7 +421,9 @@ static void buffers_are_copied_within_the_device(struct conformance *test)
 
 const struct conformance_case kernel_cases[] = {
     {"an_actor_sees_messages_in_order", an_actor_sees_messages_in_order},
-    {"state_can_be_read_when_nothing_changes_it", state_can_be_read_when_nothing_changes_it},
+    {"state_can_be_read_at_any_time", state_can_be_read_at_any_time},
+    {"a_running_actor_shows_the_work_of_whole_messages", a_running_actor_shows_the_work_of_whole_messages},
+    {"running_blocks_show_the_work_of_whole_messages", running_blocks_show_the_work_of_whole_messages},
     {"lanes_share_state_with_atomics", lanes_share_state_with_atomics},
     {"each_message_is_handled_once", each_message_is_handled_once},
     {"blocks_reply_in_the_order_of_requests", blocks_reply_in_the_order_of_requests},
