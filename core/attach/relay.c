@@ -17,13 +17,10 @@
 #include "core/base/thread.h"
 #include "core/journal/record.h"
 #include "core/ring/queue_inside.h"
+#include "core/ring/strategy.h"
 #include "gyre/waiting.h"
 
 enum {
-    SPINS = 400, /* looks before it sleeps ... */
-    POLITE =
-        32, /* ... of which every so many lets others run: the client may be waiting for this very core */
-    YIELDS = 16,
     WHOLE = 64 /* turns between two looks at every completion, where there is always something else to do */
 };
 #define LOOK_NS UINT64_C(50000000) /* asleep with something under way: a bell may be missed once */
@@ -111,10 +108,12 @@ static bool is_over(const gyre_queue *target)
     return gyre_queue_closed(target) || gyre_queue_lost(target);
 }
 
-static bool look(struct gyre_relay *relay, bool *ended)
+/* *waits: something is under way, so the device is to go on next, and else a client. */
+static bool look(struct gyre_relay *relay, bool *waits, bool *ended)
 {
     pthread_mutex_lock(&relay->lock);
     bool worked = turn(relay);
+    *waits = under_way(relay) != 0;
     *ended = is_stopped(relay) || (is_over(relay->target) && comes_to_an_end(relay));
     if (*ended)
         end(relay);
@@ -173,22 +172,58 @@ static void sleep_at_bell(struct gyre_relay *relay)
     announce(relay, held, UINT32_MAX);
 }
 
+/*
+ * How the thread waits between two turns that did something, as the queue is configured to (strategy.h). It has a
+ * patience for either side that it waits for: one of them may share its processor while the other has one of its own.
+ */
+struct relay_wait {
+    gyre_patience of_clients, of_device;
+    gyre_patience *patience; /* of the wait under way; NULL: there is none */
+    uint64_t turns;
+    int ran;
+};
+
+static void end_wait(struct relay_wait *wait)
+{
+    if (wait->patience)
+        gyre_patience_end(wait->patience, wait->ran);
+    wait->patience = NULL;
+}
+
+static void begin_wait(struct relay_wait *wait, bool of_device)
+{
+    wait->patience = of_device ? &wait->of_device : &wait->of_clients;
+    wait->turns = 0;
+    wait->ran = 0;
+    gyre_patience_begin(wait->patience);
+}
+
+enum { LOOKS = 4 }; /* at a slot take as long as a turn that finds nothing */
+
+/* After a turn that did nothing: a moment later. False: it has looked often enough, and is to sleep. */
+static bool wait_a_moment(struct relay_wait *wait, bool of_device, uint32_t spin_turns)
+{
+    if (!wait->patience)
+        begin_wait(wait, of_device);
+    const uint64_t turn = ++wait->turns, looks = turn * LOOKS;
+    if (looks > (uint64_t)spin_turns + (uint64_t)GYRE_WAIT_YIELDS * LOOKS)
+        return false;
+    wait->ran = looks > spin_turns ? sched_yield() == 0 : gyre_patience_pause(wait->patience, looks);
+    return true;
+}
+
 static void *carry(void *argument)
 {
     struct gyre_relay *relay = argument;
-    bool ended = false;
-    uint32_t idle = 0;
+    struct relay_wait wait = {.patience = NULL};
+    bool ended = false, waits = false;
     while (!ended) {
-        idle = look(relay, &ended) ? 0 : idle + 1;
-        if (ended)
-            break;
-        if (idle > SPINS + YIELDS) {
+        const bool worked = look(relay, &waits, &ended);
+        if (worked) {
+            end_wait(&wait);
+        } else if (!ended && !wait_a_moment(&wait, waits, relay->target->spin_turns)) {
             sleep_at_bell(relay);
-            idle = 0;
-        } else if (idle > SPINS || idle % POLITE == 0) {
-            sched_yield();
-        } else {
-            gyre_spin_pause();
+            wait.patience = NULL;
         }
     }
     return NULL;

@@ -8,6 +8,8 @@
 #include "core/ring/queue_inside.h"
 #include "gyre/waiting.h"
 
+enum { AHEAD = 8 }; /* reply slots that are asked for before they are read */
+
 /*
  * Whether the next life of the server need not know of a request. Its client is told first that it is
  * durable: what is neither offered to it nor told as durable left no trace, and it may send it again.
@@ -76,6 +78,7 @@ static uint64_t give_completions(struct gyre_relay *relay, uint64_t end, bool wh
     uint64_t given = 0, index = relay->given_end < relay->oldest ? relay->oldest : relay->given_end;
     bool missing = false;
     for (; index < end && (whole || !missing); index++) {
+        __builtin_prefetch(gyre_reply_slot(relay->target, index + AHEAD)); /* another processor wrote it */
         if (is_owed(relay, index)) {
             if (gyre_reply_ready(relay->target, index)) {
                 gyre_relay_give(relay, index, gyre_relay_place(relay, index));
