@@ -47,7 +47,7 @@ lint_format()
 
 lint_tidy()
 {
-    tidy_files | timeout 600 xargs -P "$(nproc)" -n 4 "$(clang_tool clang-tidy)" -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
+    tidy_files | timeout $((300 * $(scripts/patience.sh))) xargs -P "$(nproc)" -n 4 "$(clang_tool clang-tidy)" -p build/dev --quiet --warnings-as-errors='*' 2>/dev/null
 }
 
 # What is compiled, each file once for each set of definitions that it is compiled with: several programs compile some.

@@ -9,7 +9,9 @@
 source scripts/lint.sh
 
 readonly RESULTS=build/test-results.tsv
-readonly BUDGET_S=2400 # the whole run, installation and builds included: a cap well above what two busy cores take
+# The whole run, installation and builds included: a cap well above what two busy cores take. For each unit of patience
+# (scripts/patience.sh), of which there are two at least.
+readonly BUDGET_EACH_S=1200
 
 # record STAGE passed|failed|skipped NAME [REASON]
 record()
@@ -36,18 +38,21 @@ tests_at_once()
     echo $((2 * $(nproc)))
 }
 
-# stage_tests STAGE CTEST-ARGUMENT...: runs the tests of a built preset and records them.
+# stage_tests STAGE CTEST-ARGUMENT...: runs the tests of a built preset and records them. Its limits are those of the machine now.
 stage_tests()
 {
-    local stage="$1" folder="build/$1" rc=0 left=$((BUDGET_S - SECONDS))
+    local stage="$1" folder="build/$1" rc=0 patience budget left
+    patience="${GYRE_TEST_PATIENCE:-$(scripts/patience.sh)}"
+    budget=$((patience * BUDGET_EACH_S)) left=$((patience * BUDGET_EACH_S - SECONDS))
     shift
     rm -f "$folder/junit.xml"
     if ((left > 0)); then
-        fixed_addresses timeout "$left" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
-            --no-tests=error --timeout 300 "$@" || rc=$?
+        ((patience == 2)) || say "this machine is slow: limits are $patience times the usual (GYRE_TEST_PATIENCE sets it)"
+        GYRE_TEST_PATIENCE="$patience" fixed_addresses timeout "$left" ctest --test-dir "$folder" --output-junit junit.xml \
+            --output-on-failure --no-tests=error --timeout $((patience * 300)) "$@" || rc=$?
     fi
     if [[ ! -f "$folder/junit.xml" ]]; then
-        record "$stage" failed "$stage/tests" "did not finish within the run's $BUDGET_S s (exit status $rc)"
+        record "$stage" failed "$stage/tests" "did not finish within the run's $budget s (exit status $rc)"
         return
     fi
     awk -v stage="$stage" -f scripts/junit.awk "$folder/junit.xml" >"$folder/results.tsv"

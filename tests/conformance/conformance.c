@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The runner of the conformance suite: one case a process. */
 #include "conformance.h"
+#include "../patience.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -120,7 +121,7 @@ void require_dead(gyre_queue *queue, uint64_t dead, uint64_t lost)
 
 uint64_t soon(void)
 {
-    return gyre_in_ms(20000);
+    return gyre_in_ms(patiently(20000));
 }
 
 /* Lines of the plugin that checks the contract lines of backend.h (tests/plugins/checking.c), from any

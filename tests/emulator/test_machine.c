@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine on its own, by small texts of PTX. What compilers make of whole kernels runs in the other tests. */
 #include "test_run.h"
+#include "../patience.h"
 
 #include <string.h>
 #include <time.h>
@@ -37,7 +38,7 @@ struct machine_grid *run_start(const struct run *run, struct machine_module **mo
 struct machine_fault run_end(const struct run *run, struct machine_grid *grid, struct machine_module *module)
 {
     struct machine_fault fault;
-    const bool ended = machine_grid_wait(grid, now_ns() + UINT64_C(10000000000), &fault);
+    const bool ended = machine_grid_wait(grid, now_ns() + patiently(UINT64_C(10000000000)), &fault);
     machine_grid_destroy(grid);
     machine_memory_remove(run->memory);
     machine_module_unload(module);

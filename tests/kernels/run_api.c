@@ -8,6 +8,7 @@
 #include "kernel_case.h"
 
 #include "gyre/gyre.h"
+#include "../patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void send_all(gyre_queue *queue, const struct kernel_case *test)
             size = gyre_layout_length(test->request, request) - GYRE_PACKET_FRONT;
             request += GYRE_PACKET_FRONT;
         }
-        must(gyre_send(queue, request, size, NULL, gyre_in_ms(PATIENCE_MS)), "send");
+        must(gyre_send(queue, request, size, NULL, gyre_in_ms(patiently(PATIENCE_MS))), "send");
     }
 }
 
@@ -63,7 +64,7 @@ static int receive_all(gyre_queue *queue, const struct kernel_case *test)
     for (size_t i = 0; reply && i < test->count; i++) {
         gyre_completion completion;
         must(gyre_receive(queue, reply + front, test->reply->size - front, &completion,
-                          gyre_in_ms(PATIENCE_MS)),
+                          gyre_in_ms(patiently(PATIENCE_MS))),
              "receive");
         const uint32_t used = completion.length + front;
         if (front)
@@ -78,7 +79,7 @@ static int receive_all(gyre_queue *queue, const struct kernel_case *test)
 
 static int check_memory(gyre_kernel *kernel, struct kernel_case *test, const gyre_binding_name *bindings)
 {
-    must(gyre_kernel_terminate(kernel, gyre_in_ms(PATIENCE_MS), NULL), "terminate");
+    must(gyre_kernel_terminate(kernel, gyre_in_ms(patiently(PATIENCE_MS)), NULL), "terminate");
     if (test->state.bytes)
         must(gyre_kernel_state_read(kernel, test->state.bytes, test->state.layout->size), "state");
     for (uint32_t i = 0; i < test->buffer_count; i++)

@@ -7,6 +7,7 @@
  */
 #include "gyre/gyre.h"
 #include "tally.h"
+#include "../patience.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -105,7 +106,7 @@ static gyre_status call(gyre_queue *queue, uint64_t value, uint64_t expected)
 {
     tally_number request = {value}, reply = {0};
     gyre_status status =
-        gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(5000));
+        gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(patiently(5000)));
     if (status == GYRE_OK && reply.value != expected)
         problem(0, "a wrong reply");
     return status;
@@ -122,11 +123,11 @@ static gyre_status live(gyre_kernel *kernel)
     if (status == GYRE_OK)
         status = call(second, 6, 111);
     if (status == GYRE_OK)
-        status = gyre_kernel_deactivate(kernel, gyre_in_ms(5000));
+        status = gyre_kernel_deactivate(kernel, gyre_in_ms(patiently(5000)));
     if (status == GYRE_OK)
-        status = gyre_kernel_activate(kernel, gyre_in_ms(5000));
+        status = gyre_kernel_activate(kernel, gyre_in_ms(patiently(5000)));
     if (status == GYRE_OK)
-        status = gyre_kernel_terminate(kernel, gyre_in_ms(5000), NULL);
+        status = gyre_kernel_terminate(kernel, gyre_in_ms(patiently(5000)), NULL);
     if (status == GYRE_OK)
         status = gyre_kernel_relaunch(kernel);
     if (status == GYRE_OK)

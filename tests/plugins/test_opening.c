@@ -7,6 +7,7 @@
  */
 #include "gyre/gyre.h"
 #include "tally.h"
+#include "../patience.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -122,7 +123,7 @@ static void use_the_other(struct scene *scene)
                                    .binding_count = 2};
     expect(gyre_launch(scene->runtime, &desc, &kernel) == GYRE_OK, scene, "a launch on the other backend");
     expect(kernel && gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply,
-                               NULL, gyre_in_ms(PATIENCE_MS)) == GYRE_OK,
+                               NULL, gyre_in_ms(patiently(PATIENCE_MS))) == GYRE_OK,
            scene, "a call of the other backend's kernel");
     expect(reply.value == 21, scene, "its reply is wrong");
     gyre_kernel_release(kernel);
@@ -158,7 +159,7 @@ static void play(struct scene *scene)
         if (pthread_create(&threads[i], NULL, ask, &askers[i]) != 0)
             abort();
     }
-    for (int waited = 0; count_reached(scene) == 0 && waited < PATIENCE_MS; waited++)
+    for (uint64_t waited = 0; count_reached(scene) == 0 && waited < patiently(PATIENCE_MS); waited++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     use_the_other(scene);
     open_gate(scene);

@@ -7,6 +7,7 @@
  */
 #include "gyre/gyre.h"
 #include "tally.h"
+#include "../patience.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -52,7 +53,7 @@ static void exchange(struct user *user, gyre_kernel *kernel)
         tally_number request = {i}, reply = {0};
         if (is_fine(user,
                     gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
-                              gyre_in_ms(10000)),
+                              gyre_in_ms(patiently(10000))),
                     "call") &&
             reply.value != i * (i + 1) / 2) {
             user->problems++;
@@ -82,10 +83,10 @@ static void use_kernel(struct user *user, gyre_buffer *buffers[2], int round)
     if (is_fine(user, gyre_kernel_info_get(kernel, &info), "info") &&
         strcmp(info.backend, user->backend) != 0)
         is_fine(user, GYRE_INTERNAL, "the kernel is on another backend");
-    is_fine(user, gyre_kernel_deactivate(kernel, gyre_in_ms(10000)), "deactivate");
-    is_fine(user, gyre_kernel_activate(kernel, gyre_in_ms(10000)), "activate");
+    is_fine(user, gyre_kernel_deactivate(kernel, gyre_in_ms(patiently(10000))), "deactivate");
+    is_fine(user, gyre_kernel_activate(kernel, gyre_in_ms(patiently(10000))), "activate");
     if (round % 2)
-        is_fine(user, gyre_kernel_terminate(kernel, gyre_in_ms(10000), NULL), "terminate");
+        is_fine(user, gyre_kernel_terminate(kernel, gyre_in_ms(patiently(10000)), NULL), "terminate");
     gyre_kernel_release(kernel);
 }
 

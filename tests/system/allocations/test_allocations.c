@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/bench/kernels/bench_messages.h"
+#include "../../patience.h"
 
 enum { BATCH = 64, MESSAGES = 313 * BATCH };
 
@@ -79,7 +80,7 @@ static bool right(const words_48 *reply, uint64_t number)
 
 static uint64_t soon(void)
 {
-    return gyre_in_ms(20000);
+    return gyre_in_ms(patiently(20000));
 }
 
 /* Each returns how many right replies came. */

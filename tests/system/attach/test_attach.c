@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "parties.h"
+#include "../../patience.h"
 
 enum { REGIONS_MAX = 16 };
 
@@ -56,7 +57,7 @@ static void several_programs_share_a_kernel(void)
         party_tell(&clients[i], 'g');
     for (int i = 0; i < 3; i++)
         require(party_end(&clients[i]) == 0);
-    for (int i = 0; attached_now(server) && i < 2000; i++)
+    for (uint64_t i = 0; attached_now(server) && i < patiently(2000); i++)
         usleep(1000);
     require(attached_now(server) == 0);
     gyre_server_close(server);
@@ -363,7 +364,7 @@ static void a_dead_server_is_told_as_lost(void)
     uint64_t before = gyre_now_ns();
     gyre_status status = gyre_receive(queue, &reply, sizeof reply, NULL, soon());
     require(status == GYRE_LOST && strstr(gyre_error_text(), "the program that served the queue ended"));
-    require(gyre_now_ns() - before < UINT64_C(5000000000));
+    require(gyre_now_ns() - before < patiently(UINT64_C(5000000000)));
     status = gyre_send(queue, &request, sizeof request, NULL, soon());
     require(status == GYRE_LOST && strstr(gyre_error_text(), "attach again"));
     status = gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, soon());
@@ -409,11 +410,11 @@ static void a_client_that_dies_leaves_nothing(void)
         close(client.told);
         stream_right(own, 0, 100); /* it blocks nobody */
     }
-    for (int i = 0; attached_now(server) > 1 && i < 2000; i++)
+    for (uint64_t i = 0; attached_now(server) > 1 && i < patiently(2000); i++)
         usleep(1000);
     must(gyre_kernel_info_get(kernel, &info));
     require(attached_now(server) == 1 && info.queues == 2 && info.queued == 0);
-    for (int i = 0; open_descriptors() > before && i < 2000; i++)
+    for (uint64_t i = 0; open_descriptors() > before && i < patiently(2000); i++)
         usleep(1000);
     require(open_descriptors() <= before);
     gyre_queue_close(own);
@@ -545,7 +546,7 @@ static void a_slow_handler_holds_up_no_other_clients_reply(void)
         crash_reply reply = {0};
         require(gyre_now_ns() < limit);
         must(gyre_send(slow, &request, sizeof request, NULL, soon()));
-        for (int i = 0; i < 2000 && !is_busy(kernel); i++)
+        for (uint64_t i = 0; i < patiently(2000) && !is_busy(kernel); i++)
             usleep(100); /* then it is the first one of the two */
         call_right(quick, number);
         other = gyre_receive(slow, &reply, sizeof reply, NULL, GYRE_NO_WAIT);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tellers.h"
+#include "../../patience.h"
 
 enum { WINDOW = 24, CLIENTS = 3 };
 
@@ -52,7 +53,7 @@ static void pause_ms(long ms)
 static void come_in(struct teller_client *self)
 {
     char name[16];
-    uint64_t limit = gyre_in_ms(60000);
+    uint64_t limit = gyre_in_ms(patiently(60000));
     snprintf(name, sizeof name, "client-%u", self->number);
     while (try_attach("teller", name, &self->queue) != GYRE_OK) {
         require(gyre_now_ns() < limit);

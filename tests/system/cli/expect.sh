@@ -4,6 +4,7 @@
 # $out and $err, and the files that hold them in $folder.
 
 : "${GYRE:?the program to test}"
+patience="${GYRE_TEST_PATIENCE:-1}" # how many times longer than usual everything may take here (tests/patience.cmake)
 folder="$(mktemp -d)"
 trap 'rm -rf "$folder"' EXIT
 checks=0
@@ -56,11 +57,11 @@ refuses()
     [[ -z "$out" ]] || fail "expected nothing on stdout"
 }
 
-# await_output: until something is in $folder/out, for ten seconds at most.
+# await_output: until something is in $folder/out, for ten seconds of a usual machine at most.
 await_output()
 {
     local i
-    for ((i = 0; i < 500; i++)); do
+    for ((i = 0; i < 500 * patience; i++)); do
         [[ -s "$folder/out" ]] && break
         sleep 0.02
     done

@@ -64,13 +64,13 @@ fi
 truncate -s 64G "$folder/long.gyre.c" "$folder/long.h"
 for command in call compile messages; do
     code=0 called="gyre $command of 64 GiB"
-    timeout 20 "$GYRE" "$command" --backend "$backend" "$folder/long.gyre.c" </dev/null >"$folder/out" 2>"$folder/err" || code=$?
+    timeout $((20 * patience)) "$GYRE" "$command" --backend "$backend" "$folder/long.gyre.c" </dev/null >"$folder/out" 2>"$folder/err" || code=$?
     out="$(<"$folder/out")" err="$(<"$folder/err")"
     exits 1
     says "kernel file '$folder/long.gyre.c' is longer than 4194304 bytes, which are the limit"
 done
 code=0 called="gyre messages of a header of 64 GiB"
-timeout 20 "$GYRE" messages --backend "$backend" "$folder/long.h" >"$folder/out" 2>"$folder/err" || code=$?
+timeout $((20 * patience)) "$GYRE" messages --backend "$backend" "$folder/long.h" >"$folder/out" 2>"$folder/err" || code=$?
 out="$(<"$folder/out")" err="$(<"$folder/err")"
 refuses 1 "header '$folder/long.h' is longer than 4194304 bytes, which are the limit"
 rm "$folder/long.gyre.c" "$folder/long.h"

@@ -50,7 +50,7 @@ END
 ones="$(printf '1,%.0s' {1..1500})"
 seq 0 255 | sed "s/.*/{\"bytes\":[$ones&]}/" >"$folder/longs"
 for bytes in 0 1; do # the default, and the least
-    call "$folder/long.gyre.c" --set "queue.longs.bytes=$bytes" --timeout 20000 <"$folder/longs"
+    call "$folder/long.gyre.c" --set "queue.longs.bytes=$bytes" --timeout "$((20000 * patience))" <"$folder/longs"
     exits 0
     cmp -s "$folder/longs" "$folder/out" || fail "256 long replies are not the requests in their order"
 done
@@ -61,7 +61,7 @@ mkfifo "$folder/in"
 exec 3>"$folder/in"
 for value in 1 2 3; do
     echo "{\"value\":$value}" >&3
-    for ((i = 0; i < 500; i++)); do
+    for ((i = 0; i < 500 * patience; i++)); do
         [[ "$(wc -l <"$folder/out")" == "$value" ]] && break
         sleep 0.02
     done
@@ -91,10 +91,10 @@ if [[ "$backend" == cpu ]]; then
 
     # ... and holds up the end of the command for one stop_timeout_ms, not two
     SECONDS=0
-    call tests/system/crash/crash.gyre.c:fragile --set gyre.check=off --set kernel.fragile.stop_timeout_ms=3000 --timeout 100 \
+    call tests/system/crash/crash.gyre.c:fragile --set gyre.check=off --set kernel.fragile.stop_timeout_ms="$((3000 * patience))" --timeout 100 \
         '{"fault":4,"always":1,"number":8}' <"$nothing"
     exits 5
-    ((SECONDS < 6)) || fail "took $SECONDS s to end, with a stop_timeout_ms of 3000"
+    ((SECONDS < 6 * patience)) || fail "took $SECONDS s to end, with a stop_timeout_ms of $((3000 * patience))"
 
     # a worker that dies while requests are sent: each that was accepted has its line
     : >"$folder/out"

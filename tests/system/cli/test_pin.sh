@@ -23,7 +23,7 @@ workers()
     process=$!
     exec 7>"$folder/requests"
     echo '{"value":1,"factor":2}' >&7
-    for ((i = 0; i < 400; i++)); do # its first reply
+    for ((i = 0; i < 400 * patience; i++)); do # its first reply
         [[ ! -s "$folder/out" ]] || break
         sleep 0.05
     done

@@ -15,7 +15,7 @@ start_server()
     : >"$folder/ready"
     "$GYRE" serve --backend cpu "$@" >"$folder/ready" 2>"$folder/served" &
     server=$!
-    for ((i = 0; i < 600; i++)); do
+    for ((i = 0; i < 600 * patience; i++)); do
         if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
             break
         fi
@@ -44,7 +44,7 @@ exec 3<&- # and there is no reader
 "$GYRE" serve --backend cpu --set gyre.log_level=debug examples/command/scale.gyre.c >"$folder/ready" 2>&4 4>&- &
 server=$!
 exec 4>&-
-for ((i = 0; i < 600; i++)); do
+for ((i = 0; i < 600 * patience; i++)); do
     if [[ -s "$folder/ready" ]] || ! kill -0 "$server" 2>/dev/null; then
         break
     fi
@@ -70,7 +70,7 @@ run call --attach total '{"add":5}' # what an actor keeps outlives its clients
 exits 0
 prints '"sum":10'
 kill -STOP "$server" # it takes nobody in: --timeout is how long that is waited for, too
-timeout 4 "$GYRE" call --attach scale --timeout 200 '{"value":1,"factor":2}' >"$folder/out" 2>"$folder/err"
+timeout $((4 * patience)) "$GYRE" call --attach scale --timeout 200 '{"value":1,"factor":2}' >"$folder/out" 2>"$folder/err"
 code=$? called="call --attach to a server that is stopped"
 out="$(<"$folder/out")" err="$(<"$folder/err")"
 kill -CONT "$server"
@@ -114,8 +114,8 @@ exits 0
 says "30 sent, 30 answered, 0 failed"
 
 # ... unless a second signal comes
-start_server tests/system/cli/kernels/kinds.gyre.c:slow --drain 60000
-seq 1 300 | sed 's/.*/{"value":100}/' >"$folder/slowly"
+start_server tests/system/cli/kernels/kinds.gyre.c:slow --drain "$((60000 * patience))"
+seq 1 "$((300 * patience))" | sed 's/.*/{"value":100}/' >"$folder/slowly"
 : >"$folder/out"
 "$GYRE" call --attach slow <"$folder/slowly" >"$folder/out" 2>"$folder/err" &
 caller=$!
@@ -134,7 +134,7 @@ called="gyre serve at a second signal" out='' err="$(<"$folder/err")"
 exits 1
 every_request_has_its_line
 checks=$((checks + 1))
-((ended == 0 && SECONDS - begun < 15)) || fail "exit $ended after $((SECONDS - begun)) s: $(<"$folder/served")"
+((ended == 0 && SECONDS - begun < 15 * patience)) || fail "exit $ended after $((SECONDS - begun)) s: $(<"$folder/served")"
 grep -q "left [0-9]* requests unhandled" "$folder/served" || fail "$(<"$folder/served")"
 
 # ... of every kernel, however many there are, and each is told
@@ -183,7 +183,7 @@ every_request_has_its_line
 perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un($ARGV[0])) && listen(S, 1) or die;
     $| = 1; print "ready"; sleep 600' "$XDG_RUNTIME_DIR/gyre.sock" >"$folder/ready" &
 other=$!
-for ((i = 0; i < 600 && ! $(stat -c %s "$folder/ready"); i++)); do
+for ((i = 0; i < 600 * patience && ! $(stat -c %s "$folder/ready"); i++)); do
     sleep 0.05
 done
 run doctor --clean
@@ -275,7 +275,7 @@ prints "nothing can be compiled: no temporary folder can be made in '/dev/null' 
 start_server examples/command/scale.gyre.c
 limit="$(ulimit -n)" held=("/proc/$server/fd"/*)
 prlimit --pid "$server" --nofile=3:
-timeout 2 "$GYRE" call --attach scale '{"value":4,"factor":2}' >/dev/null 2>&1
+timeout "$patience" "$GYRE" call --attach scale '{"value":4,"factor":2}' >/dev/null 2>&1
 prlimit --pid "$server" --nofile="$limit":
 run call --attach scale '{"value":4,"factor":2}'
 exits 0

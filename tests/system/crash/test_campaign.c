@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "tests/random.h"
+#include "../../patience.h"
 
 enum {
     WINDOW = 512,
@@ -113,7 +114,7 @@ static void receive_some(struct line *line, uint64_t count)
     for (; count > 0 && line->received < line->sent; count--) {
         crash_reply reply = {0};
         gyre_completion completion;
-        must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(60000)));
+        must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(60000))));
         require(completion.index == line->received);
         check(&line->window[line->received++ % WINDOW], &reply, &completion);
     }

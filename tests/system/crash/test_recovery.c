@@ -6,6 +6,7 @@
 #include "faults.h"
 #include "requests.h"
 #include "workers.h"
+#include "../../patience.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -639,7 +640,7 @@ static void crash_actor(gyre_kernel *actor, bool always)
 
 static void await_relaunches(gyre_kernel *kernel, uint32_t relaunches)
 {
-    for (int i = 0; info_of(kernel).relaunches < relaunches && i < 10000; i++)
+    for (uint64_t i = 0; info_of(kernel).relaunches < relaunches && i < patiently(10000); i++)
         usleep(1000);
     require(info_of(kernel).relaunches == relaunches && info_of(kernel).state == GYRE_KERNEL_ACTIVE);
 }
@@ -658,11 +659,11 @@ static void lose_the_second(const char *policy, uint32_t expected)
     must(gyre_kernel_deactivate(kernels[2], soon()));
     crash_actor(kernels[1], false);
     await_relaunches(kernels[1], 1);
-    for (int i = 0; i < 10000 && (expected & 4) && info_of(kernels[2]).relaunches == 0; i++)
+    for (uint64_t i = 0; i < patiently(10000) && (expected & 4) && info_of(kernels[2]).relaunches == 0; i++)
         usleep(1000);
     for (uint32_t i = 0; i < 4; i++)
         require(info_of(kernels[i]).relaunches == (expected >> i & 1));
-    for (int i = 0; i < 10000 && info_of(kernels[2]).state != GYRE_KERNEL_INACTIVE; i++)
+    for (uint64_t i = 0; i < patiently(10000) && info_of(kernels[2]).state != GYRE_KERNEL_INACTIVE; i++)
         usleep(1000);
     require(info_of(kernels[2]).state == GYRE_KERNEL_INACTIVE); /* as it was */
     call_number(gyre_kernel_queue(kernels[0]), 5);
@@ -695,7 +696,7 @@ static void a_kernel_that_is_lost_too_often_is_left(void)
         await_relaunches(actor, i);
     }
     crash_actor(actor, true);
-    for (int i = 0; i < 10000 && !log_lines_with("is left as it is (loss_limit)"); i++)
+    for (uint64_t i = 0; i < patiently(10000) && !log_lines_with("is left as it is (loss_limit)"); i++)
         usleep(1000);
     require(info_of(actor).state == GYRE_KERNEL_LOST && info_of(actor).relaunches == 3);
     must(gyre_kernel_relaunch(actor)); /* by the application, it may be */

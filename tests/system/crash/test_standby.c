@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A second worker stands by: it takes over, may die itself, and is followed by another. `test_standby CASE`. */
 #include "workers.h"
+#include "../../patience.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -120,7 +121,7 @@ static void a_standby_worker_that_is_stopped_is_passed_over(void)
     kill(standby, SIGSTOP);
     uint64_t begun = gyre_now_ns();
     call_right(kernel, CRASH_TRAP, 1);
-    require(gyre_now_ns() - begun < UINT64_C(8000000000) && worker_of(getpid()) != standby);
+    require(gyre_now_ns() - begun < patiently(UINT64_C(8000000000)) && worker_of(getpid()) != standby);
     require(await_standby(kernel) != standby && !is_alive(standby));
     gyre_close(runtime);
 }

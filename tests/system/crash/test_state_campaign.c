@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tests/random.h"
+#include "../../patience.h"
 
 enum {
     WINDOW = 700,
@@ -71,7 +72,7 @@ static void receive_some(gyre_queue *queue, uint64_t count)
         crash_reply reply = {0};
         gyre_completion completion;
         const crash_request *request = &campaign.window[campaign.received % WINDOW];
-        must(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(60000)));
+        must(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(60000))));
         require(completion.index == campaign.received++);
         require(completion.outcome == (request->always ? GYRE_HANDLER_FAILED : GYRE_REPLIED));
         if (request->always)

@@ -25,6 +25,7 @@
 #include "stray.h"
 
 #include "tests/random.h"
+#include "../../patience.h"
 
 enum { WINDOW = 400, FAULTS = 20, ONE_FAULT_IN = 400, KILL_IN = 60, SKIP = 77, SETTINGS_MAX = 32 };
 #define FAR      (UINT64_C(1) << 40)
@@ -71,7 +72,7 @@ static void send_some(struct line *line, uint64_t count, bool faults)
     for (; count > 0 && line->sent - line->received < WINDOW; count--) {
         stray_request request = choose_request(line, faults);
         line->window[line->sent++ % WINDOW] = request;
-        must(gyre_send(line->queue, &request, sizeof request, NULL, gyre_in_ms(PATIENCE)));
+        must(gyre_send(line->queue, &request, sizeof request, NULL, gyre_in_ms(patiently(PATIENCE))));
     }
 }
 
@@ -116,7 +117,7 @@ static void receive_some(struct line *line, uint64_t count)
     for (; count > 0 && line->received < line->sent; count--) {
         stray_reply reply = {0};
         gyre_completion completion;
-        must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(PATIENCE)));
+        must(gyre_receive(line->queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(PATIENCE))));
         if (completion.outcome != GYRE_REPLIED)
             fprintf(stderr, "request %llu (fault %u) is not replied to: outcome %d, code %d, '%s'\n",
                     (unsigned long long)line->received, line->window[line->received % WINDOW].fault,
@@ -160,7 +161,7 @@ static void require_state(void)
 {
     stray_state state;
     const struct line *line = &campaign.lines[1];
-    must(gyre_kernel_deactivate(line->kernel, gyre_in_ms(PATIENCE)));
+    must(gyre_kernel_deactivate(line->kernel, gyre_in_ms(patiently(PATIENCE))));
     must(gyre_kernel_state_read(line->kernel, &state, sizeof state));
     require(state.count == line->model.count && state.hash == line->model.hash);
 }

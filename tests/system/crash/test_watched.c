@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "stray.h"
+#include "../../patience.h"
 
 enum { SKIP = 77, BLOCKS = 2, SETTINGS_MAX = 8 };
 #define LOOP_NS UINT64_C(90000000)
@@ -225,7 +226,7 @@ static void a_loop_is_told_while_nobody_receives(void)
     while (info_of(&watched).handled < 2)
         usleep(1000); /* whoever asks all the time keeps the watchdog from looking */
     const uint64_t stalls = info_of(&watched).stalls;
-    send_chat(&watched, now + UINT64_C(1500000000));
+    send_chat(&watched, now + patiently(UINT64_C(1500000000)));
     while (info_of(&watched).handled < 3)
         usleep(1000);
     require(info_of(&watched).stalls > stalls);
@@ -244,8 +245,8 @@ static void a_loop_is_told_while_others_are_answered(void)
     struct watched other = watched;
     must(gyre_queue_open(watched.kernel, NULL, &other.queue));
     const uint64_t now = device_now(&watched), begun = gyre_now_ns(), stalls = info_of(&watched).stalls;
-    send_loop(&watched, now + UINT64_C(1800000000));
-    while (info_of(&watched).stalls == stalls && gyre_now_ns() - begun < UINT64_C(1800000000))
+    send_loop(&watched, now + patiently(UINT64_C(1800000000)));
+    while (info_of(&watched).stalls == stalls && gyre_now_ns() - begun < patiently(UINT64_C(1800000000)))
         device_now(&other);
     printf("%.3f s from the send until it was told\n", (double)(gyre_now_ns() - begun) / 1e9);
     require(info_of(&watched).stalls > stalls);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See workers.h. The log is written by threads of the library, so it has a lock. */
 #include "workers.h"
+#include "../../patience.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -241,5 +242,5 @@ uint64_t mixed(uint64_t number)
 
 uint64_t soon(void)
 {
-    return gyre_in_ms(20000);
+    return gyre_in_ms(patiently(20000));
 }

@@ -10,7 +10,7 @@ refuses()
 {
     local sentence="$1" said
     shift
-    if said="$(GYRE_NO_INSTALL=1 timeout 20 ./dev "$@" 2>&1)" || [[ "$said" != *"$sentence"* || "$said" == *configuring* ]]; then
+    if said="$(GYRE_NO_INSTALL=1 timeout "$((20 * ${GYRE_TEST_PATIENCE:-1}))" ./dev "$@" 2>&1)" || [[ "$said" != *"$sentence"* || "$said" == *configuring* ]]; then
         echo "./dev $*: expected '$sentence', found: $said"
         failed=1
     fi

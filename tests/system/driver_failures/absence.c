@@ -12,6 +12,7 @@
 #include <gyre/gyre.h>
 
 #include "driver.h"
+#include "../../patience.h"
 
 enum {
     LEAST_MS = 40, /* a turn of others takes less than 10 ms */
@@ -23,13 +24,13 @@ static gyre_status call_once(gyre_kernel *kernel)
     const word request = {1};
     word reply;
     return gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL,
-                     gyre_in_ms(PATIENCE_MS));
+                     gyre_in_ms(patiently(PATIENCE_MS)));
 }
 
 /* Until it was away for so long. The absence is counted by when the stay behind it ends. */
 static gyre_status await_absence(gyre_kernel *kernel)
 {
-    const uint64_t deadline = gyre_in_ms(PATIENCE_MS);
+    const uint64_t deadline = gyre_in_ms(patiently(PATIENCE_MS));
     gyre_kernel_info info = {.size = sizeof info};
     gyre_status status = GYRE_OK;
     while (status == GYRE_OK && info.longest_absence_ns < UINT64_C(1000000) * LEAST_MS) {

@@ -19,6 +19,7 @@
 #include <gyre/gyre.h>
 
 #include "driver.h"
+#include "../../patience.h"
 
 enum {
     ITEMS = 512,
@@ -178,8 +179,8 @@ static gyre_status look_up(gyre_queue *queue, uint64_t place)
 {
     const word request = {place % ITEMS};
     word reply = {0};
-    gyre_status status =
-        gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(PATIENCE_MS));
+    gyre_status status = gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL,
+                                   gyre_in_ms(patiently(PATIENCE_MS)));
     if (status == GYRE_OK && reply.value != item(request.value))
         wrong("looked-up item", item(request.value), reply.value);
     return status;
@@ -217,8 +218,8 @@ static gyre_status exchange(struct life *life)
     for (uint64_t i = 0; i < MESSAGES && status == GYRE_OK; i++) {
         const word request = {i};
         word reply = {0};
-        status =
-            gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(PATIENCE_MS));
+        status = gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL,
+                           gyre_in_ms(patiently(PATIENCE_MS)));
         life->model = life->model * 31 + i;
         if (status == GYRE_OK && reply.value != life->model)
             wrong("state of the chain", life->model, reply.value);
@@ -236,7 +237,7 @@ static gyre_status use_first(struct life *life)
 
 static gyre_status pause_chain(struct life *life)
 {
-    return gyre_kernel_deactivate(life->chain, gyre_in_ms(PATIENCE_MS));
+    return gyre_kernel_deactivate(life->chain, gyre_in_ms(patiently(PATIENCE_MS)));
 }
 
 static gyre_status read_state(struct life *life)
@@ -250,12 +251,12 @@ static gyre_status read_state(struct life *life)
 
 static gyre_status resume_chain(struct life *life)
 {
-    return gyre_kernel_activate(life->chain, gyre_in_ms(PATIENCE_MS));
+    return gyre_kernel_activate(life->chain, gyre_in_ms(patiently(PATIENCE_MS)));
 }
 
 static gyre_status terminate_chain(struct life *life)
 {
-    return gyre_kernel_terminate(life->chain, gyre_in_ms(PATIENCE_MS), NULL);
+    return gyre_kernel_terminate(life->chain, gyre_in_ms(patiently(PATIENCE_MS)), NULL);
 }
 
 static gyre_status relaunch_chain(struct life *life)

@@ -13,6 +13,7 @@
 #include <gyre/shards.h>
 
 #include "driver.h"
+#include "../../patience.h"
 
 enum { PATIENCE_MS = 30000 };
 
@@ -45,7 +46,7 @@ int main(void)
     expect(GYRE_AGAIN, gyre_shards_receive(shards, &reply, sizeof reply, NULL, NULL, GYRE_NO_WAIT),
            "shards before");
     expect(GYRE_OK, gyre_send(queue, &nowhere, sizeof nowhere, NULL, GYRE_NO_WAIT), "send");
-    expect(GYRE_LOST, gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(PATIENCE_MS)),
+    expect(GYRE_LOST, gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(patiently(PATIENCE_MS))),
            "receive and wait");
     expect(GYRE_LOST, gyre_receive(queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT), "receive");
     expect(GYRE_LOST, gyre_peek(queue, &view, 1, &found, GYRE_NO_WAIT), "peek");

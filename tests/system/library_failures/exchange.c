@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See exchange.h. */
 #include "exchange.h"
+#include "../../patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@ static void receive(gyre_queue *queue, uint64_t index, uint64_t number, failed_r
 {
     failed_reply reply = {0}, expected = {1, number * 31};
     gyre_completion completion = {0};
-    if (gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(PATIENCE_MS)) != GYRE_OK)
+    if (gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(PATIENCE_MS))) != GYRE_OK)
         wrong("message that was accepted and nothing came of", index, index);
     if (completion.index != index || completion.outcome != GYRE_REPLIED)
         wrong("completion", index, completion.index);
@@ -39,7 +40,7 @@ gyre_status exchange(gyre_queue *queue, failed_reply *state, void (*meanwhile)(v
         uint64_t index;
         if (i == MESSAGES / 2 && meanwhile)
             meanwhile();
-        status = gyre_send(queue, &request, sizeof request, &index, gyre_in_ms(PATIENCE_MS));
+        status = gyre_send(queue, &request, sizeof request, &index, gyre_in_ms(patiently(PATIENCE_MS)));
         first = sent || status != GYRE_OK ? first : index;
         sent += status == GYRE_OK;
     }

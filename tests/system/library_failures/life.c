@@ -4,6 +4,7 @@
  * keeps what no checkpoint has, so it is lost, and launched again because its `on_loss` says so.
  */
 #include "exchange.h"
+#include "../../patience.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -104,7 +105,7 @@ static gyre_status use_descriptor(void)
     failed_reply reply;
     gyre_status status = gyre_queue_descriptor(second, &ready.fd);
     if (status == GYRE_OK)
-        status = gyre_send(second, &request, sizeof request, NULL, gyre_in_ms(PATIENCE_MS));
+        status = gyre_send(second, &request, sizeof request, NULL, gyre_in_ms(patiently(PATIENCE_MS)));
     if (status != GYRE_OK)
         return status;
     if (poll(&ready, 1, PATIENCE_MS) != 1 ||
@@ -151,7 +152,7 @@ static void kill_worker(void)
 static gyre_status await_relaunch(void)
 {
     gyre_kernel_info info = {.size = sizeof info};
-    for (int i = 0; i < PATIENCE_MS && info.relaunches < relaunches; i++) {
+    for (uint64_t i = 0; i < patiently(PATIENCE_MS) && info.relaunches < relaunches; i++) {
         usleep(1000);
         gyre_kernel_info_get(forgets, &info);
     }
@@ -190,12 +191,12 @@ static gyre_status exchange_second(void)
 
 static gyre_status checkpoint(void)
 {
-    return gyre_kernel_checkpoint(chain, gyre_in_ms(PATIENCE_MS));
+    return gyre_kernel_checkpoint(chain, gyre_in_ms(patiently(PATIENCE_MS)));
 }
 
 static gyre_status pause_chain(void)
 {
-    return gyre_kernel_deactivate(chain, gyre_in_ms(PATIENCE_MS));
+    return gyre_kernel_deactivate(chain, gyre_in_ms(patiently(PATIENCE_MS)));
 }
 
 static gyre_status read_state(void)
@@ -209,12 +210,12 @@ static gyre_status read_state(void)
 
 static gyre_status resume_chain(void)
 {
-    return gyre_kernel_activate(chain, gyre_in_ms(PATIENCE_MS));
+    return gyre_kernel_activate(chain, gyre_in_ms(patiently(PATIENCE_MS)));
 }
 
 static gyre_status terminate_plain(void)
 {
-    return gyre_kernel_terminate(plain, gyre_in_ms(PATIENCE_MS), NULL);
+    return gyre_kernel_terminate(plain, gyre_in_ms(patiently(PATIENCE_MS)), NULL);
 }
 
 static gyre_status relaunch_plain(void)

@@ -22,7 +22,7 @@ called="gyre call"
 # replies BACKEND LANES: to all requests; what was said, where there is none.
 replies()
 {
-    "$GYRE" call --backend "$1" --lanes "$2" --timeout 100000 "$folder/blocks.gyre.c" <"$folder/requests" 2>"$folder/said"
+    "$GYRE" call --backend "$1" --lanes "$2" --timeout "$((100000 * ${GYRE_TEST_PATIENCE:-1}))" "$folder/blocks.gyre.c" <"$folder/requests" 2>"$folder/said"
     [[ $? -le 1 ]] || cat "$folder/said"
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See exchange.h. No state of its own. */
 #include "exchange.h"
+#include "../../patience.h"
 
 #include <gyre/ring_layout.h>
 #include <stdio.h>
@@ -57,8 +58,8 @@ static int is_right(const struct exchange *run, uint64_t number, const gyre_comp
 static gyre_status receive_one(struct exchange *run, uint64_t number)
 {
     gyre_completion completion = {0};
-    gyre_status status =
-        gyre_receive(run->queue, run->reply, run->layout->size, &completion, gyre_in_ms(PATIENCE_MS));
+    gyre_status status = gyre_receive(run->queue, run->reply, run->layout->size, &completion,
+                                      gyre_in_ms(patiently(PATIENCE_MS)));
     if (status != GYRE_OK)
         return status;
     run->refused += run->verdicts[number % IN_FLIGHT] != GYRE_OK;

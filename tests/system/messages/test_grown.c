@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "grown.h"
+#include "../../patience.h"
 
 static int failures;
 
@@ -44,16 +45,17 @@ static void newer_caller(gyre_runtime *runtime)
     reading_new reply = {0, 0, 77};
     size_t sent = 0, stride, count = 1;
     void *slots;
-    REQUIRE(gyre_send_batch(queue, requests, sizeof requests[0], 2, &sent, gyre_in_ms(5000)) == GYRE_OK &&
+    REQUIRE(gyre_send_batch(queue, requests, sizeof requests[0], 2, &sent, gyre_in_ms(patiently(5000))) ==
+                GYRE_OK &&
             sent == 2);
     for (uint32_t i = 0; i < 2; i++) {
-        REQUIRE(gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(5000)) == GYRE_OK);
+        REQUIRE(gyre_receive(queue, &reply, sizeof reply, NULL, gyre_in_ms(patiently(5000))) == GYRE_OK);
         REQUIRE(reply.a == requests[i].a + 1 && reply.b == requests[i].b + 1 && reply.c == 77);
     }
     REQUIRE(gyre_call(queue, &requests[1], sizeof requests[1], &reply, sizeof reply, NULL,
-                      gyre_in_ms(5000)) == GYRE_OK);
+                      gyre_in_ms(patiently(5000))) == GYRE_OK);
     REQUIRE(reply.a == 5 && reply.c == 77);
-    REQUIRE(gyre_reserve(queue, &slots, &stride, &count, gyre_in_ms(5000)) == GYRE_INVALID);
+    REQUIRE(gyre_reserve(queue, &slots, &stride, &count, gyre_in_ms(patiently(5000))) == GYRE_INVALID);
     gyre_kernel_release(kernel);
 }
 
@@ -71,16 +73,16 @@ static void newer_kernel(gyre_runtime *runtime)
     gyre_view view;
     size_t stride, count = 1, found;
     void *slot;
-    REQUIRE(gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(5000)) == GYRE_OK);
-    REQUIRE(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(5000)) == GYRE_OK);
+    REQUIRE(gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(patiently(5000))) == GYRE_OK);
+    REQUIRE(gyre_receive(queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(5000))) == GYRE_OK);
     REQUIRE(reply.a == 2 && reply.b == 3 && completion.length == sizeof reply);
-    REQUIRE(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(5000)) ==
-            GYRE_OK);
-    REQUIRE(gyre_reserve(queue, &slot, &stride, &count, gyre_in_ms(5000)) == GYRE_OK);
+    REQUIRE(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL,
+                      gyre_in_ms(patiently(5000))) == GYRE_OK);
+    REQUIRE(gyre_reserve(queue, &slot, &stride, &count, gyre_in_ms(patiently(5000))) == GYRE_OK);
     memset(slot, 0xff, sizeof(reading_new)); /* what an earlier message left there */
     memcpy(slot, &request, sizeof request);
     REQUIRE(gyre_commit(queue, 1) == GYRE_OK);
-    REQUIRE(gyre_peek(queue, &view, 1, &found, gyre_in_ms(5000)) == GYRE_OK);
+    REQUIRE(gyre_peek(queue, &view, 1, &found, gyre_in_ms(patiently(5000))) == GYRE_OK);
     REQUIRE(view.length == sizeof(reading_new) && ((const reading_new *)view.reply)->c == 1);
     REQUIRE(gyre_release_views(queue, 1) == GYRE_OK);
     REQUIRE(gyre_send(queue, &request, sizeof request - 1, NULL, GYRE_NO_WAIT) == GYRE_INVALID);
@@ -106,11 +108,11 @@ static void not_in_place(gyre_runtime *runtime)
     void *slot;
     gyre_begin(&request);
     request.a = 5;
-    REQUIRE(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, gyre_in_ms(5000)) ==
-            GYRE_OK);
+    REQUIRE(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL,
+                      gyre_in_ms(patiently(5000))) == GYRE_OK);
     REQUIRE(reply.a == 5 && reply.b == 0);
-    REQUIRE(gyre_reserve(queue, &slot, &stride, &count, gyre_in_ms(5000)) == GYRE_INVALID);
-    REQUIRE(gyre_reserve_sized(queue, sizeof request, &slot, gyre_in_ms(5000)) == GYRE_INVALID);
+    REQUIRE(gyre_reserve(queue, &slot, &stride, &count, gyre_in_ms(patiently(5000))) == GYRE_INVALID);
+    REQUIRE(gyre_reserve_sized(queue, sizeof request, &slot, gyre_in_ms(patiently(5000))) == GYRE_INVALID);
     REQUIRE(strstr(gyre_error_text(), "'letter_old' is not the kernel's"));
     gyre_kernel_release(kernel);
 }

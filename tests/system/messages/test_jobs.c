@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "jobs.h"
+#include "../../patience.h"
 
 static void require(int holds, const char *what)
 {
@@ -34,8 +35,8 @@ static gyre_status receive_job(gyre_queue *queue, uint64_t number, job_done *rep
 {
     gyre_message_info info = {.size = sizeof info};
     gyre_completion completion;
-    gyre_status status =
-        gyre_receive_for(queue, number, reply, sizeof *reply, &completion, &info, gyre_in_ms(5000));
+    gyre_status status = gyre_receive_for(queue, number, reply, sizeof *reply, &completion, &info,
+                                          gyre_in_ms(patiently(5000)));
     if (status == GYRE_OK && completion.outcome == GYRE_REPLIED)
         printf("job %llu of sender %u: %llu\n", (unsigned long long)info.header.id, info.header.sender,
                (unsigned long long)reply->square);
@@ -79,10 +80,10 @@ int main(int argc, char **argv)
     require(receive_job(queue, 12, &reply) == GYRE_OK, "the second message's reply");
     require(reply.square == 144 && reply.for_whom == 42, "the right reply");
     require(receive_job(queue, 11, &reply) == GYRE_OK, "the first message's reply");
-    require(gyre_kernel_deactivate(kernel, gyre_in_ms(5000)) == GYRE_OK, "a pause");
+    require(gyre_kernel_deactivate(kernel, gyre_in_ms(patiently(5000))) == GYRE_OK, "a pause");
     require(send_job(queue, 3, 13, 0) == GYRE_OK, "a message that waits too long");
     sleep_past_the_deadline();
-    require(gyre_kernel_activate(kernel, gyre_in_ms(5000)) == GYRE_OK, "an active kernel");
+    require(gyre_kernel_activate(kernel, gyre_in_ms(patiently(5000))) == GYRE_OK, "an active kernel");
     require(receive_job(queue, 13, &reply) == GYRE_OK, "its completion");
     gyre_queue_stats stats = {.size = sizeof stats};
     require(gyre_queue_stats_get(queue, &stats) == GYRE_OK, "statistics");

@@ -18,6 +18,7 @@
 #include "core/pack/pack.h"
 #include "exchange.h"
 #include "unseen_types.h"
+#include "../../patience.h"
 
 enum { SKIPPED = 77, PATH_SIZE = GYRE_TEMPORARY_MAX + 64, SETTINGS_MAX = 64, WIRE_ROUNDS = 200 };
 
@@ -237,7 +238,7 @@ static bool try_bytes(struct forms *forms, gyre_queue *queue, bool is_whole, uin
     if (!is_whole)
         damage(forms);
     if (gyre_call(queue, forms->bytes, forms->length, reply, GYRE_FRAME_PAYLOAD_MAX, &completion,
-                  gyre_in_ms(PATIENCE_MS)) != GYRE_OK) /* there is no packet of no bytes */
+                  gyre_in_ms(patiently(PATIENCE_MS))) != GYRE_OK) /* there is no packet of no bytes */
         return (forms->length == 0 && gyre_error_status() == GYRE_INVALID) || exchange_tell("call");
     if (is_same(forms, &completion, reply, is_whole))
         return true;

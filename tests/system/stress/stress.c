@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The program: which modes, how long, and what they share. */
 #include "stress.h"
+#include "../../patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ _Noreturn void require_(const char *what, const char *file, int line)
 
 uint64_t far_off(void)
 {
-    return gyre_in_ms(60000);
+    return gyre_in_ms(patiently(60000));
 }
 
 static void print_log(void *context, int level, const char *text)

@@ -4,6 +4,7 @@
  * a line in the log, and nobody who waits in a call stays there. Its thread runs until the process ends.
  */
 #include "stress.h"
+#include "../../patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static void get_stuck(struct stuck *stuck, char **settings)
     stuck->queue = gyre_kernel_queue(stuck->kernel);
     must(gyre_send(stuck->queue, &request, sizeof request, NULL, GYRE_NO_WAIT));
     uint32_t before = __atomic_load_n(&lines, __ATOMIC_RELAXED);
-    for (uint64_t limit = gyre_in_ms(20000); __atomic_load_n(&lines, __ATOMIC_RELAXED) == before;)
+    for (uint64_t limit = gyre_in_ms(patiently(20000)); __atomic_load_n(&lines, __ATOMIC_RELAXED) == before;)
         require(gyre_now_ns() < limit);
 }
 

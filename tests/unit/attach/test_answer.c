@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "gyre/message.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 #define NUMBER(FIELD) FIELD(u32, value)
 GYRE_MESSAGE(number, NUMBER)
@@ -51,7 +52,7 @@ static void answer(struct gyre_parcel *parcel, int client, int memory)
     put_answer(parcel);
     for (int i = 0; i < 3; i++)
         gyre_parcel_put_descriptor(parcel, memory);
-    gyre_parcel_send(parcel, client, gyre_in_ms(5000));
+    gyre_parcel_send(parcel, client, gyre_in_ms(patiently(5000)));
     struct pollfd end = {.fd = client, .events = POLLRDHUP};
     server.sees_end = poll(&end, 1, 2000) == 1;
 }
@@ -73,7 +74,7 @@ static void *answer_wrongly(void *unused)
     (void)unused;
     if (client < 0 || gyre_parcel_init(&parcel) != GYRE_OK)
         return NULL;
-    if (gyre_parcel_receive(&parcel, client, gyre_in_ms(5000)) == GYRE_OK) {
+    if (gyre_parcel_receive(&parcel, client, gyre_in_ms(patiently(5000))) == GYRE_OK) {
         child = server.forks ? fork() : -1;
         if (child == 0) {
             pause();

@@ -12,6 +12,7 @@
 
 #include "core/attach/meeting.h"
 #include "gyre/waiting.h"
+#include "../../patience.h"
 
 enum { SERVERS = 4, ROUNDS = 100 };
 
@@ -32,7 +33,7 @@ static bool somebody_serves(void)
 {
     int client = -1;
     ck_assert_int_eq(gyre_place_socket(&client), GYRE_OK);
-    const gyre_status status = gyre_place_connect(place, gyre_in_ms(1000), client);
+    const gyre_status status = gyre_place_connect(place, gyre_in_ms(patiently(1000)), client);
     close(client);
     return status == GYRE_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "world.h"
+#include "../../patience.h"
 
 static const gyre_control_block *block_of(const struct world *world, int i)
 {
@@ -14,7 +15,7 @@ static const gyre_control_block *block_of(const struct world *world, int i)
 
 static void await_acknowledged(const struct world *world, int i, uint64_t command)
 {
-    for (int turn = 0; turn < 5000; turn++) {
+    for (uint64_t turn = 0; turn < patiently(5000); turn++) {
         if (__atomic_load_n(&block_of(world, i)->acknowledged, __ATOMIC_ACQUIRE) >= command)
             return;
         nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -35,7 +36,7 @@ static void rest_ms(long ms)
 static void stop(struct world *world, int i)
 {
     order(world, i, 2, GYRE_VERB_STOP);
-    ck_assert_int_eq(cuda_wait(world->residents[i], in_ms(world, 5000)), GYRE_OK);
+    ck_assert_int_eq(cuda_wait(world->residents[i], in_ms(world, patiently(5000))), GYRE_OK);
     ck_assert_uint_eq(block_of(world, i)->acknowledged, 2 << 8 | GYRE_VERB_STOP);
     cuda_release(world->residents[i]);
     world->residents[i] = NULL;
@@ -66,7 +67,8 @@ START_TEST(stays_are_measured_where_that_is_asked_for)
     world.timed = false;
     start(&world, 1);
     const gyre_control_absences *line = &world.controls[0]->absences;
-    for (int turn = 0; turn < 5000 && __atomic_load_n(&line->stays, __ATOMIC_RELAXED) < TIMES; turn++)
+    for (uint64_t turn = 0; turn < patiently(5000) && __atomic_load_n(&line->stays, __ATOMIC_RELAXED) < TIMES;
+         turn++)
         rest_ms(1);
     const uint64_t stays = __atomic_load_n(&line->stays, __ATOMIC_RELAXED),
                    longest_ns = __atomic_load_n(&line->longest_stay_ns, __ATOMIC_RELAXED),
@@ -116,14 +118,14 @@ START_TEST(a_bounded_stay_ends_and_begins_again)
     open_world(&world, STAY_MS);
     const uint64_t begun_ns = world.host.table.now_ns();
     start(&world, 0);
-    for (int turn = 0; turn < 5000 && absences_of(&world, 0) < TIMES; turn++)
+    for (uint64_t turn = 0; turn < patiently(5000) && absences_of(&world, 0) < TIMES; turn++)
         rest_ms(1);
     const uint64_t count = absences_of(&world, 0),
                    spent_ms = (world.host.table.now_ns() - begun_ns) / 1000000;
     ck_assert(count >= TIMES && count <= spent_ms / STAY_MS + 1);
     ck_assert(__atomic_load_n(&world.controls[0]->absences.total_ns, __ATOMIC_RELAXED) >= count);
     const uint64_t before = handled(&world, 0);
-    for (int turn = 0; turn < 5000 && handled(&world, 0) == before; turn++)
+    for (uint64_t turn = 0; turn < patiently(5000) && handled(&world, 0) == before; turn++)
         rest_ms(1);
     ck_assert(handled(&world, 0) > before);
     for (int i = 0; i < 20; i++) {
@@ -163,7 +165,7 @@ static void work_in_turns(struct world *world)
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < KERNELS; i++) {
             uint64_t before = handled(world, i);
-            for (int turn = 0; turn < 2000 && handled(world, i) == before; turn++)
+            for (uint64_t turn = 0; turn < patiently(2000) && handled(world, i) == before; turn++)
                 rest_ms(1);
             ck_assert(handled(world, i) > before); /* each has its turn */
         }

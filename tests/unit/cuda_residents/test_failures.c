@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "cuda_failure.h"
 #include "world.h"
+#include "../../patience.h"
 
 enum { EPOCH_STOP = 2, REGION_SIZE = 4096 };
 
@@ -58,7 +59,7 @@ static gyre_status use_queue(struct world *world)
 static gyre_status end_kernel(struct world *world)
 {
     order(world, 0, EPOCH_STOP, GYRE_VERB_STOP);
-    gyre_status status = cuda_wait(world->residents[0], in_ms(world, 5000));
+    gyre_status status = cuda_wait(world->residents[0], in_ms(world, patiently(5000)));
     ck_assert_int_ne(status, GYRE_TIMEOUT);
     cuda_release(world->residents[0]);
     return status;
@@ -211,7 +212,7 @@ START_TEST(what_a_kernel_ends_with_is_the_devices_end)
         ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 1)), GYRE_TIMEOUT);
         order(&world, 0, EPOCH_STOP, GYRE_VERB_STOP);
         gpu_fail_query(answers[i]);
-        ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 5000)), GYRE_LOST);
+        ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, patiently(5000))), GYRE_LOST);
         snprintf(code, sizeof code, "failed with %d (", (int)answers[i]);
         ck_assert_ptr_nonnull(strstr(gyre_error_text(), code));
         ck_assert_uint_eq(__atomic_load_n(&world.controls[0]->device.lost, __ATOMIC_ACQUIRE),
@@ -236,7 +237,7 @@ START_TEST(so_it_is_where_launches_are_said_to_wait)
     ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 400)), GYRE_TIMEOUT);
     ck_assert_uint_gt(absences_of(&world), 0);
     gpu_fail_query(CUDA_ERROR_INVALID_VALUE);
-    ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, 5000)), GYRE_LOST);
+    ck_assert_int_eq(cuda_wait(world.residents[0], in_ms(&world, patiently(5000))), GYRE_LOST);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "cuStreamSynchronize failed with 1 ("));
     order(&world, 0, EPOCH_STOP, GYRE_VERB_STOP);
     while (__atomic_load_n(&gpu_present, __ATOMIC_SEQ_CST)) /* it stops all the same */
@@ -260,7 +261,7 @@ START_TEST(patience_ends)
     const double spent_ms =
         (double)(ended.tv_sec - begun.tv_sec) * 1e3 + (double)(ended.tv_nsec - begun.tv_nsec) / 1e6;
     ck_assert_int_eq(tries, TRIES);
-    ck_assert(spent_ms >= 255 && spent_ms < 5000);
+    ck_assert(spent_ms >= 255 && spent_ms < (double)patiently(5000));
     retry = (struct cuda_retry){0};
     ck_assert(!cuda_again(&retry, CUDA_SUCCESS) && !cuda_again(&retry, CUDA_ERROR_OUT_OF_MEMORY));
     ck_assert(!cuda_again(&retry, CUDA_ERROR_INVALID_VALUE) && !cuda_again(&retry, CUDA_ERROR_LAUNCH_FAILED));

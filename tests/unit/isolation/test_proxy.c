@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/isolation/proxy_device.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 #define TIMEOUT_NS UINT64_C(10000000000)
 
@@ -29,7 +30,7 @@ static gyre_status ask(gyre_device *device, uint64_t incarnation)
 
 static void await_incarnation(gyre_device *device, uint64_t incarnation)
 {
-    for (int i = 0; i < 2000 && proxy_incarnation(device) != incarnation; i++)
+    for (uint64_t i = 0; i < patiently(2000) && proxy_incarnation(device) != incarnation; i++)
         nanosleep(&(struct timespec){0, 5000000}, NULL);
     ck_assert_uint_eq(proxy_incarnation(device), incarnation);
 }
@@ -39,7 +40,7 @@ START_TEST(a_call_for_a_dead_worker_reaches_no_other)
     char build[64];
     gyre_device *device = NULL;
     const struct gyre_proxy_desc desc = {
-        .backend = "cpu", .library = CPU_PLUGIN, .call_timeout_ns = TIMEOUT_NS};
+        .backend = "cpu", .library = CPU_PLUGIN, .call_timeout_ns = patiently(TIMEOUT_NS)};
     ck_assert_msg(gyre_proxy_open(&desc, build, sizeof build, &device) == GYRE_OK, "%s", gyre_error_text());
     gyre_proxy_guard(device, revive, &device);
     ck_assert_int_eq(ask(device, 1), GYRE_INTERNAL);

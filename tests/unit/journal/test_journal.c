@@ -9,6 +9,7 @@
 #include "core/ring/replay.h"
 #include "unit/ring/ring_device.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 /* ---- a disk in memory ---- */
 
@@ -89,7 +90,7 @@ START_TEST(no_reply_is_noted_before_its_request)
 {
     enum { COUNT = 128, WORDS = 8000 };
     static uint64_t message[WORDS];
-    const uint64_t deadline = gyre_now_ns() + UINT64_C(30000000000);
+    const uint64_t deadline = gyre_now_ns() + patiently(UINT64_C(30000000000));
     bool more = true;
     begin(COUNT, WORDS, 0);
     ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, NULL), GYRE_OK);
@@ -171,7 +172,8 @@ START_TEST(what_expired_before_anybody_looked_is_kept_as_that)
     ring_device_hold(&device, true);
     for (uint64_t i = 0; i < 2; i++) {
         const uint64_t message[8] = {i};
-        ck_assert_int_eq(gyre_send(device.queue, message, sizeof message, NULL, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(gyre_send(device.queue, message, sizeof message, NULL, gyre_in_ms(patiently(2000))),
+                         GYRE_OK);
     }
     gyre_producer_take(device.queue);
     gyre_queue_expiry_take_back(device.queue, 0);
@@ -211,7 +213,8 @@ START_TEST(what_is_offered_again_has_no_deadline)
         const uint64_t message[8] = {i};
         const gyre_header header = {.deadline_ns = i * (gyre_now_ns() + options.ttl_ns)};
         ck_assert_int_eq(
-            gyre_send_with(device.queue, message, sizeof message, &header, NULL, gyre_in_ms(2000)), GYRE_OK);
+            gyre_send_with(device.queue, message, sizeof message, &header, NULL, gyre_in_ms(patiently(2000))),
+            GYRE_OK);
     }
     ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, NULL), GYRE_OK);
     struct gyre_journal_content content = read_back();

@@ -4,6 +4,7 @@
 #include "core/dispatch/dispatch.h"
 #include "core/ring/queue.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -137,7 +138,7 @@ static gyre_status stop(struct kernel *kernel)
     if (kernel->resident) {
         order(kernel, GYRE_VERB_STOP);
         gyre_dispatch_notify(kernel->dispatch, kernel->resident);
-        status = gyre_dispatch_wait(kernel->dispatch, kernel->resident, gyre_in_ms(5000));
+        status = gyre_dispatch_wait(kernel->dispatch, kernel->resident, gyre_in_ms(patiently(5000)));
     }
     gyre_dispatch_release(kernel->dispatch, kernel->resident);
     gyre_dispatch_queue_release(kernel->dispatch, kernel->queue_memory);
@@ -150,8 +151,8 @@ static gyre_status stop(struct kernel *kernel)
 static void exchange(struct kernel *kernel, uint64_t number)
 {
     uint64_t request[6] = {number, number + 1, 0, 0, 0, ~number}, reply[6] = {0};
-    gyre_status status =
-        gyre_call(kernel->queue, request, sizeof request, reply, sizeof reply, NULL, gyre_in_ms(5000));
+    gyre_status status = gyre_call(kernel->queue, request, sizeof request, reply, sizeof reply, NULL,
+                                   gyre_in_ms(patiently(5000)));
     ck_assert_msg(status == GYRE_OK, "%s", gyre_error_text());
     ck_assert_int_eq(memcmp(request, reply, sizeof request), 0);
 }

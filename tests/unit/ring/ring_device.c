@@ -8,6 +8,7 @@
 
 #include "core/ring/queue_inside.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 struct gyre_queue_options ring_options(void)
 {
@@ -102,13 +103,15 @@ void ring_device_hold(struct ring_device *device, bool hold)
 
 void ring_device_send(struct ring_device *device, uint64_t number)
 {
-    ck_assert_int_eq(gyre_send(device->queue, &number, sizeof number, NULL, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(device->queue, &number, sizeof number, NULL, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
 }
 
 uint64_t ring_device_receive(struct ring_device *device)
 {
     uint64_t reply = 0;
-    ck_assert_int_eq(gyre_receive(device->queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(device->queue, &reply, sizeof reply, NULL, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
     return reply;
 }
 

@@ -6,6 +6,7 @@
 #include "core/ring/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
+#include "../../patience.h"
 
 static struct ring_device device;
 
@@ -58,7 +59,8 @@ START_TEST(a_drop_that_a_receiver_is_told_of_is_counted_once)
     size_t found = 0;
     uint64_t reply;
     obey_late();
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
     ck_assert_int_eq(completion.outcome, GYRE_WAS_DROPPED);
     for (uint64_t i = 1; i < 8; i++)
         ck_assert_uint_eq(ring_device_receive(&device), i + 1);
@@ -67,7 +69,7 @@ START_TEST(a_drop_that_a_receiver_is_told_of_is_counted_once)
     ck_accounts();
     ring_device_finish(&device);
     obey_late();
-    ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(patiently(2000))), GYRE_OK);
     ck_assert_int_eq(views[0].outcome, GYRE_WAS_DROPPED);
     ck_assert_int_eq(gyre_release_views(device.queue, found), GYRE_OK);
     ck_assert_uint_eq(ring_device_stats(&device).dropped, 1);
@@ -109,7 +111,7 @@ END_TEST
 static void *send_patiently(void *queue)
 {
     const uint64_t number = 99;
-    ck_assert_int_eq(gyre_send(queue, &number, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(queue, &number, 8, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
     return NULL;
 }
 
@@ -155,7 +157,7 @@ END_TEST
 static void *send_at_length(void *queue)
 {
     const uint64_t number = 99;
-    return (void *)(uintptr_t)gyre_send(queue, &number, 8, NULL, gyre_in_ms(20000));
+    return (void *)(uintptr_t)gyre_send(queue, &number, 8, NULL, gyre_in_ms(patiently(20000)));
 }
 
 START_TEST(who_waits_for_a_place_of_a_queue_that_closes_drops_nothing)

@@ -10,6 +10,7 @@
 #include "core/ring/replay.h"
 #include "ring_device.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 enum { LARGEST = GYRE_EXPRESS_MOST, AT_ONCE = 8 };
 
@@ -135,7 +136,7 @@ static void *run_call(void *argument)
 
 static void call(struct caller *caller, uint32_t size, unsigned seed)
 {
-    *caller = (struct caller){.size = size, .seed = seed, .deadline_ns = gyre_in_ms(20000)};
+    *caller = (struct caller){.size = size, .seed = seed, .deadline_ns = gyre_in_ms(patiently(20000))};
     ck_assert_int_eq(pthread_create(&caller->thread, NULL, run_call, caller), 0);
 }
 
@@ -159,12 +160,13 @@ START_TEST(a_lone_request_is_in_express_lines_too)
         begin(sizes[i]);
         for (uint64_t index = 0; index < 3 * AT_ONCE; index++) {
             fill(request, sizes[i], (unsigned)index);
-            ck_assert_int_eq(gyre_send(queue, request, sizes[i], NULL, gyre_in_ms(1000)), GYRE_OK);
+            ck_assert_int_eq(gyre_send(queue, request, sizes[i], NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
             ck_assert(lines_hold(index, request, sizes[i]));
             ck_assert_uint_eq(lines_info(), 0); /* nobody awaits this very reply */
             ck_assert_mem_eq(gyre_request_slot(queue, index) + 1, request, sizes[i]);
             answer_in_slot(index, request, sizes[i]);
-            ck_assert_int_eq(gyre_receive(queue, reply, sizes[i], NULL, gyre_in_ms(1000)), GYRE_OK);
+            ck_assert_int_eq(gyre_receive(queue, reply, sizes[i], NULL, gyre_in_ms(patiently(1000))),
+                             GYRE_OK);
         }
         end();
     }
@@ -177,7 +179,7 @@ START_TEST(what_is_built_in_its_place_is_in_express_lines_too)
     void *request;
     size_t stride, count = 1;
     begin(sizeof expected);
-    ck_assert_int_eq(gyre_reserve(queue, &request, &stride, &count, gyre_in_ms(1000)), GYRE_OK);
+    ck_assert_int_eq(gyre_reserve(queue, &request, &stride, &count, gyre_in_ms(patiently(1000))), GYRE_OK);
     fill(expected, sizeof expected, 5);
     memcpy(request, expected, sizeof expected);
     ck_assert_int_eq(gyre_commit(queue, 1), GYRE_OK);
@@ -193,18 +195,18 @@ START_TEST(who_is_not_alone_has_a_slot_alone)
     begin(sizeof request);
     fill(request, sizeof request, 1);
     fill(other, sizeof other, 2);
-    ck_assert_int_eq(gyre_send(queue, request, sizeof request, NULL, gyre_in_ms(1000)), GYRE_OK);
-    ck_assert_int_eq(gyre_send(queue, other, sizeof other, NULL, gyre_in_ms(1000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(queue, request, sizeof request, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
+    ck_assert_int_eq(gyre_send(queue, other, sizeof other, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
     ck_assert(lines_hold(0, request, sizeof request));
     answer_in_slot(0, request, sizeof request);
     answer_in_slot(1, other, sizeof other);
-    ck_assert_int_eq(gyre_receive(queue, reply, sizeof reply, NULL, gyre_in_ms(1000)), GYRE_OK);
-    ck_assert_int_eq(gyre_send(queue, other, sizeof other, NULL, gyre_in_ms(1000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(queue, reply, sizeof reply, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
+    ck_assert_int_eq(gyre_send(queue, other, sizeof other, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
     ck_assert(lines_hold(0, request, sizeof request));
-    ck_assert_int_eq(gyre_receive(queue, reply, sizeof reply, NULL, gyre_in_ms(1000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(queue, reply, sizeof reply, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
     answer_in_slot(2, other, sizeof other);
-    ck_assert_int_eq(gyre_receive(queue, reply, sizeof reply, NULL, gyre_in_ms(1000)), GYRE_OK);
-    ck_assert_int_eq(gyre_send(queue, other, sizeof other, NULL, gyre_in_ms(1000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(queue, reply, sizeof reply, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
+    ck_assert_int_eq(gyre_send(queue, other, sizeof other, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
     ck_assert(lines_hold(3, other, sizeof other));
     end();
 }
@@ -215,7 +217,7 @@ START_TEST(a_hidden_request_is_not_in_lines)
     unsigned char request[200];
     begin(sizeof request);
     fill(request, sizeof request, 1);
-    ck_assert_int_eq(gyre_send(queue, request, sizeof request, NULL, gyre_in_ms(1000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(queue, request, sizeof request, NULL, gyre_in_ms(patiently(1000))), GYRE_OK);
     gyre_queue_hide(queue, 0);
     ck_assert(!lines_hold(0, request, sizeof request));
     end();
@@ -350,8 +352,9 @@ START_TEST(a_length_out_of_range_is_no_end_of_the_program)
     for (uint32_t line = 0; line < queue->slots.express_replies; line++)
         queue->express_replies[line].sequence = 1;
     queue->express_replies->words[0] = (gyre_u64)GYRE_OUTCOME_REPLY << 32 | 0xffffffffu;
-    ck_assert_int_eq(gyre_call(queue, request, SIZE, memory.reply, SIZE, &completion, gyre_in_ms(1000)),
-                     GYRE_OK);
+    ck_assert_int_eq(
+        gyre_call(queue, request, SIZE, memory.reply, SIZE, &completion, gyre_in_ms(patiently(1000))),
+        GYRE_OK);
     ck_assert_uint_le(completion.length, SIZE);
     for (size_t i = 0; i < sizeof memory.before; i++)
         ck_assert(memory.before[i] == 0x5a && memory.behind[i] == 0x5a);

@@ -10,6 +10,7 @@
 #include "core/ring/queue_inside.h"
 #include "ring_device.h"
 #include "test_ring.h"
+#include "../../patience.h"
 
 enum { ASKERS = 4, LASTS_MS = 3000 }; /* of what is tried again and again, on any machine */
 
@@ -33,10 +34,10 @@ static void *ask(void *argument)
         const uint64_t request = base + i;
         const gyre_header header = {.correlation = request, .priority = (uint16_t)(i % 2)};
         uint64_t reply = 0;
-        ck_assert_int_eq(gyre_send_with(device.queue, &request, 8, &header, NULL, gyre_in_ms(20000)),
-                         GYRE_OK);
+        ck_assert_int_eq(
+            gyre_send_with(device.queue, &request, 8, &header, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
         gyre_status status =
-            gyre_receive_for(device.queue, request, &reply, 8, NULL, NULL, gyre_in_ms(20000));
+            gyre_receive_for(device.queue, request, &reply, 8, NULL, NULL, gyre_in_ms(patiently(20000)));
         ck_assert_msg(status == GYRE_OK, "message %llu: %s", (unsigned long long)i, gyre_error_text());
         ck_assert_uint_eq(reply, request + 1);
     }
@@ -60,7 +61,8 @@ END_TEST
 static void send_number(uint64_t number)
 {
     const gyre_header header = {.correlation = number};
-    ck_assert_int_eq(gyre_send_with(device.queue, &number, 8, &header, NULL, gyre_in_ms(5000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send_with(device.queue, &number, 8, &header, NULL, gyre_in_ms(patiently(5000))),
+                     GYRE_OK);
 }
 
 static gyre_status receive_number(uint64_t number, uint64_t deadline_ns)
@@ -93,19 +95,20 @@ static void start_full(void)
 
 START_TEST(who_waits_for_a_message_before_a_full_ring_sleeps_until_its_deadline)
 {
-    enum { WAITS_MS = 300 };
+    const uint64_t waits_ms = patiently(150);
     start_full();
     ck_assert_int_eq(receive_number(3, GYRE_NO_WAIT), GYRE_AGAIN);
     const uint64_t begun_ns = gyre_now_ns(), used_ns = processor_ns();
-    ck_assert_int_eq(receive_number(3, gyre_in_ms(WAITS_MS)), GYRE_TIMEOUT);
-    ck_assert_uint_ge(gyre_now_ns() - begun_ns, WAITS_MS * UINT64_C(1000000));
-    ck_assert_uint_lt(processor_ns() - used_ns, WAITS_MS * UINT64_C(1000000) / 4);
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(waits_ms)), GYRE_TIMEOUT);
+    ck_assert_uint_ge(gyre_now_ns() - begun_ns, waits_ms * 1000000);
+    ck_assert_uint_lt(processor_ns() - used_ns, waits_ms * 1000000 / 4);
     ck_assert_msg(strstr(gyre_error_text(), "keep") != NULL, "%s", gyre_error_text());
-    ck_assert_int_eq(receive_number(2, gyre_in_ms(5000)), GYRE_OK); /* it keeps its place until 1 is taken */
+    ck_assert_int_eq(receive_number(2, gyre_in_ms(patiently(5000))),
+                     GYRE_OK); /* it keeps its place until 1 is taken */
     ck_assert_int_eq(receive_number(3, gyre_in_ms(20)), GYRE_TIMEOUT);
-    ck_assert_int_eq(receive_number(1, gyre_in_ms(5000)), GYRE_OK);
-    ck_assert_int_eq(receive_number(3, gyre_in_ms(5000)), GYRE_OK);
-    ck_assert_int_eq(receive_number(3, gyre_in_ms(5000)), GYRE_NOT_FOUND);
+    ck_assert_int_eq(receive_number(1, gyre_in_ms(patiently(5000))), GYRE_OK);
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(patiently(5000))), GYRE_OK);
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(patiently(5000))), GYRE_NOT_FOUND);
     ring_device_finish(&device);
 }
 END_TEST
@@ -169,7 +172,7 @@ static void *call_patiently(void *argument)
     const uint64_t number = 5;
     uint64_t reply = 0;
     (void)argument;
-    gyre_status status = gyre_call(device.queue, &number, 8, &reply, 8, NULL, gyre_in_ms(20000));
+    gyre_status status = gyre_call(device.queue, &number, 8, &reply, 8, NULL, gyre_in_ms(patiently(20000)));
     ck_assert_msg(status == GYRE_OK, "%s", gyre_error_text());
     ck_assert_uint_eq(reply, number + 1);
     return NULL;
@@ -216,9 +219,10 @@ START_TEST(without_levels_what_found_no_room_is_nowhere)
     ring_device_hold(&device, true);
     send_number(2);
     const uint64_t used_ns = processor_ns();
-    ck_assert_int_eq(receive_number(2, gyre_in_ms(200)), GYRE_TIMEOUT); /* while the reply to 1 is there */
-    ck_assert_uint_lt(processor_ns() - used_ns, UINT64_C(50000000));
-    ck_assert_int_eq(receive_number(3, gyre_in_ms(5000)), GYRE_NOT_FOUND);
+    ck_assert_int_eq(receive_number(2, gyre_in_ms(patiently(100))),
+                     GYRE_TIMEOUT); /* while the reply to 1 is there */
+    ck_assert_uint_lt(processor_ns() - used_ns, patiently(UINT64_C(25000000)));
+    ck_assert_int_eq(receive_number(3, gyre_in_ms(patiently(5000))), GYRE_NOT_FOUND);
     ring_device_finish(&device);
 }
 END_TEST

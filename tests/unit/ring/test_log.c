@@ -8,6 +8,7 @@
 #include "ring_device.h"
 #include "tests/sanitizers.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 enum { ENTRIES = 8, ASK_AFTER = 4 };
 
@@ -43,7 +44,7 @@ static void end(struct taker *taker)
 
 static void exchange(struct taker *taker, int count_of_messages)
 {
-    const uint64_t deadline = gyre_now_ns() + UINT64_C(10000000000);
+    const uint64_t deadline = gyre_now_ns() + patiently(UINT64_C(10000000000));
     for (int i = 0; i < count_of_messages; i++) {
         uint64_t message = 1;
         ck_assert_int_eq(gyre_send(taker->queue, &message, sizeof message, NULL, deadline), GYRE_OK);
@@ -137,7 +138,8 @@ START_TEST(a_full_queue_with_a_journal_does_what_its_policy_says)
     ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, gyre_in_ms(50)), GYRE_TIMEOUT);
     ck_assert_uint_eq(ring_device_stats(&taker.device).dropped, 1);
     gyre_queue_log_set_journal_limit(taker.queue, gyre_received(taker.queue) + 8); /* it took note of that */
-    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, gyre_in_ms(5000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(taker.queue, &message, sizeof message, NULL, gyre_in_ms(patiently(5000))),
+                     GYRE_OK);
     end(&taker);
 }
 END_TEST
@@ -271,7 +273,7 @@ static void *send_long(void *argument)
 {
     static uint64_t words[LONG_WORDS];
     gyre_queue *queue = argument;
-    const uint64_t deadline = gyre_now_ns() + UINT64_C(50000000000);
+    const uint64_t deadline = gyre_now_ns() + patiently(UINT64_C(50000000000));
     for (uint64_t i = 0; i < LONG_COUNT; i++) {
         for (size_t at = 0; at < LONG_WORDS; at++)
             words[at] = i;

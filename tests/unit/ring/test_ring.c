@@ -10,6 +10,7 @@
 #include "ring_device.h"
 #include "test_ring.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 static struct ring_device device;
 
@@ -55,8 +56,9 @@ START_TEST(sequences_cross_the_32_bit_wrap)
         uint64_t index = 0, reply = 0;
         ck_assert_int_eq(gyre_send(device.queue, &i, sizeof i, &index, GYRE_NO_WAIT), GYRE_OK);
         ck_assert_uint_eq(index, options.first_sequence + i);
-        ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, &completion, gyre_in_ms(2000)),
-                         GYRE_OK);
+        ck_assert_int_eq(
+            gyre_receive(device.queue, &reply, sizeof reply, &completion, gyre_in_ms(patiently(2000))),
+            GYRE_OK);
         ck_assert_uint_eq(completion.index, index);
         ck_assert_uint_eq(reply, i + 1);
     }
@@ -73,9 +75,9 @@ START_TEST(messages_of_all_sizes_keep_every_byte)
         for (uint64_t i = 0; i < 50; i++) {
             for (uint32_t k = 0; k < words[w]; k++)
                 request[k] = i * 1000003 + k;
-            ck_assert_int_eq(
-                gyre_call(device.queue, request, words[w] * 8, reply, words[w] * 8, NULL, gyre_in_ms(2000)),
-                GYRE_OK);
+            ck_assert_int_eq(gyre_call(device.queue, request, words[w] * 8, reply, words[w] * 8, NULL,
+                                       gyre_in_ms(patiently(2000))),
+                             GYRE_OK);
             for (uint32_t k = 0; k < words[w]; k++)
                 ck_assert_uint_eq(reply[k], request[k] + 1);
         }
@@ -92,13 +94,15 @@ START_TEST(failures_and_silence_are_told_apart)
     ring_device_send(&device, FAIL_WORD);
     ring_device_send(&device, SILENT_WORD);
     ring_device_send(&device, FAIL_WORD);
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
     ck_assert_int_eq(completion.outcome, GYRE_HANDLER_FAILED);
     ck_assert_int_eq(completion.failure_code, 7);
     ck_assert_str_eq(completion.failure_text, "told to fail");
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, &completion, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
     ck_assert_int_eq(completion.outcome, GYRE_NOT_REPLIED);
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(2000)), GYRE_FAILED);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(patiently(2000))), GYRE_FAILED);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "code 7: told to fail"));
     ring_device_finish(&device);
 }
@@ -118,15 +122,16 @@ START_TEST(outcomes_that_are_none_become_failures_that_say_so)
         request[1] = odd[i];
         snprintf(text, sizeof text, "the device told no outcome, but %u", odd[i]);
         ck_assert_int_eq(gyre_send(device.queue, request, 16, NULL, GYRE_NO_WAIT), GYRE_OK);
-        ck_assert_int_eq(gyre_receive(device.queue, reply, 16, &completion, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(gyre_receive(device.queue, reply, 16, &completion, gyre_in_ms(patiently(2000))),
+                         GYRE_OK);
         ck_assert_int_eq(completion.outcome, GYRE_HANDLER_FAILED);
         ck_assert_int_eq(completion.failure_code, GYRE_FAILURE_OUTCOME);
         ck_assert_str_eq(completion.failure_text, text);
-        ck_assert_int_eq(gyre_call(device.queue, request, 16, reply, 16, NULL, gyre_in_ms(2000)),
+        ck_assert_int_eq(gyre_call(device.queue, request, 16, reply, 16, NULL, gyre_in_ms(patiently(2000))),
                          GYRE_FAILED);
         ck_assert_ptr_nonnull(strstr(gyre_error_text(), text));
         ck_assert_int_eq(gyre_send(device.queue, request, 16, NULL, GYRE_NO_WAIT), GYRE_OK);
-        ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(gyre_peek(device.queue, views, 8, &found, gyre_in_ms(patiently(2000))), GYRE_OK);
         ck_assert_int_eq(views[0].outcome, GYRE_HANDLER_FAILED);
         ck_assert_str_eq(((const gyre_failure *)views[0].reply)->text, text);
         ck_assert_uint_le(views[0].length, 16);
@@ -167,7 +172,7 @@ START_TEST(wrong_sizes_are_refused_with_both_numbers)
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "requests of 8 bytes, found one of 16"));
     ck_assert_int_eq(gyre_call(device.queue, words, 8, words, 4, NULL, GYRE_NO_WAIT), GYRE_INVALID);
     ring_device_send(&device, 1);
-    ck_assert_int_eq(gyre_receive(device.queue, words, 4, NULL, gyre_in_ms(2000)), GYRE_INVALID);
+    ck_assert_int_eq(gyre_receive(device.queue, words, 4, NULL, gyre_in_ms(patiently(2000))), GYRE_INVALID);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "8 bytes and the caller's buffer 4"));
     ck_assert_uint_eq(ring_device_receive(&device), 2); /* nothing was consumed */
     ring_device_finish(&device);
@@ -283,10 +288,12 @@ START_TEST(full_queue_tells_of_places_that_are_kept)
     ring_device_start(&device, options, 1);
     for (uint64_t i = 1; i <= 4; i++) {
         const gyre_header header = {.correlation = i};
-        ck_assert_int_eq(gyre_send_with(device.queue, &i, 8, &header, NULL, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(gyre_send_with(device.queue, &i, 8, &header, NULL, gyre_in_ms(patiently(2000))),
+                         GYRE_OK);
     }
     for (uint64_t i = 2; i <= 4; i++)
-        ck_assert_int_eq(gyre_receive_for(device.queue, i, &word, 8, NULL, NULL, gyre_in_ms(2000)), GYRE_OK);
+        ck_assert_int_eq(gyre_receive_for(device.queue, i, &word, 8, NULL, NULL, gyre_in_ms(patiently(2000))),
+                         GYRE_OK);
     ck_assert_int_eq(gyre_send(device.queue, &word, 8, NULL, GYRE_FOREVER), GYRE_AGAIN);
     ck_assert_ptr_nonnull(
         strstr(gyre_error_text(), "is full: of its 4 places 3 are kept by messages that were taken"));
@@ -361,7 +368,8 @@ START_TEST(a_queue_full_of_abandoned_calls_recovers)
         ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(1)), GYRE_TIMEOUT);
     ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(1)), GYRE_TIMEOUT);
     ring_device_hold(&device, false);
-    ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(2000)), GYRE_OK);
+    ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
     ck_assert_uint_eq(reply, 2);
     ck_assert_uint_eq(ring_device_stats(&device).abandoned, 8);
     ring_device_finish(&device);
@@ -436,7 +444,8 @@ START_TEST(closing_completes_what_is_left_as_unhandled)
         ck_assert_int_eq(completion.outcome, GYRE_WAS_UNHANDLED);
         ck_assert_uint_eq(completion.index, i);
     }
-    ck_assert_int_eq(gyre_receive(device.queue, &number, 8, &completion, gyre_in_ms(1000)), GYRE_CLOSED);
+    ck_assert_int_eq(gyre_receive(device.queue, &number, 8, &completion, gyre_in_ms(patiently(1000))),
+                     GYRE_CLOSED);
     ring_device_finish(&device);
 }
 END_TEST
@@ -490,7 +499,8 @@ START_TEST(the_descriptor_is_readable_when_the_device_dies)
     __atomic_store_n(&device.control->device.lost, 1, __ATOMIC_RELEASE);
     gyre_bell_ring(&device.queue->shared->device.bell, INT_MAX);
     ck_assert_int_eq(readable(descriptor, 2000), 1);
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(2000)), GYRE_LOST);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, sizeof reply, NULL, gyre_in_ms(patiently(2000))),
+                     GYRE_LOST);
     ring_device_finish(&device);
 }
 END_TEST

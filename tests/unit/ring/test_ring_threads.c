@@ -12,6 +12,7 @@
 #include "core/ring/replay.h"
 #include "ring_device.h"
 #include "test_ring.h"
+#include "../../patience.h"
 
 enum { PRODUCERS = 3, CONSUMERS = 2, EACH = 20000, CALLERS = 3, CALLS = 5000 };
 
@@ -24,7 +25,7 @@ static void *produce(void *argument)
     uint64_t producer = (uint64_t)(uintptr_t)argument;
     for (uint64_t i = 0; i < EACH; i++) {
         uint64_t request = producer << 32 | i;
-        ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
     }
     return NULL;
 }
@@ -35,7 +36,8 @@ static void *produce_in_place(void *argument)
     for (uint64_t i = 0; i < EACH;) {
         void *requests;
         size_t stride, count = EACH - i < 3 ? EACH - i : 3;
-        ck_assert_int_eq(gyre_reserve(device.queue, &requests, &stride, &count, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(gyre_reserve(device.queue, &requests, &stride, &count, gyre_in_ms(patiently(20000))),
+                         GYRE_OK);
         for (size_t j = 0; j < count; j++)
             *(uint64_t *)(void *)((unsigned char *)requests + j * stride) = producer << 32 | i++;
         ck_assert_int_eq(gyre_commit(device.queue, count), GYRE_OK);
@@ -130,7 +132,8 @@ static void *call_many(void *argument)
     uint64_t base = (uint64_t)(uintptr_t)argument << 40;
     for (uint64_t i = 0; i < CALLS; i++) {
         uint64_t request = base + i * 2, reply = 0;
-        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(patiently(20000))),
+                         GYRE_OK);
         ck_assert_uint_eq(reply, request + 1);
     }
     return NULL;
@@ -144,8 +147,8 @@ static void *stream_many(void *argument)
         uint64_t reply;
         if (sent < CALLS && gyre_send(device.queue, &sent, 8, NULL, GYRE_NO_WAIT) == GYRE_OK)
             sent++;
-        if (gyre_receive(device.queue, &reply, 8, NULL, sent < CALLS ? GYRE_NO_WAIT : gyre_in_ms(20000)) ==
-            GYRE_OK)
+        if (gyre_receive(device.queue, &reply, 8, NULL,
+                         sent < CALLS ? GYRE_NO_WAIT : gyre_in_ms(patiently(20000))) == GYRE_OK)
             ck_assert_uint_eq(reply, expected++);
     }
     return NULL;
@@ -159,7 +162,7 @@ static void *stream_by_descriptor(void *argument)
     ck_assert_int_eq(gyre_queue_descriptor(device.queue, &entry.fd), GYRE_OK);
     for (uint64_t i = 0; i < CALLS; i++) {
         uint64_t reply;
-        ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
         ck_assert_int_eq(poll(&entry, 1, 20000), 1);
         ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
         ck_assert_uint_eq(reply, i + 1);
@@ -200,7 +203,7 @@ END_TEST
 static void *receive_and_time(void *took_ns)
 {
     uint64_t reply, begun_ns = gyre_now_ns();
-    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(3000)), GYRE_OK);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(patiently(3000))), GYRE_OK);
     *(uint64_t *)took_ns = gyre_now_ns() - begun_ns;
     return NULL;
 }
@@ -231,7 +234,7 @@ START_TEST(who_just_fell_asleep_finds_what_nobody_told)
         nanosleep(&(struct timespec){0, GYRE_STORES_ARRIVE_NS / 5}, NULL); /* it looked, and sleeps */
         complete_silently(index);
         pthread_join(thread, NULL);
-        found += took_ns < 1000 * GYRE_STORES_ARRIVE_NS; /* or at its deadline */
+        found += took_ns < patiently(1000 * GYRE_STORES_ARRIVE_NS); /* or at its deadline */
     }
     ring_device_finish(&device);
     ck_assert_uint_eq(found, 1);
@@ -315,7 +318,8 @@ static void *take_letter(void *argument)
     size_t *size = argument;
     uint64_t request;
     gyre_dead_letter letter = {.size = sizeof letter};
-    *size = (size_t)gyre_dead_letter_take(device.queue, &letter, &request, *size, gyre_in_ms(20000));
+    *size =
+        (size_t)gyre_dead_letter_take(device.queue, &letter, &request, *size, gyre_in_ms(patiently(20000)));
     return NULL;
 }
 
@@ -339,12 +343,12 @@ START_TEST(a_letter_finds_the_taker_who_has_room_for_it)
     ring_device_hold(&device, true);
     for (uint32_t i = 0; i <= SMALL_TAKERS; i++)
         start_taker(&threads[i], &sizes[i], i + 1);
-    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(5000)), GYRE_OK);
+    ck_assert_int_eq(gyre_send(device.queue, &number, 8, NULL, gyre_in_ms(patiently(5000))), GYRE_OK);
     gyre_queue_fail(device.queue, 0, GYRE_FAILURE_CRASH, "told to");
-    ck_assert_int_eq(gyre_receive(device.queue, &number, 8, NULL, gyre_in_ms(5000)), GYRE_FAILED);
+    ck_assert_int_eq(gyre_receive(device.queue, &number, 8, NULL, gyre_in_ms(patiently(5000))), GYRE_FAILED);
     pthread_join(threads[SMALL_TAKERS], NULL);
     ck_assert_uint_eq(sizes[SMALL_TAKERS], GYRE_OK);
-    ck_assert_uint_lt(gyre_now_ns() - before, UINT64_C(15000000000));
+    ck_assert_uint_lt(gyre_now_ns() - before, patiently(UINT64_C(15000000000)));
     ring_device_finish(&device); /* the others are told that no letter will come */
     for (uint32_t i = 0; i < SMALL_TAKERS; i++)
         pthread_join(threads[i], NULL);
@@ -357,7 +361,7 @@ enum { TEXT_SIZE = 1024 };
 static void *receive_numbers(void *argument)
 {
     for (uint64_t i = 0, reply; i < EACH; i++) {
-        ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
         ck_assert_uint_eq(reply, i + 1);
     }
     return argument;
@@ -374,7 +378,7 @@ static void *send_one(void *argument)
 static void *receive_one(void *argument)
 {
     uint64_t reply;
-    gyre_status status = gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(5000));
+    gyre_status status = gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(patiently(5000)));
     snprintf(argument, TEXT_SIZE, "%s", gyre_error_text());
     return (void *)(uintptr_t)status;
 }
@@ -439,7 +443,7 @@ START_TEST(a_sender_and_a_receiver_share_a_queue_of_one)
     ring_device_start(&device, options, 1);
     pthread_create(&receiver, NULL, receive_numbers, NULL);
     for (uint64_t i = 0; i < EACH; i++)
-        ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(20000)), GYRE_OK);
+        ck_assert_int_eq(gyre_send(device.queue, &i, 8, NULL, gyre_in_ms(patiently(20000))), GYRE_OK);
     pthread_join(receiver, NULL);
     ck_assert(!gyre_queue_refused(device.queue));
     ring_device_finish(&device);
