@@ -26,6 +26,7 @@ static const gyre_type *get_optional_type(struct gyre_parcel *parcel, struct gyr
 void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc)
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
+    gyre_parcel_put_u64(parcel, 0); /* wants no feature */
     gyre_parcel_put_text(parcel, name);
     gyre_parcel_put_text(parcel, desc->client ? desc->client : "");
     gyre_parcel_put_u64(parcel, desc->capacity);
@@ -35,10 +36,23 @@ void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const
     put_optional_type(parcel, desc->reply);
 }
 
+/* What stands behind the wanted features is of a version that has them. */
+static gyre_status lack_feature(uint64_t wants)
+{
+    return gyre_error_set(
+        GYRE_UNIMPLEMENTED,
+        "the client wants what Gyre %s does not have (features %#llx): serve with the client's "
+        "version of Gyre",
+        gyre_version(), (unsigned long long)(wants & ~GYRE_MEETING_FEATURES));
+}
+
 gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out)
 {
     *out = (struct gyre_attach_request){.desc.size = sizeof out->desc};
     bool is_request = gyre_parcel_operation(parcel) == GYRE_PARCEL_ATTACH && !parcel->descriptor_count;
+    out->wants = gyre_parcel_get_u64(parcel);
+    if (is_request && out->wants & ~GYRE_MEETING_FEATURES)
+        return lack_feature(out->wants);
     const char *name = gyre_parcel_get_text(parcel), *client = gyre_parcel_get_text(parcel);
     bool named = name && strlen(name) < sizeof out->name && client && strlen(client) < sizeof out->client;
     snprintf(out->name, sizeof out->name, "%s", named ? name : "");
@@ -61,6 +75,7 @@ void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach
     options.control = NULL;
     options.request_growth = options.reply_growth = (struct gyre_queue_growth){NULL, NULL};
     gyre_parcel_put_text(parcel, gyre_version());
+    gyre_parcel_put_u64(parcel, GYRE_MEETING_FEATURES);
     gyre_parcel_put_u64(parcel, sizeof options);
     gyre_parcel_put(parcel, &options, sizeof options);
     gyre_parcel_put_u64(parcel, answer->control_size);
@@ -81,10 +96,11 @@ static bool make_sense(const struct gyre_queue_options *options)
 }
 
 /* The whole struct: whatever a queue can be made with, both sides have it. */
-static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_options *options)
+static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_options *options, uint64_t *has)
 {
     const char *version = gyre_parcel_get_text(parcel);
     bool same = version && strcmp(version, gyre_version()) == 0;
+    *has = gyre_parcel_get_u64(parcel);
     if (!same || gyre_parcel_get_u64(parcel) != sizeof *options)
         return gyre_error_set(GYRE_INCOMPATIBLE,
                               "the server is of Gyre %s, this program of %s: both need the same one",
@@ -101,7 +117,7 @@ static gyre_status get_options(struct gyre_parcel *parcel, struct gyre_queue_opt
 gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out)
 {
     *out = (struct gyre_attach_answer){.types = NULL};
-    gyre_status status = get_options(parcel, &out->options);
+    gyre_status status = get_options(parcel, &out->options, &out->has);
     if (status != GYRE_OK)
         return status;
     out->control_size = gyre_parcel_get_u64(parcel);

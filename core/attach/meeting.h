@@ -19,21 +19,33 @@
 
 enum { GYRE_MEETING_NAME_MAX = 128, GYRE_CLIENT_NAME_MAX = 64 };
 
+/**
+ * What a client may want of a server besides a queue, and a server has: bits, none so far. Both say theirs, so
+ * that what comes later (topics, whose messages a server sends by itself) needs no other packet. A server refuses
+ * a client that wants what it does not have; a client that hears of a bit that it does not know makes no use of it.
+ */
+#define GYRE_MEETING_FEATURES UINT64_C(0)
+
 /** What a client asks for. */
 struct gyre_attach_request {
     char name[GYRE_MEETING_NAME_MAX];  /* KERNEL or KERNEL/QUEUE */
     char client[GYRE_CLIENT_NAME_MAX]; /* empty: it has no name */
+    uint64_t wants;                    /* features, of which the server has all */
     gyre_queue_desc desc;              /* `name` is NULL; types are kept by `types` */
     struct gyre_kept_block *types;
 };
 
 void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc);
-/** INVALID for what makes no sense, EXHAUSTED. The caller releases out->types in any case. */
+/**
+ * INVALID for what makes no sense, UNIMPLEMENTED for features that this side does not have, EXHAUSTED. The caller
+ * releases out->types in any case.
+ */
 gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_attach_request *out);
 
 /** What a client is given. */
 struct gyre_attach_answer {
     struct gyre_queue_options options; /* without what points somewhere: that is the client's to fill in */
+    uint64_t has;                      /* features */
     uint64_t control_size;
     const gyre_type *request, *reply;
     struct gyre_kept_block *types;

@@ -18,7 +18,7 @@
 #include "gyre/status.h"
 
 /** Both ends must have it; any change of a message or of a struct that is sent bumps it. */
-#define GYRE_PARCEL_VERSION 3
+#define GYRE_PARCEL_VERSION 4
 enum { GYRE_PARCEL_MAX = 128 * 1024, GYRE_PARCEL_DESCRIPTORS_MAX = 3 };
 
 /** What a message is. From the core to the worker, each answered by a message of the same number... */

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "core/parcel/parcel.h"
 #include "parties.h"
 #include "../../patience.h"
 
@@ -627,7 +628,8 @@ static void packets_of_nonsense_are_turned_away(void)
         int raw = connect_raw();
         for (size_t j = 0; j < 64; j++)
             packet[j] = mixed(i * 64 + j) >> (i % 7 * 8);
-        memcpy(packet, "WYRG\2\0", i % 3 ? 6 : 0); /* as far as it may look right */
+        const unsigned char front[6] = {'W', 'Y', 'R', 'G', GYRE_PARCEL_VERSION, 0};
+        memcpy(packet, front, i % 3 ? sizeof front : 0); /* as far as it may look right */
         send(raw, packet, i % sizeof packet, MSG_NOSIGNAL);
         if (i % 5 == 0)
             shutdown(raw, SHUT_WR);

@@ -40,6 +40,7 @@ static void put_answer(struct gyre_parcel *parcel)
     memset(&options.reply_growth, 1, sizeof options.reply_growth);
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
     gyre_parcel_put_text(parcel, gyre_version());
+    gyre_parcel_put_u64(parcel, GYRE_MEETING_FEATURES);
     gyre_parcel_put_u64(parcel, sizeof options);
     gyre_parcel_put(parcel, &options, sizeof options);
     gyre_parcel_put_u64(parcel, CONTROL_SIZE);
@@ -178,6 +179,22 @@ START_TEST(numbers_that_make_no_sense_are_told)
 }
 END_TEST
 
+/* A later version's client, whose request says more behind that: it is not called nonsense. */
+START_TEST(a_wanted_feature_that_is_not_there_is_told)
+{
+    struct gyre_parcel parcel;
+    struct gyre_attach_request request;
+    ck_assert_int_eq(gyre_parcel_init(&parcel), GYRE_OK);
+    gyre_parcel_begin(&parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
+    gyre_parcel_put_u64(&parcel, UINT64_C(1) << 40);
+    gyre_parcel_put_text(&parcel, "topic");
+    ck_assert_int_eq(gyre_attach_request_get(&parcel, &request), GYRE_UNIMPLEMENTED);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "does not have (features 0x10000000000)"));
+    gyre_kept_release(&request.types);
+    gyre_parcel_finish(&parcel);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("attach_answer");
@@ -185,6 +202,7 @@ int main(void)
     tcase_add_test(tcase, a_control_region_that_is_too_small_is_told);
     tcase_add_loop_test(tcase, numbers_that_make_no_sense_are_told, 0, (int)(sizeof lies / sizeof lies[0]));
     tcase_add_test(tcase, memory_that_its_server_can_shrink_is_refused);
+    tcase_add_test(tcase, a_wanted_feature_that_is_not_there_is_told);
     tcase_add_test(tcase, a_child_forked_while_its_parent_attaches_keeps_no_socket);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
