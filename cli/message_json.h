@@ -54,6 +54,9 @@ gyre_status message_json_read_named(const gyre_layout *layout, const char *text,
  */
 void message_json_write(const gyre_layout *layout, const void *message, FILE *out);
 
+/** The same with the value of one of the message's own fields. */
+void message_json_write_field(const gyre_field *field, const void *message, FILE *out);
+
 /** Writes bytes as a string of hexadecimal digits. */
 void message_json_write_hex(const unsigned char *bytes, size_t length, FILE *out);
 

@@ -251,6 +251,11 @@ void message_json_write(const gyre_layout *layout, const void *message, FILE *ou
     write_value(layout, message, message, out);
 }
 
+void message_json_write_field(const gyre_field *field, const void *message, FILE *out)
+{
+    write_array(field, 0, message, (const unsigned char *)message + field->offset, out);
+}
+
 void message_json_write_text(const char *text, FILE *out)
 {
     write_text((const unsigned char *)text, strlen(text), out);

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/ring/express.h"
+#include "core/types/types.h"
 
 static void put_optional_type(struct gyre_parcel *parcel, const gyre_type *type)
 {
@@ -128,4 +129,37 @@ gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attac
         return GYRE_OK;
     return gyre_parcel_refuse(parcel, GYRE_INTERNAL,
                               "the server described the queue in a way that makes no sense");
+}
+
+void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel)
+{
+    gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_OK);
+    gyre_parcel_put_text(parcel, kernel);
+}
+
+gyre_status gyre_state_request_get(struct gyre_parcel *parcel, char kernel[GYRE_MEETING_NAME_MAX])
+{
+    const char *name = gyre_parcel_get_text(parcel);
+    const bool named = name && name[0] && strlen(name) < GYRE_MEETING_NAME_MAX;
+    snprintf(kernel, GYRE_MEETING_NAME_MAX, "%s", named ? name : "");
+    if (named && gyre_parcel_whole(parcel))
+        return GYRE_OK;
+    return gyre_parcel_refuse(parcel, GYRE_INVALID,
+                              "a program that wanted to read a state sent a request that makes no sense");
+}
+
+void gyre_state_answer_put(struct gyre_parcel *parcel, const gyre_type *type)
+{
+    gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_OK);
+    gyre_type_put(parcel, type);
+}
+
+gyre_status gyre_state_answer_get(struct gyre_parcel *parcel, const gyre_type **out,
+                                  struct gyre_kept_block **types)
+{
+    *out = gyre_type_get(parcel, types);
+    if (*out && gyre_parcel_whole(parcel) && (*out)->size > 0 && (*out)->size <= GYRE_STATE_MAX)
+        return GYRE_OK;
+    return gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                              "the server described the kernel's state in a way that makes no sense");
 }

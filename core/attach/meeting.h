@@ -8,6 +8,9 @@
  * control region, to be read only; an eventfd that rings the kernel's doorbell. Then the client says nothing
  * more; its end of the connection closes when it leaves. The server says SHUT (send no more) and ENDED
  * (nothing will be answered any more; what is unanswered is unhandled).
+ *
+ * Or the program asks for a copy of what a kernel keeps (STATE: its name), is told its type and size, and then its bytes,
+ * so many a packet, and the connection is closed.
  */
 #ifndef GYRE_CORE_ATTACH_MEETING_H
 #define GYRE_CORE_ATTACH_MEETING_H
@@ -54,6 +57,18 @@ struct gyre_attach_answer {
 void gyre_attach_answer_put(struct gyre_parcel *parcel, const struct gyre_attach_answer *answer);
 /** INTERNAL for what makes no sense, EXHAUSTED. The caller releases out->types in any case. */
 gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attach_answer *out);
+
+/* ---- the state of a kernel ---- */
+
+enum { GYRE_STATE_PIECE = 64 * 1024 }; /* bytes of a state that one packet brings; the last one, what is left */
+
+void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel);
+/** INVALID for what makes no sense. */
+gyre_status gyre_state_request_get(struct gyre_parcel *parcel, char kernel[GYRE_MEETING_NAME_MAX]);
+void gyre_state_answer_put(struct gyre_parcel *parcel, const gyre_type *type);
+/** INTERNAL for what makes no sense, EXHAUSTED. The caller releases *types in any case. */
+gyre_status gyre_state_answer_get(struct gyre_parcel *parcel, const gyre_type **out,
+                                  struct gyre_kept_block **types);
 
 /* ---- the place ---- */
 

@@ -23,6 +23,7 @@ struct gyre_server {
     pthread_mutex_t lock;
     pthread_cond_t left;
     uint32_t inside, attached; /* connections; of these, with a queue or about to get one */
+    uint32_t readers;          /* copies of states that are being told */
     uint64_t admitted, refused;
 
     pthread_mutex_t relay_lock; /* outside the one above */
@@ -42,6 +43,11 @@ struct gyre_session {
     struct gyre_relay_ring *ring;      /* whose queue it is; NULL: it is the kernel's own */
     struct gyre_queue_options options; /* how it was made */
 };
+
+/** Has the session visit the kernel of that name. NOT_FOUND. */
+gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel);
+/** The program asked for what a kernel keeps: tells it, or why not, until it does not listen. state_told.c */
+void gyre_session_tell_state(struct gyre_session *session, struct gyre_parcel *parcel);
 
 /** The thread of a session (`argument`), which it owns: from the meeting to the end.
  * Counts itself out of server->inside. */

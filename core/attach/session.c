@@ -42,6 +42,12 @@ static gyre_status no_such_kernel(const struct gyre_session *session, const char
     return GYRE_NOT_FOUND;
 }
 
+gyre_status gyre_session_visit(struct gyre_session *session, const char *kernel)
+{
+    session->kernel = gyre_kernel_visit(session->server->runtime, kernel);
+    return session->kernel ? GYRE_OK : no_such_kernel(session, kernel);
+}
+
 /* A queue that a client names is one that the server configures; it would get the settings of all others instead. */
 static gyre_status check_section(const struct gyre_session *session, const char *section)
 {
@@ -67,9 +73,9 @@ static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_
     if (slash)
         *slash = '\0';
     *section = slash ? slash + 1 : request->name;
-    session->kernel = gyre_kernel_visit(session->server->runtime, request->name);
-    if (!session->kernel)
-        return no_such_kernel(session, request->name);
+    gyre_status status = gyre_session_visit(session, request->name);
+    if (status != GYRE_OK)
+        return status;
     if (request->desc.capacity > session->server->capacity_max)
         return gyre_error_set(
             GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",
@@ -180,6 +186,10 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     gyre_status status = gyre_parcel_receive(parcel, session->socket, gyre_in_ms(MEETING_MS));
     if (status == GYRE_LOST)
         return status; /* it looked whether somebody serves here, and left */
+    if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_STATE) {
+        gyre_session_tell_state(session, parcel);
+        return GYRE_LOST; /* it wanted no queue */
+    }
     if (status == GYRE_OK)
         status = gyre_attach_request_get(parcel, &request);
     if (status == GYRE_OK)

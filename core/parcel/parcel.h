@@ -47,6 +47,8 @@ enum gyre_parcel_operation {
     /* ... then told by the one that serves: send no more; that was all */
     GYRE_PARCEL_SHUT,
     GYRE_PARCEL_ENDED,
+    /* in place of an attachment: what a kernel keeps is asked for, and told in as many packets as it takes */
+    GYRE_PARCEL_STATE,
 };
 
 struct gyre_parcel {

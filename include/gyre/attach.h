@@ -78,6 +78,24 @@ typedef struct gyre_attach_desc {
  */
 GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
 
+/** A copy of what a kernel of a server keeps between messages. */
+typedef struct gyre_state_copy gyre_state_copy;
+
+/**
+ * Copies it, at a message boundary, as gyre_kernel_state_read does in the serving program: who may attach may read it.
+ * Of `desc` (or NULL) the path and the deadline count. As gyre_attach fails; also INVALID for a kernel that keeps nothing,
+ * EXHAUSTED when too many programs read states there already, and as gyre_kernel_state_read. Owner of *out: the caller,
+ * until gyre_state_copy_release.
+ */
+GYRE_API gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc,
+                                         gyre_state_copy **out);
+/** The type of the state as the kernel declares it; valid until the copy is released. */
+GYRE_API const gyre_type *gyre_state_copy_type(const gyre_state_copy *copy);
+/** As many bytes as the type has. */
+GYRE_API const void *gyre_state_copy_bytes(const gyre_state_copy *copy);
+/** Accepts NULL. */
+GYRE_API void gyre_state_copy_release(gyre_state_copy *copy);
+
 /** The types of a queue's messages as its kernel declares them; valid until the queue is closed. Each may be NULL. */
 GYRE_API void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply);
 

@@ -69,6 +69,25 @@ exits 0
 run call --attach total '{"add":5}' # what an actor keeps outlives its clients
 exits 0
 prints '"sum":10'
+run state total
+exits 0
+prints 'sum    10'
+prints 'count  3'
+run state total --json
+exits 0
+[[ $out == '{"sum":10,"count":3}' ]] || fail "the state as JSON: $out"
+run state scale
+exits 1
+says "kernel 'scale' keeps no state between messages"
+run state totl
+exits 1
+says "did you mean 'total'?"
+run state
+exits 2
+says "expected the name of one kernel"
+run state total --socket "$folder/nobody"
+exits 3
+says "nobody serves at $folder/nobody"
 kill -STOP "$server" # it takes nobody in: --timeout is how long that is waited for, too
 timeout $((4 * patience)) "$GYRE" call --attach scale --timeout 200 '{"value":1,"factor":2}' >"$folder/out" 2>"$folder/err"
 code=$? called="call --attach to a server that is stopped"

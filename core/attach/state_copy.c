@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A copy of what a kernel of a server keeps: the side that asks. No locks. Must not believe what came in: the type's own
+ * fields say how many bytes there are to be, and there are to be no others.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/attach/meeting.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/types/types.h"
+
+enum { ASK_MS = 5000 };
+
+struct gyre_state_copy {
+    struct gyre_kept_block *types;
+    const gyre_type *type;
+    unsigned char *bytes;
+};
+
+/* Its server's refusal as this program's error. */
+static gyre_status tell_refusal(struct gyre_parcel *parcel)
+{
+    const gyre_status status = gyre_parcel_status(parcel);
+    const char *why = gyre_parcel_get_text(parcel);
+    gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
+    return status == GYRE_EXHAUSTED ? gyre_error_add(status, "the server") : status;
+}
+
+static gyre_status take_type(struct gyre_parcel *parcel, gyre_state_copy *copy)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_state_answer_get(parcel, &copy->type, &copy->types);
+    if (status == GYRE_OK)
+        status = gyre_layout_create_message(copy->type, GYRE_STATE_MAX, &layout);
+    gyre_layout_destroy(layout);
+    if (status != GYRE_OK)
+        return gyre_error_add(status, "the type of the kernel's state, as the server told it");
+    copy->bytes = malloc(copy->type->size);
+    return copy->bytes ? GYRE_OK
+                       : gyre_error_set(GYRE_EXHAUSTED, "no memory for a state of %llu bytes",
+                                        (unsigned long long)copy->type->size);
+}
+
+static gyre_status take_bytes(struct gyre_parcel *parcel, int socket, uint64_t deadline_ns,
+                              gyre_state_copy *copy)
+{
+    gyre_status status = GYRE_OK;
+    for (uint64_t at = 0; status == GYRE_OK && at < copy->type->size; at += GYRE_STATE_PIECE) {
+        const uint64_t left = copy->type->size - at;
+        status = gyre_parcel_receive(parcel, socket, deadline_ns);
+        if (status != GYRE_OK)
+            break;
+        gyre_parcel_get(parcel, copy->bytes + at, left < GYRE_STATE_PIECE ? left : GYRE_STATE_PIECE);
+        if (gyre_parcel_operation(parcel) != GYRE_PARCEL_STATE || !gyre_parcel_whole(parcel))
+            status = gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                                        "the server told a kernel's state in packets that make no sense");
+    }
+    return status;
+}
+
+static gyre_status tell_unanswered(const char *path, gyre_status status)
+{
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(status, "the server at %s did not tell the state in time", path);
+    if (status == GYRE_LOST)
+        return gyre_error_set(status,
+                              "the server at %s hung up before the state was told: it ended, or has no room "
+                              "for one more program, which its log says then",
+                              path);
+    return gyre_error_add(status, "the answer of the server at %s", path);
+}
+
+static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socket, const char *path,
+                       uint64_t deadline_ns, gyre_state_copy *copy)
+{
+    gyre_state_request_put(parcel, kernel);
+    gyre_status status = gyre_parcel_send(parcel, socket, deadline_ns);
+    if (status == GYRE_OK)
+        status = gyre_parcel_receive(parcel, socket, deadline_ns);
+    if (status != GYRE_OK)
+        return tell_unanswered(path, status);
+    if (gyre_parcel_status(parcel) != GYRE_OK)
+        return tell_refusal(parcel);
+    status = take_type(parcel, copy);
+    if (status != GYRE_OK)
+        return status;
+    status = take_bytes(parcel, socket, deadline_ns, copy);
+    return status == GYRE_OK ? GYRE_OK : tell_unanswered(path, status);
+}
+
+static gyre_status fetch(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy *copy)
+{
+    char path[GYRE_PLACE_MAX];
+    int socket = -1;
+    struct gyre_parcel parcel;
+    const uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ASK_MS);
+    gyre_status status = gyre_place_find(desc->path, false, path);
+    if (status == GYRE_OK)
+        status = gyre_place_socket(&socket);
+    if (status != GYRE_OK)
+        return status;
+    status = gyre_place_connect(path, deadline, socket);
+    if (status == GYRE_OK)
+        status = gyre_parcel_init(&parcel);
+    if (status == GYRE_OK) {
+        status = ask(&parcel, kernel, socket, path, deadline, copy);
+        gyre_parcel_finish(&parcel);
+    }
+    close(socket);
+    return status;
+}
+
+gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy **out)
+{
+    gyre_attach_desc given = {.size = sizeof given};
+    if (!kernel || !kernel[0] || !out || (desc && desc->size < sizeof desc->size))
+        return gyre_error_set(GYRE_INVALID,
+                              "gyre_state_copy_get needs the name of a kernel, a place for the copy, and a "
+                              "descriptor with its size set or NULL");
+    *out = NULL;
+    if (desc)
+        memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
+    if (strlen(kernel) >= GYRE_MEETING_NAME_MAX)
+        return gyre_error_set(GYRE_INVALID, "no kernel has a name of %zu characters", strlen(kernel));
+    gyre_state_copy *copy = calloc(1, sizeof *copy);
+    if (!copy)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the copy of a state");
+    gyre_status status = fetch(kernel, &given, copy);
+    if (status == GYRE_OK)
+        *out = copy;
+    else
+        gyre_state_copy_release(copy);
+    return status;
+}
+
+const gyre_type *gyre_state_copy_type(const gyre_state_copy *copy)
+{
+    return copy ? copy->type : NULL;
+}
+
+const void *gyre_state_copy_bytes(const gyre_state_copy *copy)
+{
+    return copy ? copy->bytes : NULL;
+}
+
+void gyre_state_copy_release(gyre_state_copy *copy)
+{
+    if (!copy)
+        return;
+    gyre_kept_release(&copy->types);
+    free(copy->bytes);
+    free(copy);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program asked what a kernel keeps: the server's side. It is copied at a message boundary and told in packets, while the
+ * kernel goes on and may end.
+ *
+ * Lock: server->lock for how many copies there are. Must not let programs that ask, and do not listen, take the server's
+ * memory, nor hold up its end: a copy is given up when a packet is not taken in time.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/attach/server.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+
+enum { READERS_MAX = 4, PIECE_MS = 1000, TELL_MS = 60000 };
+
+static bool count_in(struct gyre_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    const bool room = server->readers < READERS_MAX;
+    server->readers += room;
+    pthread_mutex_unlock(&server->lock);
+    return room;
+}
+
+static void count_out(struct gyre_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->readers--;
+    pthread_mutex_unlock(&server->lock);
+}
+
+static gyre_status read_state(gyre_kernel *kernel, unsigned char **out, uint64_t *size)
+{
+    *size = kernel->memory.state ? kernel->record->state->size : 0;
+    if (*size == 0)
+        return gyre_error_set(GYRE_INVALID, "kernel '%s' keeps no state between messages", kernel->name);
+    *out = malloc(*size);
+    return *out ? gyre_kernel_state_read(kernel, *out, *size)
+                : gyre_error_set(GYRE_EXHAUSTED,
+                                 "no memory for a copy of the %llu bytes that kernel '%s' keeps",
+                                 (unsigned long long)*size, kernel->name);
+}
+
+static bool server_ends(const struct gyre_server *server)
+{
+    struct pollfd over = {.fd = server->over, .events = POLLIN};
+    return poll(&over, 1, 0) > 0;
+}
+
+static gyre_status tell_bytes(const struct gyre_session *session, struct gyre_parcel *parcel,
+                              const unsigned char *bytes, uint64_t size)
+{
+    const uint64_t deadline = gyre_in_ms(TELL_MS);
+    gyre_status status = GYRE_OK;
+    for (uint64_t at = 0; status == GYRE_OK && at < size; at += GYRE_STATE_PIECE) {
+        if (server_ends(session->server) || gyre_clock_ns() >= deadline)
+            return GYRE_TIMEOUT;
+        gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_OK);
+        gyre_parcel_put(parcel, bytes + at, size - at < GYRE_STATE_PIECE ? size - at : GYRE_STATE_PIECE);
+        status = gyre_parcel_send(parcel, session->socket, gyre_in_ms(PIECE_MS));
+    }
+    return status;
+}
+
+static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status)
+{
+    char why[1024];
+    snprintf(why, sizeof why, "%s", gyre_error_text());
+    gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, status);
+    gyre_parcel_put_text(parcel, why);
+    gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
+}
+
+/* Its type is told before the kernel, whose it is, may be freed. */
+static gyre_status begin(struct gyre_session *session, struct gyre_parcel *parcel, const char *kernel,
+                         unsigned char **bytes, uint64_t *size)
+{
+    gyre_status status = gyre_session_visit(session, kernel);
+    if (status != GYRE_OK)
+        return status;
+    status = read_state(session->kernel, bytes, size);
+    if (status == GYRE_OK) {
+        gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO,
+                         "process %u of user %u read the state of kernel '%s'", session->process,
+                         session->user, session->kernel->name);
+        gyre_state_answer_put(parcel, session->kernel->record->state);
+    }
+    gyre_kernel_leave(session->kernel);
+    session->kernel = NULL;
+    return status;
+}
+
+static void tell(struct gyre_session *session, struct gyre_parcel *parcel, const char *kernel)
+{
+    unsigned char *bytes = NULL;
+    uint64_t size = 0;
+    gyre_status status = begin(session, parcel, kernel, &bytes, &size);
+    if (status != GYRE_OK)
+        refuse(session, parcel, status);
+    else if (gyre_parcel_send(parcel, session->socket, gyre_in_ms(PIECE_MS)) == GYRE_OK)
+        tell_bytes(session, parcel, bytes, size);
+    free(bytes);
+}
+
+void gyre_session_tell_state(struct gyre_session *session, struct gyre_parcel *parcel)
+{
+    char kernel[GYRE_MEETING_NAME_MAX];
+    gyre_status status = gyre_state_request_get(parcel, kernel);
+    if (status == GYRE_OK && !count_in(session->server))
+        status = gyre_error_set(
+            GYRE_EXHAUSTED, "%d programs read states there at this moment, which is the most", READERS_MAX);
+    if (status != GYRE_OK) {
+        refuse(session, parcel, status);
+        return;
+    }
+    tell(session, parcel, kernel);
+    count_out(session->server);
+}
