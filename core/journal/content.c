@@ -13,6 +13,8 @@
 #define REQUESTS_MAX UINT64_C(0x100000000)
 #define STATE_MAX    (UINT64_C(1) << 40)
 
+enum { PLAIN_OPEN_SIZE = offsetof(struct gyre_record_open, handler) };
+
 /* What is left of a record. */
 struct cursor {
     const unsigned char *at;
@@ -94,10 +96,16 @@ static gyre_status read_open(const unsigned char *data, size_t size, struct gyre
     if (!gyre_record_at(data, size, 0, next) || header_at(data, 0).kind != GYRE_RECORD_OPEN)
         return gyre_error_set(GYRE_INVALID, "the journal does not begin as one: its first record is damaged");
     struct cursor cursor = contents_of(data, 0);
-    take_copy(&cursor, open, sizeof *open);
-    if (cursor.broken || open->version != GYRE_JOURNAL_VERSION)
-        return gyre_error_set(GYRE_INVALID, "the journal has version %u, expected %d", open->version,
-                              GYRE_JOURNAL_VERSION);
+    const size_t known = cursor.left < sizeof *open ? cursor.left : sizeof *open;
+    memset(open, 0, sizeof *open);
+    memcpy(open, cursor.at, known);
+    const size_t expected = open->version == GYRE_JOURNAL_VERSION_PLAIN ? PLAIN_OPEN_SIZE : sizeof *open;
+    if (known != expected || open->version > GYRE_JOURNAL_VERSION || open->version < 1)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the journal has version %u, expected %d or less: the Gyre that wrote it is newer "
+            "than this one",
+            open->version, GYRE_JOURNAL_VERSION);
     if (memchr(open->kernel, 0, sizeof open->kernel) == NULL ||
         memchr(open->queue, 0, sizeof open->queue) == NULL || open->header_size > 64 ||
         open->header_size % 16 || open->request_size > 65536 || open->reply_size > 65536 ||
@@ -107,14 +115,33 @@ static gyre_status read_open(const unsigned char *data, size_t size, struct gyre
     return GYRE_OK;
 }
 
+/* The mark behind what was written last; one that stands elsewhere than it says was never there. */
+static bool take_mark(const unsigned char *data, size_t offset, struct gyre_journal_content *content)
+{
+    struct cursor cursor = contents_of(data, offset);
+    struct gyre_record_mark mark;
+    take_copy(&cursor, &mark, sizeof mark);
+    if (cursor.broken || mark.offset != offset || mark.sent != content->sent)
+        return false;
+    content->cut = false;
+    content->ended = mark.ended != 0;
+    content->settled = mark.settled != 0;
+    return true;
+}
+
 /* Finds the last whole record, and counts requests. */
 static gyre_status count_requests(const unsigned char *data, size_t size,
                                   struct gyre_journal_content *content, size_t offset)
 {
     size_t next = 0;
     uint64_t number = 1;
+    content->cut = content->open.version > GYRE_JOURNAL_VERSION_PLAIN;
     while (gyre_record_at(data, size, offset, &next) && header_at(data, offset).number == number + 1) {
         struct cursor cursor = contents_of(data, offset);
+        if (header_at(data, offset).kind == GYRE_RECORD_MARK) {
+            offset = take_mark(data, offset, content) ? next : offset;
+            break;
+        }
         struct gyre_record_requests requests;
         if (header_at(data, offset).kind == GYRE_RECORD_REQUESTS) {
             take_copy(&cursor, &requests, sizeof requests);
@@ -129,6 +156,7 @@ static gyre_status count_requests(const unsigned char *data, size_t size,
     }
     content->used = offset;
     content->lost = size - offset;
+    content->cut = content->cut && !content->lost;
     return GYRE_OK;
 }
 
@@ -353,6 +381,10 @@ static gyre_status read_record(const unsigned char *data, size_t offset, struct 
 {
     struct cursor cursor = contents_of(data, offset);
     switch (header_at(data, offset).kind) {
+    case GYRE_RECORD_TYPE:
+        return gyre_journal_type_get(cursor.at, cursor.left, offset, &content->types);
+    case GYRE_RECORD_MARK:
+        return GYRE_OK; /* the last one */
     case GYRE_RECORD_REQUESTS:
         return read_requests(cursor, offset, content);
     case GYRE_RECORD_ORIGINS:
@@ -418,6 +450,7 @@ void gyre_journal_content_release(struct gyre_journal_content *content)
     free(content->replies);
     free(content->origins);
     gyre_names_release(&content->names);
+    gyre_journal_types_release(&content->types);
     free(content->skipped);
     free(content->done);
     free(content->state);

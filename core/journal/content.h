@@ -6,7 +6,7 @@
 #ifndef GYRE_CORE_JOURNAL_CONTENT_H
 #define GYRE_CORE_JOURNAL_CONTENT_H
 
-#include "core/journal/record.h"
+#include "core/journal/types.h"
 #include "core/ring/names.h"
 
 /** A request, or the reply that was given to it. */
@@ -16,7 +16,8 @@ struct gyre_kept_message {
 };
 
 struct gyre_journal_content {
-    struct gyre_record_open open;
+    struct gyre_record_open open;                 /* of version 1: without what that has not */
+    struct gyre_journal_types types;              /* those that it was written with; of version 1: none */
     uint64_t first;                               /* the index of requests[0] */
     uint64_t sent;                                /* behind the last request */
     uint64_t received;                            /* replies to requests below were taken by the program */
@@ -28,6 +29,9 @@ struct gyre_journal_content {
     unsigned char *state;    /* of the last whole checkpoint; NULL: there is none */
 
     uint64_t used, lost;           /* bytes: up to the last whole record, and behind it */
+    bool ended;                    /* its program ended in order, and wrote what it had to write */
+    bool settled;                  /* no handler handled what the checkpoint does not cover */
+    bool cut;                      /* nothing is behind the last record, not even the mark that was there */
     uint64_t lost_first, lost_end; /* requests that were found behind the damage; equal: none was */
 };
 

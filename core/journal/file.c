@@ -197,10 +197,28 @@ static ssize_t write_some(const struct gyre_journal_file *file, const void *from
 static bool is_shorter(const struct gyre_journal_file *file)
 {
     struct stat now;
-    return fstat(file->file, &now) == 0 && (uint64_t)now.st_size < file->size;
+    return fstat(file->file, &now) == 0 && (uint64_t)now.st_size < file->size + file->tail_size;
 }
 
-static gyre_status file_append(void *context, const void *bytes, size_t size)
+/* After a write that failed: what stood behind the end stands there again, and nothing behind that. */
+static void take_write_back(const struct gyre_journal_file *file, gyre_status status)
+{
+    const off_t end = (off_t)file->size;
+    size_t done = 0;
+    while (done < file->tail_size) {
+        ssize_t wrote =
+            gyre_file_write_at(file->file, file->tail + done, file->tail_size - done, end + (off_t)done);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            break;
+        done += (size_t)wrote;
+    }
+    if (ftruncate(file->file, end + (off_t)done) != 0)
+        gyre_error_add(status, "and it could not be cut back: %s", strerror(errno));
+}
+
+static gyre_status file_append(void *context, const void *bytes, size_t size, size_t tail)
 {
     struct gyre_journal_file *file = context;
     const unsigned char *from = bytes;
@@ -212,13 +230,14 @@ static gyre_status file_append(void *context, const void *bytes, size_t size)
             continue;
         if (wrote <= 0) {
             gyre_status status = failed(file, "write");
-            if (ftruncate(file->file, (off_t)file->size) != 0)
-                gyre_error_add(status, "and it could not be cut back: %s", strerror(errno));
+            take_write_back(file, status);
             return status;
         }
         done += (size_t)wrote;
     }
-    file->size += size;
+    file->size += size - tail;
+    file->tail_size = tail;
+    memcpy(file->tail, from + size - tail, tail);
     return GYRE_OK;
 }
 
@@ -280,8 +299,10 @@ static gyre_status file_begin_anew(void *context)
                               file->new_path);
     file->old = file->file;
     file->old_size = file->size;
+    file->old_tail_size = file->tail_size;
+    memcpy(file->old_tail, file->tail, sizeof file->tail);
     file->file = fresh;
-    file->size = 0;
+    file->size = file->tail_size = 0;
     return GYRE_OK;
 }
 
@@ -291,6 +312,8 @@ static void take_back(struct gyre_journal_file *file)
     unlink(file->new_path);
     file->file = file->old;
     file->size = file->old_size;
+    file->tail_size = file->old_tail_size;
+    memcpy(file->tail, file->old_tail, sizeof file->tail);
     file->old = -1;
 }
 

@@ -11,6 +11,8 @@ struct gyre_journal_file {
     int file;         /* -1: there is none yet */
     int old;          /* while a new one is written: the one before */
     uint64_t size, old_size;
+    unsigned char tail[GYRE_MARK_SIZE], old_tail[GYRE_MARK_SIZE]; /* what stands behind that */
+    size_t tail_size, old_tail_size;
     bool synced;  /* whether replacing waits for the disk */
     bool renamed; /* ... and the folder was not synced since */
     bool cut;     /* somebody else made it shorter, and what was written since stands behind a hole */

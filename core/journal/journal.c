@@ -16,20 +16,43 @@
 
 enum { GROUP_MAX = 4 << 20, ORIGINS_MAX = 4096 /* in a record */ };
 
-/* The file ends with record `number` then. */
-static gyre_status write_group(struct gyre_journal *journal, uint64_t number)
+/* Behind a group. */
+static void add_mark(struct gyre_journal *journal, uint64_t number, struct gyre_record_mark mark)
 {
-    gyre_status status =
-        journal->group.broken
-            ? gyre_error_set(GYRE_EXHAUSTED, "no memory to write to a journal")
-            : journal->disk->append(journal->context, journal->group.data, journal->group.size);
+    mark.offset = journal->size + journal->group.size;
+    const size_t place = gyre_record_begin(&journal->group, GYRE_RECORD_MARK, number);
+    gyre_bytes_add(&journal->group, &mark, sizeof mark);
+    gyre_record_end(&journal->group, place);
+}
+
+static gyre_status write_marked(struct gyre_journal *journal, uint64_t number, struct gyre_record_mark mark)
+{
+    const size_t size = journal->group.size;
+    add_mark(journal, number + 1, mark);
+    gyre_status status = journal->group.broken
+                             ? gyre_error_set(GYRE_EXHAUSTED, "no memory to write to a journal")
+                             : journal->disk->append(journal->context, journal->group.data,
+                                                     journal->group.size, GYRE_MARK_SIZE);
     if (status == GYRE_OK) {
         journal->number = number;
-        journal->size += journal->group.size;
+        journal->size += size;
     }
     journal->group.size = 0;
     journal->group.broken = false;
     return status;
+}
+
+/* The file ends with record `number` then, and with requests below `sent`. */
+static gyre_status write_group(struct gyre_journal *journal, uint64_t number, uint64_t sent)
+{
+    return write_marked(journal, number, (struct gyre_record_mark){.sent = sent});
+}
+
+gyre_status gyre_journal_end(struct gyre_journal *journal, bool settled)
+{
+    const struct gyre_record_mark mark = {.sent = journal->sent, .ended = 1, .settled = settled};
+    journal->group.size = 0;
+    return write_marked(journal, journal->number, mark);
 }
 
 static void add_message(struct gyre_bytes *bytes, const struct gyre_record_message *message,
@@ -165,7 +188,7 @@ gyre_status gyre_journal_gather(struct gyre_journal *journal, const gyre_queue *
     add_taken(journal, queue, received, &number);
     if (number == journal->number)
         return GYRE_OK;
-    gyre_status status = write_group(journal, number);
+    gyre_status status = write_group(journal, number, sent);
     if (status != GYRE_OK)
         return status;
     *more = journal->sent != sent;
@@ -222,7 +245,7 @@ static gyre_status add_blocks(struct gyre_journal *journal, const unsigned char 
             continue;
         add_block(&journal->group, state, store, block, ++*number);
         if (journal->group.size >= GROUP_MAX)
-            status = write_group(journal, *number);
+            status = write_group(journal, *number, journal->sent);
     }
     return status;
 }
@@ -281,7 +304,7 @@ static gyre_status add_checkpoint(struct gyre_journal *journal, const gyre_queue
         return status;
     add_replies(&journal->group, queue, ++number);
     add_commit(&journal->group, state, store ? store->size : 0, checkpoint, ++number);
-    return write_group(journal, number);
+    return write_group(journal, number, journal->sent);
 }
 
 static gyre_status gather_all(struct gyre_journal *journal, const gyre_queue *queue)
@@ -346,6 +369,16 @@ static void add_open(struct gyre_journal *journal, uint64_t first)
     gyre_record_end(&journal->group, place);
 }
 
+/* Numbered from 2 on. */
+static void add_types(struct gyre_journal *journal)
+{
+    for (size_t i = 0; i < journal->type_count; i++) {
+        size_t place = gyre_record_begin(&journal->group, GYRE_RECORD_TYPE, i + 2);
+        gyre_journal_type_put(&journal->group, &journal->types[i]);
+        gyre_record_end(&journal->group, place);
+    }
+}
+
 /* The first request that a new file has to hold: not covered, or its reply not taken. */
 static uint64_t first_needed(const gyre_queue *queue, const struct gyre_store *store)
 {
@@ -357,13 +390,14 @@ static gyre_status write_anew(struct gyre_journal *journal, const gyre_queue *qu
                               const struct gyre_store *store)
 {
     uint64_t first = first_needed(queue, store);
+    uint64_t number = 1 + journal->type_count;
     journal->group.size = 0;
-    const bool named = journal->names.count != 0;
-    add_open(journal, first);
-    if (named)
-        add_names(journal, 2);
     journal->size = 0;
-    gyre_status status = write_group(journal, named ? 2 : 1);
+    add_open(journal, first);
+    add_types(journal);
+    if (journal->names.count)
+        add_names(journal, ++number);
+    gyre_status status = write_group(journal, number, first);
     journal->sent = journal->taken = first;
     journal->checkpoint = 0;
     if (status == GYRE_OK)

@@ -18,8 +18,11 @@
 
 /** Where the bytes go. A function that fails has said why. */
 struct gyre_journal_disk {
-    /** Adds bytes at the end; after a failure the end is where it was. */
-    gyre_status (*append)(void *context, const void *bytes, size_t size);
+    /**
+     * Adds bytes at the end. The last `tail` of them, at most GYRE_MARK_SIZE, stand behind the end: the next
+     * append goes over them. After a failure the end, and what stands behind it, is what it was.
+     */
+    gyre_status (*append)(void *context, const void *bytes, size_t size, size_t tail);
     gyre_status (*sync)(void *context);
     /** From now on bytes go into another, empty file. */
     gyre_status (*begin_anew)(void *context);
@@ -30,16 +33,18 @@ struct gyre_journal_disk {
 struct gyre_journal {
     const struct gyre_journal_disk *disk;
     void *context;
-    struct gyre_record_open open; /* who it is of; `first` is filled in for each file */
-    struct gyre_bytes group;      /* what is being put together */
-    uint64_t number;              /* of the last record */
-    uint64_t size;                /* bytes in the file */
-    uint64_t sent, taken;         /* requests below are written; so is that replies below were taken */
-    uint64_t checkpoint;          /* number of the last one; 0: none */
-    uint64_t stored;              /* which of the store's it was */
-    bool doubtful;                /* a sync failed, so what was written before it may be nowhere */
-    void *request;                /* room for one */
-    struct gyre_names names;      /* clients with names, as far as their requests went into a group */
+    struct gyre_record_open open;          /* who it is of; `first` is filled in for each file */
+    const struct gyre_journal_type *types; /* the owner's; described in each file */
+    size_t type_count;
+    struct gyre_bytes group; /* what is being put together */
+    uint64_t number;         /* of the last record */
+    uint64_t size;           /* bytes in the file */
+    uint64_t sent, taken;    /* requests below are written; so is that replies below were taken */
+    uint64_t checkpoint;     /* number of the last one; 0: none */
+    uint64_t stored;         /* which of the store's it was */
+    bool doubtful;           /* a sync failed, so what was written before it may be nowhere */
+    void *request;           /* room for one */
+    struct gyre_names names; /* clients with names, as far as their requests went into a group */
 };
 
 /** One that has no file yet: gyre_journal_renew makes it. The sizes of `open` are filled in. EXHAUSTED. */
@@ -70,6 +75,11 @@ gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *q
  * until gyre_journal_renew has written everything to a new file.
  */
 gyre_status gyre_journal_sync(struct gyre_journal *journal);
+/**
+ * Marks that the program ends in order: everything that it had to write was written, and nothing is added. `settled`:
+ * no handler handled a request that the last checkpoint does not cover.
+ */
+gyre_status gyre_journal_end(struct gyre_journal *journal, bool settled);
 void gyre_journal_release(struct gyre_journal *journal);
 
 /**

@@ -15,7 +15,11 @@
 #include "gyre/status.h"
 
 #define GYRE_RECORD_MAGIC UINT32_C(0x4a525947) /* "GYRJ" */
-enum { GYRE_RECORD_ALIGNMENT = 8, GYRE_JOURNAL_VERSION = 1 };
+enum {
+    GYRE_RECORD_ALIGNMENT = 8,
+    GYRE_JOURNAL_VERSION = 2,
+    GYRE_JOURNAL_VERSION_PLAIN = 1 /* without TYPE and MARK records, and without a handler's hash */
+};
 
 enum gyre_record_kind {
     GYRE_RECORD_OPEN = 1,       /* struct gyre_record_open: the first record of a journal, and only that */
@@ -28,7 +32,11 @@ enum gyre_record_kind {
     GYRE_RECORD_ORIGINS = 8,    /* struct gyre_record_requests, then a gyre_record_origin of each: before the
                                    requests themselves, so that none is there without */
     /* a gyre_record_origin of each client with a name: where its numbers go on behind all that earlier files held */
-    GYRE_RECORD_NAMES = 9
+    GYRE_RECORD_NAMES = 9,
+    GYRE_RECORD_TYPE = 10, /* struct gyre_record_type, then the type (types.h): behind the one that opens */
+    /* struct gyre_record_mark: behind what was written last. The next write goes over it, with its number; so a
+       file that does not end with it was cut, even exactly behind a record. */
+    GYRE_RECORD_MARK = 11
 };
 
 struct gyre_record_header {
@@ -44,6 +52,23 @@ struct gyre_record_open {
     uint64_t state_size;               /* of a checkpoint; 0: the kernel has none */
     uint64_t first;                    /* the first request that may be in this journal */
     char kernel[64], queue[64];
+    uint64_t
+        handler; /* of what the handler was compiled from (core/pipeline); 0: unknown. Version 1 ends before it. */
+    uint64_t reserved[3];
+};
+
+enum gyre_type_role {
+    GYRE_ROLE_REQUEST = 1,
+    GYRE_ROLE_REPLY = 2,
+    GYRE_ROLE_STATE = 3,
+    GYRE_ROLE_BUFFER = 4 /* an inout buffer that checkpoints hold */
+};
+
+/** A type of the kernel's, and which bytes of a checkpoint are of that type. */
+struct gyre_record_type {
+    uint32_t role, reserved; /* enum gyre_type_role */
+    uint64_t offset, size;   /* bytes of a checkpoint; 0, 0: of messages */
+    char name[64];           /* of a buffer; else "" */
 };
 
 struct gyre_record_requests {
@@ -76,6 +101,15 @@ struct gyre_record_block {
 struct gyre_record_commit {
     uint64_t number, state_hash;
 };
+
+/** How far the journal was written. */
+struct gyre_record_mark {
+    uint64_t offset;  /* of the mark itself, bytes from the beginning */
+    uint64_t sent;    /* requests below are in the journal */
+    uint32_t ended;   /* 1: its program ended in order, and nothing comes behind it */
+    uint32_t settled; /* 1: no handler handled a request that the last checkpoint does not cover */
+};
+enum { GYRE_MARK_SIZE = sizeof(struct gyre_record_header) + sizeof(struct gyre_record_mark) };
 
 /** Bytes that grow; zeroed is empty. After a failure (`broken`) nothing more is added. */
 struct gyre_bytes {

@@ -180,6 +180,11 @@ const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *bu
     return &build->report;
 }
 
+uint64_t gyre_build_handler(const struct gyre_build *build)
+{
+    return build->handler;
+}
+
 /* Whether `words` has the word, between blanks. */
 static bool has_word(const char *words, const char *word, size_t length)
 {

@@ -50,6 +50,14 @@ gyre_status gyre_source_check_included(const struct gyre_source *source);
 /** Whether it is a C identifier of ASCII letters, so that "FILE:NAME", sections and variables can name it. */
 bool gyre_is_kernel_name(const char *text);
 
+/* ---- handler.c ---- */
+
+/**
+ * What the handlers of a source are known by, whichever backend compiles them: see gyre_build_handler. `headers`:
+ * Gyre's own; `options`: all of the compiler's.
+ */
+uint64_t gyre_handler_hash(const struct gyre_source *source, const char *headers, const char *options);
+
 /* ---- unit.c ---- */
 
 /**
@@ -118,6 +126,7 @@ struct gyre_build {
     size_t count;
     char kernel[GYRE_KERNEL_NAME_SIZE];
     char file[PATH_MAX];
+    uint64_t handler;                /* 0: unknown */
     bool compiled_before;            /* the file is an artifact, with `options` for good */
     char options[GYRE_OPTIONS_SIZE]; /* of the kernel, as the artifact notes them */
     struct gyre_pipeline_report report;

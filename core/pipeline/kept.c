@@ -69,9 +69,10 @@ static char *make_note(struct gyre_run *run)
         return NULL;
     fprintf(note,
             "backend %s\narchitecture %s\ncompiler %s\nabi %d\ngyre %s\nsource %s\nchecked %s\n"
-            "options %s\n",
+            "handler %016llx\noptions %s\n",
             gyre_dispatch_backend(run->desc->device), info->architecture, info->compiler, GYRE_ABI_MAJOR,
-            producer, known_as(run), run->checked ? "yes" : "no", options_noted(run));
+            producer, known_as(run), run->checked ? "yes" : "no", (unsigned long long)run->handler,
+            options_noted(run));
     if (fclose(note) == 0)
         return text;
     free(text);
@@ -185,6 +186,9 @@ gyre_status gyre_run_take_artifact(struct gyre_run *run)
         status = compare(run, "architecture", info->architecture, "architecture");
     if (status != GYRE_OK)
         return gyre_run_settle(run, GYRE_STAGE_DISCOVER, start, status);
+    char handler[32];
+    if (gyre_artifact_note(&run->artifact, "handler", handler, sizeof handler))
+        run->handler = strtoull(handler, NULL, 16);
     memcpy(run->artifact_path, run->source.path, sizeof run->artifact_path);
     memcpy(run->report.artifact, run->source.path, sizeof run->report.artifact);
     tell_reused(run, "in the file");

@@ -219,8 +219,11 @@ static gyre_status obtain(struct gyre_run *run)
     if (run->source.is_artifact)
         return gyre_run_take_artifact(run);
     gyre_status status = prepare(run);
-    if (status != GYRE_OK || gyre_run_find(run))
+    if (status != GYRE_OK)
         return status;
+    run->handler = gyre_handler_hash(&run->source, run->headers, run->options);
+    if (gyre_run_find(run))
+        return GYRE_OK;
     status = make_artifact(run);
     if (status == GYRE_OK)
         gyre_run_keep(run);
@@ -231,6 +234,8 @@ static gyre_status load(struct gyre_run *run)
 {
     uint64_t start = gyre_clock_ns();
     gyre_status status = gyre_build_create(run->desc->device, &run->source, &run->build);
+    if (status == GYRE_OK)
+        run->build->handler = run->handler;
     if (status == GYRE_OK)
         status = gyre_build_load(run->build, run->artifact_path, &run->artifact);
     if (status == GYRE_OK)

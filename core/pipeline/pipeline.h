@@ -105,6 +105,13 @@ const struct gyre_pipeline_report *gyre_build_report(const struct gyre_build *bu
  */
 bool gyre_build_lacks(const struct gyre_build *build, const char *options, char *lacking, size_t size);
 
+/**
+ * What the handlers of the file were compiled from, as a hash: the text of the file and of its author's headers without
+ * comments and blanks, and the macros that options define. The same on every backend. 0: the file was compiled by a
+ * Gyre that did not note it.
+ */
+uint64_t gyre_build_handler(const struct gyre_build *build);
+
 /** Kernels of the file, in its order. Records live as long as the build. NULL past the last. */
 size_t gyre_build_count(const struct gyre_build *build);
 const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index);

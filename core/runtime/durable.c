@@ -31,6 +31,35 @@ static gyre_status hash_type(const gyre_type *type, uint64_t *hash)
     return status;
 }
 
+static void add_type(struct gyre_durable *durable, enum gyre_type_role role, const gyre_type *type,
+                     const char *name, uint64_t size)
+{
+    struct gyre_journal_type *added = &durable->types[durable->type_count++];
+    const struct gyre_journal_type *before = added - 1;
+    *added = (struct gyre_journal_type){.about = {.role = (uint32_t)role, .size = size}, .type = type};
+    if (size && before->about.size)
+        added->about.offset = before->about.offset + before->about.size;
+    snprintf(added->about.name, sizeof added->about.name, "%s", name);
+}
+
+/* Of messages, and of the parts of a checkpoint, in the order in which they stand there. */
+static gyre_status describe_types(struct gyre_durable *durable)
+{
+    const gyre_kernel *kernel = durable->kernel;
+    gyre_buffer_list list = {0};
+    add_type(durable, GYRE_ROLE_REQUEST, kernel->record->request, "", 0);
+    add_type(durable, GYRE_ROLE_REPLY, kernel->record->reply, "", 0);
+    if (kernel->checkpoints && kernel->memory.state)
+        add_type(durable, GYRE_ROLE_STATE, kernel->record->state, "", kernel->record->state->size);
+    gyre_status status = gyre_buffer_list_init(&list, kernel->record->buffers, kernel->record->buffer_types);
+    for (uint32_t i = 0; kernel->checkpoints && status == GYRE_OK && i < list.count; i++)
+        if (list.slots[i].writable && gyre_kernel_setting(kernel, "checkpoint_buffers"))
+            add_type(durable, GYRE_ROLE_BUFFER, kernel->record->buffer_types[i], list.slots[i].name,
+                     kernel->memory.buffers[i]->size);
+    gyre_buffer_list_finish(&list);
+    return status;
+}
+
 static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct gyre_record_open *open)
 {
     uint64_t state = 0;
@@ -41,6 +70,7 @@ static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct
         status = hash_type(kernel->record->state, &state);
     open->reply_hash ^= state * UINT64_C(0x9e3779b97f4a7c15);
     open->state_size = kernel->checkpoints ? kernel->checkpoints->store.size : 0;
+    open->handler = gyre_build_handler(kernel->build);
     snprintf(open->kernel, sizeof open->kernel, "%s", kernel->name);
     snprintf(open->queue, sizeof open->queue, "%s", queue);
     return status;
@@ -105,7 +135,7 @@ static void note_recovered(struct gyre_durable *durable)
     const struct gyre_journal_content *content = &durable->content;
     durable->recovered = (gyre_recovered){.first = content->received,
                                           .offered = content->sent - content->received,
-                                          .lost_bytes = content->lost,
+                                          .lost_bytes = content->cut ? GYRE_MARK_SIZE : content->lost,
                                           .lost_first = content->lost_first,
                                           .lost_end = content->lost_end};
 }
@@ -120,6 +150,12 @@ static void tell_recovered(const struct gyre_durable *durable)
                          "and requests %llu to %llu are lost, at least",
                          durable->file.path, (unsigned long long)told->lost_bytes,
                          (unsigned long long)told->lost_first, (unsigned long long)told->lost_end - 1);
+    else if (durable->content.cut)
+        gyre_runtime_log(
+            runtime, GYRE_LOG_WARNING,
+            "the journal '%s' was shortened: it ends behind a whole record, without the mark that stands behind "
+            "what was written last; requests from %llu on are lost if any were there",
+            durable->file.path, (unsigned long long)told->lost_first);
     else if (told->lost_bytes)
         gyre_runtime_log(
             runtime, GYRE_LOG_WARNING,
@@ -190,6 +226,8 @@ gyre_status gyre_durable_open(gyre_kernel *kernel, gyre_queue_desc *desc, const 
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a journal");
     status = identify(kernel, desc->name, &mine);
     if (status == GYRE_OK)
+        status = describe_types(durable);
+    if (status == GYRE_OK)
         status = open_file(kernel, desc->name, durable);
     if (status == GYRE_OK)
         status = read_earlier(durable, &mine);
@@ -221,6 +259,8 @@ gyre_status gyre_durable_attach(struct gyre_durable *durable, gyre_queue *queue)
     gyre_status status = gyre_journal_init(&durable->journal, &gyre_journal_file_disk, &durable->file, queue);
     if (status == GYRE_OK)
         status = identify(durable->kernel, queue->name, &durable->journal.open);
+    durable->journal.types = durable->types;
+    durable->journal.type_count = durable->type_count;
     if (status != GYRE_OK || !durable->data)
         return status;
     status = check_header(durable, queue);

@@ -19,6 +19,8 @@ struct gyre_durable {
     gyre_queue *queue; /* NULL until it is there */
     struct gyre_journal_file file;
     struct gyre_journal journal;
+    struct gyre_journal_type types[GYRE_JOURNAL_TYPES_MAX]; /* the kernel's own */
+    size_t type_count;
     unsigned char *data; /* of an earlier life, until the queue goes on from it */
     struct gyre_journal_content content;
     gyre_recovered recovered;
@@ -32,6 +34,7 @@ struct gyre_durable {
     bool failing;        /* the last write did not work */
     bool told;           /* that it did not, or that the file could not begin anew */
     bool stuck;          /* it was to begin anew, and could not */
+    bool settled;        /* its kernel ended with a checkpoint, so nothing is to be handled again */
     uint64_t synced_ns;  /* when */
     uint32_t bell, stop; /* atomic: a futex word that grows; the thread is to end */
 };

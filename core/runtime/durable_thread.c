@@ -249,6 +249,10 @@ static void finish(struct gyre_durable *durable)
     durable->sync_ns = 0;
     while (more && status == GYRE_OK)
         status = gather(durable, &more);
+    if (status == GYRE_OK)
+        status = gyre_journal_end(&durable->journal, durable->settled);
+    if (status == GYRE_OK && durable->sync != GYRE_SYNC_NEVER)
+        status = gyre_journal_sync(&durable->journal);
     if (status != GYRE_OK)
         gyre_runtime_log(
             durable->kernel->runtime, GYRE_LOG_ERROR,

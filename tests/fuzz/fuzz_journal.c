@@ -28,6 +28,8 @@ static void look(const struct gyre_journal_content *content, size_t size)
         for (uint32_t at = 0; content->requests[i].header && at < content->open.header_size; at++)
             sum += content->requests[i].header[at];
     }
+    for (size_t i = 0; i < content->types.count; i++)
+        sum += content->types.all[i].type->size + (unsigned char)content->types.all[i].type->fields[0];
     for (uint64_t at = 0; content->state && at < content->open.state_size; at++)
         sum += content->state[at];
     sink = sum;

@@ -7,25 +7,32 @@
 
 #include "core/base/error.h"
 
-static void add(unsigned char **bytes, size_t *size, const void *more, size_t count)
+static void add(unsigned char **bytes, size_t *size, const void *more, size_t count, size_t tail)
 {
-    *bytes = realloc(*bytes, *size + count + 1);
+    *bytes = realloc(*bytes, *size + count + GYRE_MARK_SIZE);
     if (!*bytes)
         abort();
     memcpy(*bytes + *size, more, count);
-    *size += count;
+    *size += count - tail;
 }
 
-static gyre_status disk_append(void *context, const void *bytes, size_t size)
+/* Sizes are without the tail, which stands behind them. */
+static gyre_status disk_append(void *context, const void *bytes, size_t size, size_t tail)
 {
     struct sim_disk *disk = context;
     if (disk->refuses())
         return gyre_error_set(GYRE_FAILED, "the disk refuses");
     if (disk->renewing)
-        add(&disk->fresh, &disk->fresh_size, bytes, size);
+        add(&disk->fresh, &disk->fresh_size, bytes, size, tail);
     else
-        add(&disk->bytes, &disk->size, bytes, size);
+        add(&disk->bytes, &disk->size, bytes, size, tail);
     return GYRE_OK;
+}
+
+static void keep_mark(struct sim_disk *disk)
+{
+    memcpy(disk->mark, disk->bytes + disk->size, sizeof disk->mark);
+    disk->synced = disk->size;
 }
 
 /* What was not on the disk when a sync failed is not there after the next one either. */
@@ -36,7 +43,7 @@ static gyre_status disk_sync(void *context)
         disk->doubtful = disk->doubtful ? disk->doubtful : disk->synced + 1;
         return gyre_error_set(GYRE_FAILED, "the disk refuses");
     }
-    disk->synced = disk->size;
+    keep_mark(disk);
     return GYRE_OK;
 }
 
@@ -56,7 +63,8 @@ static gyre_status disk_end_anew(void *context, bool keep)
         return GYRE_OK;
     free(disk->bytes);
     disk->bytes = disk->fresh;
-    disk->size = disk->synced = disk->fresh_size;
+    disk->size = disk->fresh_size;
+    keep_mark(disk);
     disk->fresh = NULL;
     disk->fresh_size = disk->doubtful = 0;
     return GYRE_OK;
@@ -78,11 +86,15 @@ void sim_disk_crash(struct sim_disk *disk, uint64_t random)
 {
     if (disk->doubtful)
         disk->synced = disk->doubtful - 1;
-    size_t loose = disk->size - disk->synced;
+    /* where the last sync failed, what it covered is loose as well, and no mark that it had is known */
+    const size_t tail = disk->doubtful ? 0 : GYRE_MARK_SIZE;
+    size_t loose = disk->size > disk->synced ? disk->size + GYRE_MARK_SIZE - disk->synced : 0;
     size_t kept = loose ? random % (loose + 1) : 0;
+    if (kept < tail) /* there the old mark still stands */
+        memcpy(disk->bytes + disk->synced + kept, disk->mark + kept, tail - kept);
     if (kept && (random >> 32) % 4 == 0)
         disk->bytes[disk->synced + (random >> 34) % kept] ^= (unsigned char)(1u << (random >> 20) % 8);
-    disk->size = disk->synced + kept;
+    disk->size = disk->synced + (kept < tail ? tail : kept);
     disk->synced = disk->size; /* what is there after the crash stays there */
     disk->renewing = false;
     disk->fresh_size = disk->doubtful = 0;

@@ -79,10 +79,10 @@ void sim_disk_begin(struct sim_disk *disk)
     open_file(disk);
 }
 
-static gyre_status disk_append(void *context, const void *bytes, size_t size)
+static gyre_status disk_append(void *context, const void *bytes, size_t size, size_t tail)
 {
     struct sim_disk *disk = context;
-    return gyre_journal_file_disk.append(&disk->file, bytes, size);
+    return gyre_journal_file_disk.append(&disk->file, bytes, size, tail);
 }
 
 static gyre_status disk_sync(void *context)

@@ -27,6 +27,7 @@ struct sim_disk {
     bool (*refuses)(void);               /* whether this write, or sync, fails */
     size_t synced, fresh_size, doubtful; /* disk.c: behind `doubtful` a sync failed; 0: none did */
     unsigned char *fresh;                /* ... the file that is to replace it */
+    unsigned char mark[GYRE_MARK_SIZE];  /* ... what stands behind the synced part */
     bool renewing;
     struct gyre_journal_file file; /* disk_files.c */
 };

@@ -401,6 +401,47 @@ static void a_damaged_journal_is_used_up_to_its_last_whole_record(void)
     }
 }
 
+/* Where the last whole record ends, the mark behind it aside. */
+static off_t end_of_records(const char *path)
+{
+    struct gyre_record_header header;
+    off_t offset = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    require(file >= 0);
+    while (pread(file, &header, sizeof header, offset) == (ssize_t)sizeof header &&
+           header.kind != GYRE_RECORD_MARK)
+        offset += (off_t)(sizeof header + (header.size + 7) / 8 * 8);
+    close(file);
+    return offset;
+}
+
+static void meet_shortened(void)
+{
+    gyre_runtime *runtime = open_durable(false, extra);
+    gyre_queue *queue = gyre_kernel_queue(launch_fragile(runtime, "fragile_actor", 1));
+    const gyre_recovered recovered = recovered_of(queue);
+    const uint64_t end = recovered.first + recovered.offered;
+    require(log_lines_with("was shortened: it ends behind a whole record") == (ledger->seed != 0));
+    require((recovered.lost_bytes > 0) == (ledger->seed != 0));
+    require(recovered.lost_first == end && recovered.lost_end == end);
+    kill(getpid(), SIGKILL);
+}
+
+/* Nothing of a record is missing, and yet it says so; one whose program was killed is whole. */
+static void a_journal_that_was_cut_behind_a_record_says_so(void)
+{
+    char path[128];
+    extra = (const char *const[]){"kernel.default.checkpoint_ms=0", NULL};
+    live(thousand_durable, 60000000);
+    journal_path("fragile_actor", path, sizeof path);
+    for (uint64_t round = 0; round < 2; round++) {
+        ledger->seed = round;
+        if (round)
+            require(truncate(path, end_of_records(path)) == 0);
+        live(meet_shortened, 60000000);
+    }
+}
+
 static void meet_nonsense(void)
 {
     gyre_runtime *runtime = open_durable(false, NULL);
@@ -781,6 +822,7 @@ static const named_case cases[] = {
     {"a_closed_queue_goes_on_when_it_is_opened_again", a_closed_queue_goes_on_when_it_is_opened_again},
     {"a_damaged_journal_is_used_up_to_its_last_whole_record",
      a_damaged_journal_is_used_up_to_its_last_whole_record},
+    {"a_journal_that_was_cut_behind_a_record_says_so", a_journal_that_was_cut_behind_a_record_says_so},
     {"a_file_that_is_no_journal_is_refused", a_file_that_is_no_journal_is_refused},
     {"a_journal_of_something_else_is_refused", a_journal_of_something_else_is_refused},
     {"a_journal_without_a_whole_checkpoint_is_refused", a_journal_without_a_whole_checkpoint_is_refused},

@@ -35,9 +35,11 @@ static void end(void)
     gyre_record_end(&file, begun);
 }
 
+static uint32_t version = GYRE_JOURNAL_VERSION;
+
 static void add_open(void)
 {
-    struct gyre_record_open open = {.version = GYRE_JOURNAL_VERSION,
+    struct gyre_record_open open = {.version = version,
                                     .request_size = REQUEST_SIZE,
                                     .reply_size = 16,
                                     .state_size = STATE_SIZE,
@@ -47,7 +49,31 @@ static void add_open(void)
     gyre_bytes_release(&file);
     number = 0;
     begin(GYRE_RECORD_OPEN);
-    add(&open, sizeof open);
+    add(&open, version == 1 ? offsetof(struct gyre_record_open, handler) : sizeof open);
+    end();
+}
+
+/* A state, { u64 words[4]; point { u32 x; u32 y; } at; }. */
+static void add_type(void)
+{
+    static const gyre_type small = {"u32", "", 4, 4, NULL}, large = {"u64", "", 8, 8, NULL};
+    static const gyre_type *const of_point[] = {&small, &small, NULL};
+    static const gyre_type point = {"point", "u32 x;u32 y;", 8, 4, of_point};
+    static const gyre_type *const of_state[] = {&large, &point, NULL};
+    static const gyre_type state = {"ledger", "u64 words[4];point at;", STATE_SIZE, 8, of_state};
+    const struct gyre_journal_type type = {.about = {.role = GYRE_ROLE_STATE, .size = STATE_SIZE},
+                                           .type = &state};
+    begin(GYRE_RECORD_TYPE);
+    gyre_journal_type_put(&file, &type);
+    end();
+}
+
+static void add_mark(uint64_t sent, bool ended)
+{
+    const struct gyre_record_mark mark = {
+        .offset = file.size, .sent = sent, .ended = ended, .settled = ended};
+    begin(GYRE_RECORD_MARK);
+    add(&mark, sizeof mark);
     end();
 }
 
@@ -143,6 +169,8 @@ static void add_origins(uint64_t first)
 static void make_good(void)
 {
     add_open();
+    if (version > 1)
+        add_type();
     add_names();
     add_requests(100, 4);
     add_taken(100 + RECEIVED);
@@ -152,6 +180,12 @@ static void make_good(void)
     add_commit(1, 0x5a);
     add_origins(104);
     add_requests(104, REQUESTS - 4);
+}
+
+static void make_marked(void)
+{
+    make_good();
+    add_mark(100 + REQUESTS, false);
 }
 
 /* ---- reading it ---- */
@@ -205,26 +239,121 @@ static void check_whole(const struct gyre_journal_content *content, size_t size)
 START_TEST(a_whole_journal_is_read)
 {
     struct gyre_journal_content content;
-    make_good();
+    make_marked();
     unsigned char *bytes = fenced(file.size);
     ck_assert_int_eq(gyre_journal_read(bytes, file.size, &content), GYRE_OK);
     check_whole(&content, file.size);
+    ck_assert(!content.cut && !content.ended);
+    const struct gyre_journal_type *state = gyre_journal_type_of(&content.types, GYRE_ROLE_STATE, NULL);
+    ck_assert(state && state->about.size == STATE_SIZE && state->type->size == STATE_SIZE);
+    ck_assert_str_eq(state->type->fields, "u64 words[4];point at;");
+    ck_assert_str_eq(state->type->field_types[1]->fields, "u32 x;u32 y;");
+    ck_assert_ptr_null(state->type->field_types[2]);
+    ck_assert_ptr_null(gyre_journal_type_of(&content.types, GYRE_ROLE_REPLY, NULL));
     gyre_journal_content_release(&content);
     unfence(bytes, file.size);
 }
 END_TEST
 
-/* At its first record it is none; else what is whole is used, and what is not is told. */
+/* Its program says so, and nothing follows. */
+START_TEST(a_journal_says_that_its_program_ended)
+{
+    struct gyre_journal_content content;
+    make_good();
+    add_mark(100 + REQUESTS, true);
+    ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_OK);
+    check_whole(&content, file.size);
+    ck_assert(!content.cut && content.ended && content.settled);
+    gyre_journal_content_release(&content);
+}
+END_TEST
+
+/* One that stands where it does not say, or tells of other requests, is of another journal or time. */
+START_TEST(a_mark_out_of_place_is_none)
+{
+    struct gyre_journal_content content;
+    make_good();
+    const size_t whole = file.size;
+    const struct gyre_record_mark marks[] = {{.offset = whole + 8, .sent = 100 + REQUESTS},
+                                             {.offset = whole, .sent = 100 + REQUESTS + 1}};
+    const uint64_t last = number;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        file.size = whole;
+        number = last;
+        begin(GYRE_RECORD_MARK);
+        add(&marks[i], sizeof marks[i]);
+        end();
+        ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_OK);
+        ck_assert(content.used == whole && content.lost == GYRE_MARK_SIZE && !content.ended);
+        gyre_journal_content_release(&content);
+    }
+}
+END_TEST
+
+/* Written by an earlier version: without types, marks and handlers. */
+START_TEST(a_journal_of_version_1_is_read)
+{
+    struct gyre_journal_content content;
+    version = 1;
+    make_good();
+    ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_OK);
+    check_whole(&content, file.size);
+    ck_assert(!content.cut && !content.ended && content.types.count == 0 && content.open.handler == 0);
+    ck_assert_str_eq(content.open.queue, "ledger");
+    gyre_journal_content_release(&content);
+    version = GYRE_JOURNAL_VERSION + 1;
+    make_good();
+    ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_INVALID);
+    ck_assert_msg(strstr(gyre_error_text(), "newer"), "%s", gyre_error_text());
+    version = GYRE_JOURNAL_VERSION;
+}
+END_TEST
+
+/* What describes a type is taken from its bytes with care: cut, or with other numbers, it describes none. */
+START_TEST(a_type_that_makes_no_sense_is_refused)
+{
+    struct gyre_bytes whole = {0};
+    add_open();
+    const size_t before = file.size;
+    add_type();
+    const size_t size = file.size - before - sizeof(struct gyre_record_header);
+    gyre_bytes_add(&whole, file.data + before + sizeof(struct gyre_record_header), size);
+    for (size_t at = 0; at < size; at += 4) {
+        struct gyre_journal_types types = {.count = 0};
+        ck_assert_int_eq(gyre_journal_type_get(whole.data, at, 0, &types), GYRE_INVALID);
+        gyre_journal_types_release(&types);
+        for (uint32_t value = 0; value < 4; value++) {
+            uint32_t was, now[] = {0, 1, 0x7fffffff, UINT32_MAX};
+            memcpy(&was, whole.data + at, sizeof was);
+            memcpy(whole.data + at, &now[value], sizeof was);
+            const gyre_status status = gyre_journal_type_get(whole.data, size, 0, &types);
+            ck_assert(status == GYRE_OK || status == GYRE_INVALID);
+            gyre_journal_types_release(&types);
+            memcpy(whole.data + at, &was, sizeof was);
+        }
+    }
+    struct gyre_journal_types types = {.count = 0};
+    for (int i = 0; i < GYRE_JOURNAL_TYPES_MAX; i++)
+        ck_assert_int_eq(gyre_journal_type_get(whole.data, size, 0, &types), GYRE_OK);
+    ck_assert_int_eq(gyre_journal_type_get(whole.data, size, 0, &types), GYRE_INVALID);
+    gyre_journal_types_release(&types);
+    gyre_bytes_release(&whole);
+}
+END_TEST
+
+/* At its first record it is none; else what is whole is used, and what is not is told, also exactly behind a
+ * record. */
 START_TEST(a_journal_that_is_cut_at_any_byte_is_used_as_far_as_it_is_whole)
 {
-    make_good();
+    make_marked();
     for (size_t size = 0; size < file.size; size++) {
         struct gyre_journal_content content;
         unsigned char *bytes = fenced(size);
         gyre_status status = gyre_journal_read(bytes, size, &content);
-        if (status == GYRE_OK)
+        if (status == GYRE_OK) {
             check_part(&content, size);
-        else
+            ck_assert_msg(content.lost > 0 || content.cut, "nobody is told of a cut at byte %zu", size);
+        } else
             ck_assert(status == GYRE_INVALID &&
                       size < sizeof(struct gyre_record_header) + sizeof content.open);
         gyre_journal_content_release(&content);
@@ -237,7 +366,7 @@ END_TEST
 START_TEST(a_journal_with_any_bit_flipped_is_used_up_to_there)
 {
     size_t silent = 0;
-    make_good();
+    make_marked();
     for (size_t bit = 0; bit < file.size * 8; bit++) {
         struct gyre_journal_content content;
         unsigned char *bytes = fenced(file.size);
@@ -474,6 +603,10 @@ int main(void)
     TCase *tcase = tcase_create("journal_content");
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, a_whole_journal_is_read);
+    tcase_add_test(tcase, a_journal_says_that_its_program_ended);
+    tcase_add_test(tcase, a_mark_out_of_place_is_none);
+    tcase_add_test(tcase, a_journal_of_version_1_is_read);
+    tcase_add_test(tcase, a_type_that_makes_no_sense_is_refused);
     tcase_add_test(tcase, a_journal_that_is_cut_at_any_byte_is_used_as_far_as_it_is_whole);
     tcase_add_test(tcase, a_journal_with_any_bit_flipped_is_used_up_to_there);
     tcase_add_loop_test(tcase, what_contradicts_itself_is_refused, 0,

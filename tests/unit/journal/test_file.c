@@ -24,6 +24,7 @@ int __real_mkdir(const char *path, mode_t mode);
 int __wrap_mkdir(const char *path, mode_t mode);
 
 static int read_error, write_error, make_error, interrupted;
+static off_t full_from; /* where a disk has no more room: what lies before that can be written over */
 
 int __wrap_mkdir(const char *path, mode_t mode)
 {
@@ -55,7 +56,7 @@ ssize_t __wrap___pread_chk(int descriptor, void *bytes, size_t size, off_t offse
 /* Half of it, and then the error. */
 ssize_t __wrap_pwrite(int descriptor, const void *bytes, size_t size, off_t offset)
 {
-    if (write_error && size <= 4) {
+    if (write_error && size <= 4 && offset >= full_from) {
         errno = write_error;
         return -1;
     }
@@ -79,7 +80,7 @@ static void begin(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     open_file();
     ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
-    ck_assert_int_eq(disk->append(&file, "abcdefgh", 8), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "abcdefgh", 8, 0), GYRE_OK);
     ck_assert_int_eq(disk->end_anew(&file, true), GYRE_OK);
 }
 
@@ -106,7 +107,7 @@ static void holds(const char *expected)
 START_TEST(short_reads_and_writes_are_gone_on_with)
 {
     holds("abcdefgh");
-    ck_assert_int_eq(disk->append(&file, "0123456789", 10), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "0123456789", 10, 0), GYRE_OK);
     ck_assert_int_eq(disk->sync(&file), GYRE_OK);
     holds("abcdefgh0123456789");
 }
@@ -137,12 +138,33 @@ START_TEST(a_write_that_fails_in_its_midst_leaves_nothing)
 {
     struct stat now;
     write_error = refusals[_i].error;
-    ck_assert_int_eq(disk->append(&file, "0123456789", 10), refusals[_i].status);
+    ck_assert_int_eq(disk->append(&file, "0123456789", 10, 0), refusals[_i].status);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), strerror(write_error)));
     ck_assert(fstat(file.file, &now) == 0 && now.st_size == 8);
     write_error = 0;
-    ck_assert_int_eq(disk->append(&file, "XY", 2), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "XY", 2, 0), GYRE_OK);
     holds("abcdefghXY");
+}
+END_TEST
+
+/* What stands behind the end is gone over by the next write, and is back when that fails or another file does. */
+START_TEST(a_mark_stands_behind_what_was_written_last)
+{
+    ck_assert_int_eq(disk->append(&file, "0123[mark]", 10, 6), GYRE_OK);
+    holds("abcdefgh0123[mark]");
+    write_error = ENOSPC;
+    full_from = 18;
+    ck_assert_int_eq(disk->append(&file, "456789abcdefgh[next]", 20, 6), GYRE_EXHAUSTED);
+    write_error = 0;
+    full_from = 0;
+    holds("abcdefgh0123[mark]");
+    ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "new[m]", 6, 3), GYRE_OK);
+    ck_assert_int_eq(disk->end_anew(&file, false), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "45[last]", 8, 6), GYRE_OK);
+    holds("abcdefgh012345[last]");
+    ck_assert_int_eq(disk->append(&file, "[done]", 6, 6), GYRE_OK);
+    holds("abcdefgh012345[done]");
 }
 END_TEST
 
@@ -151,7 +173,7 @@ START_TEST(a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was)
 {
     char path[96];
     ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
-    ck_assert_int_eq(disk->append(&file, "new", 3), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "new", 3, 0), GYRE_OK);
     if (_i == 1) { /* a folder in the way of the name */
         snprintf(path, sizeof path, "%s/one.journal", folder);
         ck_assert_int_eq(unlink(path), 0);
@@ -161,7 +183,7 @@ START_TEST(a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was)
     } else {
         ck_assert_int_eq(disk->end_anew(&file, false), GYRE_OK);
     }
-    ck_assert_int_eq(disk->append(&file, "XY", 2), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "XY", 2, 0), GYRE_OK);
     holds("abcdefghXY");
 }
 END_TEST
@@ -177,7 +199,7 @@ START_TEST(what_lies_where_the_new_file_is_written_is_removed_and_not_written_to
                                : mkfifo(new_path, 0600),
                      0);
     ck_assert_int_eq(disk->begin_anew(&file), GYRE_OK);
-    ck_assert_int_eq(disk->append(&file, "new", 3), GYRE_OK);
+    ck_assert_int_eq(disk->append(&file, "new", 3, 0), GYRE_OK);
     ck_assert_int_eq(disk->end_anew(&file, false), GYRE_OK);
     holds("abcdefgh");
 }
@@ -253,6 +275,7 @@ int main(void)
     tcase_add_test(tcase, what_cannot_be_read_to_its_end_is_an_error);
     tcase_add_loop_test(tcase, a_write_that_fails_in_its_midst_leaves_nothing, 0,
                         (int)(sizeof refusals / sizeof refusals[0]));
+    tcase_add_test(tcase, a_mark_stands_behind_what_was_written_last);
     tcase_add_loop_test(tcase, a_new_file_that_came_to_nothing_leaves_the_old_one_as_it_was, 0, 2);
     tcase_add_loop_test(tcase, what_lies_where_the_new_file_is_written_is_removed_and_not_written_to, 0, 3);
     tcase_add_test(tcase, a_folder_where_the_new_file_is_written_is_told);

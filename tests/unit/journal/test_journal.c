@@ -14,14 +14,17 @@
 /* ---- a disk in memory ---- */
 
 static struct gyre_bytes bytes;
+static size_t behind; /* bytes of it that the next append goes over */
 static bool refuses;
 
-static gyre_status append(void *context, const void *more, size_t size)
+static gyre_status append(void *context, const void *more, size_t size, size_t tail)
 {
     (void)context;
     if (refuses)
         return gyre_error_set(GYRE_FAILED, "the disk refuses");
+    bytes.size -= behind;
     ck_assert_ptr_nonnull(gyre_bytes_add(&bytes, more, size));
+    behind = tail;
     return GYRE_OK;
 }
 
@@ -34,7 +37,7 @@ static gyre_status sync_nothing(void *context)
 static gyre_status begin_anew(void *context)
 {
     (void)context;
-    bytes.size = 0;
+    bytes.size = behind = 0;
     return GYRE_OK;
 }
 
