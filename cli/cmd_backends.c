@@ -21,7 +21,7 @@ static const char HELP[] =
     "       gyre backends --why NAME [--json] [--again]\n"
     "\n"
     "Lists the backends that the configuration names and the plugin folders hold, also those that cannot\n"
-    "start, with the reason. The last line says which one the configuration chooses, and why.\n"
+    "start or were not built, with the reason. The last line says which one the configuration chooses, and why.\n"
     "\n"
     "  --why NAME  all that is known of one backend: where it comes from, its parameters, its verdict,\n"
     "              its devices\n"
@@ -68,6 +68,8 @@ static void finish(struct listing *listing)
 
 static const char *verdict_word(const struct gyre_candidate *candidate)
 {
+    if (!candidate->built)
+        return "not built";
     return candidate->status == GYRE_OK ? "can start" : gyre_status_word(candidate->status);
 }
 
@@ -120,11 +122,11 @@ static json_t *candidate_json(const struct gyre_candidate *candidate)
 {
     char abi[16];
     abi_text(candidate, abi);
-    json_t *row = cli_json_object("sssbibsssss", "name", candidate->name, "library", candidate->library,
-                                  "origin", candidate->origin, "enabled", candidate->enabled, "priority",
-                                  candidate->priority, "can_start", candidate->status == GYRE_OK, "status",
-                                  gyre_status_word(candidate->status), "reason", candidate->reason, "plugin",
-                                  candidate->plugin_name, "version", candidate->build, "abi", abi);
+    json_t *row = cli_json_object(
+        "sssbbibsssss", "name", candidate->name, "library", candidate->library, "origin", candidate->origin,
+        "enabled", candidate->enabled, "built", candidate->built, "priority", candidate->priority,
+        "can_start", candidate->status == GYRE_OK, "status", gyre_status_word(candidate->status), "reason",
+        candidate->reason, "plugin", candidate->plugin_name, "version", candidate->build, "abi", abi);
     json_t *verdict = cli_json_object(
         "iIssssbII", "score", candidate->score, "device_count", (json_int_t)candidate->device_count,
         "vendor_library", candidate->vendor_library, "summary", candidate->summary, "fingerprint",

@@ -30,6 +30,7 @@
 #include "core/cache/cache.h"
 #include "core/isolation/keeper.h"
 #include "core/pipeline/pipeline.h"
+#include "core/registry/registry.h"
 #include "core/runtime/tools.h"
 #include "gyre/lack.h"
 #include "gyre/waiting.h"
@@ -120,6 +121,21 @@ static void look_for_compiler(doctor_report *report, gyre_runtime *runtime, cons
             without);
 }
 
+/* What the build of this Gyre lacked. */
+static void look_for_left_out(doctor_report *report, const struct gyre_config *config)
+{
+    struct gyre_registry *registry = NULL;
+    const size_t count =
+        gyre_registry_create(config, &registry) == GYRE_OK ? gyre_registry_count(registry) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gyre_candidate *candidate = gyre_registry_at(registry, i);
+        if (!candidate->built && candidate->enabled && gyre_registry_judge(registry, i) != GYRE_OK)
+            doctor_find(report, DOCTOR_NOTE, candidate->name, "%s", candidate->reason);
+    }
+    gyre_registry_destroy(registry);
+    gyre_error_clear();
+}
+
 void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime)
 {
     char without[512];
@@ -129,6 +145,7 @@ void doctor_look_at_backends(doctor_report *report, gyre_runtime *runtime)
                     choice.name);
     else
         doctor_find(report, DOCTOR_PROBLEM, "backend", "%s", gyre_error_text());
+    look_for_left_out(report, gyre_runtime_config(runtime));
     snprintf(
         without, sizeof without,
         "'%s' (backend.cpu.compiler) is not here: install one (Debian, Ubuntu: apt install gcc libc6-dev)",

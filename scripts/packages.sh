@@ -18,6 +18,8 @@ build  libjansson-dev   module  jansson                      required
 build  libxxhash-dev    header  xxhash.h                     required
 build  libhwloc-dev     module  hwloc                        optional
 build  libclang-dev     file    /usr/lib/llvm-*/include/clang-c/Index.h  optional
+build  opencl-headers   header  CL/cl.h                      optional
+build  ocl-icd-libopencl1  file  /usr/lib/*/libOpenCL.so.1   optional
 test   check            module  check                        required
 test   g++              tool    g++                          optional
 test   python3          tool    python3                      optional
@@ -25,7 +27,6 @@ test   spin             tool    spin                         optional
 test   valgrind         tool    valgrind                     optional
 test   gdb              tool    gdb                          optional
 test   pocl-opencl-icd  file    /etc/OpenCL/vendors/pocl.icd optional
-test   opencl-headers   header  CL/cl.h                      optional
 test   ocl-icd-opencl-dev  module  OpenCL                    optional
 clang  clang            tool    clang                        optional
 clang  libclang-rt-dev  file    /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a  optional

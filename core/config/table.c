@@ -147,6 +147,20 @@ static const struct gyre_config_row rows[] = {
      .preset = "true",
      .doc = "Whether the backend may be used. A disabled backend is listed but never loaded."},
     {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .key = "not_built",
+     .preset = "",
+     .doc =
+         "Why there is no plugin, of a backend that could not be built: the build writes it into the backend's "
+         "drop-in. It counts while the library does not exist."},
+    {.kind = GYRE_SECTION_BACKEND,
+     .type = GYRE_VALUE_TEXT,
+     .key = "drives",
+     .preset = "",
+     .doc =
+         "Words for the devices that the backend drives, separated by spaces: who gives one of them as a backend is "
+         "told of this one."},
+    {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_CHOICE,
      .key = "isolation",
      .choices = {"none", "process"},

@@ -75,7 +75,7 @@ static bool is_for_plugin(const char *key)
 {
     static const char *const ours[] = {
         "library",       "priority",           "enabled", "isolation", "worker_timeout_ms",
-        "restart_limit", "restart_backoff_ms", "standby"};
+        "restart_limit", "restart_backoff_ms", "standby", "not_built", "drives"};
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         if (strcmp(key, ours[i]) == 0)
             return false;
@@ -124,13 +124,14 @@ static gyre_status fill(const struct gyre_config *config, const char *name, cons
     char usual[NAME_MAX + 1];
     const char *configured = gyre_config_text(config, GYRE_SECTION_BACKEND, name, "library");
     snprintf(usual, sizeof usual, "%s%s%s", prefix, name, suffix);
-    *manifest = (struct gyre_manifest){.origin = "", .enabled_origin = ""};
+    *manifest = (struct gyre_manifest){.origin = "", .enabled_origin = "", .not_built = ""};
     manifest->name = strdup(name);
     manifest->library = named ? find_library(config, configured[0] ? configured : usual) : strdup(library);
     if (!manifest->name || !manifest->library)
         return no_memory();
     manifest->priority = (int)gyre_config_int(config, GYRE_SECTION_BACKEND, name, "priority");
     manifest->enabled = gyre_config_bool(config, GYRE_SECTION_BACKEND, name, "enabled");
+    manifest->not_built = gyre_config_text(config, GYRE_SECTION_BACKEND, name, "not_built");
     manifest->isolated = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "isolation") != 0;
     manifest->standby = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "standby") != 0;
     manifest->replaced = gyre_config_int(config, GYRE_SECTION_BACKEND, name, "restart_limit") > 0;

@@ -15,6 +15,7 @@ struct gyre_manifest {
     const char *origin;         /* of the configuration; "" when nothing names the backend */
     const char *enabled_origin; /* what says `enabled` */
     const char *disabled_by;    /* its drop-in that is a link to the null device, or NULL */
+    const char *not_built;      /* why the build left it out; "" when it was built */
     bool enabled, isolated, standby, replaced;
     int priority;
     uint64_t worker_timeout_ns;

@@ -11,6 +11,7 @@
 #include "core/registry/held.h"
 #include "core/registry/memory.h"
 #include "core/registry/probe.h"
+#include "core/registry/unknown.h"
 #include "gyre/lack.h"
 
 #include <pthread.h>
@@ -65,6 +66,8 @@ static bool judge_outside(struct entry *entry)
     else if (!manifest->enabled)
         snprintf(verdict->reason, sizeof verdict->reason, "it is disabled by %s (enabled = false)",
                  manifest->enabled_origin);
+    else if (!entry->candidate.built)
+        snprintf(verdict->reason, sizeof verdict->reason, "it was not built: %s", manifest->not_built);
     else if (access(manifest->library, F_OK) != 0)
         snprintf(verdict->reason, sizeof verdict->reason,
                  "plugin '%s' does not exist; it is named by %s: install it or correct `library`",
@@ -157,16 +160,13 @@ __attribute__((format(printf, 2, 3))) static void say(struct sentence *sentence,
 static gyre_status explain_unknown(const struct gyre_registry *registry, const char *name)
 {
     const char **names = calloc(registry->count + 1, sizeof *names);
-    char known[512], hint[GYRE_TEXT_HINT_SIZE];
     if (!names)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory to choose a backend");
     for (size_t i = 0; i < registry->count; i++)
         names[i] = registry->entries[i].candidate.name;
-    gyre_text_list(names, registry->count, known, sizeof known);
-    gyre_text_hint(name, names, registry->count, hint);
+    const gyre_status status = gyre_backend_unknown(registry->config, name, names, registry->count);
     free(names);
-    return gyre_error_set(GYRE_NOT_FOUND, "there is no backend '%s'%s; known: %s", name, hint,
-                          known[0] ? known : "none");
+    return status;
 }
 
 static gyre_status choose_named(struct gyre_registry *registry, const char *name,
@@ -289,6 +289,7 @@ static void present(struct entry *entry, struct gyre_manifest *manifest)
         .standby = manifest->standby,
         .replaced = manifest->replaced,
         .worker_timeout_ns = manifest->worker_timeout_ns,
+        .built = manifest->not_built[0] == '\0' || access(manifest->library, F_OK) == 0,
         .parameters = manifest->parameters,
         .parameter_count = manifest->parameter_count,
         .reason = entry->verdict.reason,

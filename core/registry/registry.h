@@ -31,6 +31,7 @@ struct gyre_candidate {
     bool standby;                     /* ... and another one stands by */
     bool replaced;                    /* ... and a worker that dies is (restart_limit) */
     bool alone;                       /* in such a worker: of a device that the probe found */
+    bool built;                       /* or its plugin exists; `reason` tells why it was not built */
     uint64_t worker_timeout_ns;       /* of such a worker's operations */
     const gyre_parameter *parameters; /* of its section, for the plugin */
     size_t parameter_count;

@@ -668,6 +668,49 @@ START_TEST(unknown_backend_gets_the_nearest_name)
 }
 END_TEST
 
+START_TEST(who_names_a_kind_of_device_hears_what_drives_it)
+{
+    char why[1024];
+    set_moody("cpu", "works");
+    ck_assert_ptr_null(choose("gpu", GYRE_NOT_FOUND, why));
+    ck_assert_str_eq(gyre_error_text(), "there is no backend 'gpu'; known: cpu");
+    set_moody("a", "works");
+    set_moody("b", "works");
+    set("backend.a.drives=gpu wide");
+    set("backend.b.drives=other gpu");
+    ck_assert_ptr_null(choose("GPU", GYRE_NOT_FOUND, why));
+    ck_assert_str_eq(
+        gyre_error_text(),
+        "there is no backend 'GPU': that is a word for devices, which a, b drive, and backend = auto takes the best that can start; known: a, b, cpu");
+    ck_assert_ptr_null(choose("wide", GYRE_NOT_FOUND, why));
+    ck_assert_says(gyre_error_text(), "'wide': that is a word for devices, which a drives, and");
+    ck_assert_ptr_null(choose("wid", GYRE_NOT_FOUND, why));
+    ck_assert_says(gyre_error_text(), "'wid'; known");
+    ck_assert_ptr_null(choose("cpus", GYRE_NOT_FOUND, why));
+    ck_assert_says(gyre_error_text(), "did you mean 'cpu'?");
+}
+END_TEST
+
+START_TEST(backend_that_was_not_built_says_why)
+{
+    char why[1024], link[256];
+    set("backend.lame.library=gyre-lame.so");
+    set("backend.lame.not_built=lame.h was not found; install lame-dev");
+    set_moody("m", "works");
+    ck_assert_int_eq(judge("lame")->status, GYRE_NOT_FOUND);
+    ck_assert(!judge("lame")->built && judge("m")->built);
+    ck_assert_str_eq(judge("lame")->reason, "it was not built: lame.h was not found; install lame-dev");
+    ck_assert_ptr_null(choose("lame", GYRE_UNAVAILABLE, why));
+    ck_assert_str_eq(gyre_error_text(),
+                     "backend 'lame' cannot start: it was not built: lame.h was not found; install lame-dev");
+    ck_assert_str_eq(choose("auto", GYRE_OK, why)->name, "m");
+    ck_assert_says(why, "lame cannot start: it was not built: lame.h was not found");
+    snprintf(link, sizeof link, "%s/gyre-lame.so", fixture.folder); /* another package has it */
+    ck_assert_int_eq(symlink(GYRE_TEST_PLUGINS "fake.so", link), 0);
+    ck_assert(judge("lame")->built && judge("lame")->status == GYRE_OK);
+}
+END_TEST
+
 START_TEST(plugin_that_no_drop_in_names_is_listed_and_chosen_only_by_name)
 {
     char why[1024], link[256];
@@ -728,6 +771,8 @@ int main(void)
     tcase_add_test(tcase, auto_without_any_backend_says_where_it_looked);
     tcase_add_test(tcase, explicit_choice_that_cannot_start_is_an_error);
     tcase_add_test(tcase, unknown_backend_gets_the_nearest_name);
+    tcase_add_test(tcase, who_names_a_kind_of_device_hears_what_drives_it);
+    tcase_add_test(tcase, backend_that_was_not_built_says_why);
     tcase_add_test(tcase, plugin_that_no_drop_in_names_is_listed_and_chosen_only_by_name);
     tcase_add_test(tcase, relative_library_is_never_looked_for_in_the_current_directory);
     suite_add_tcase(suite, tcase);
