@@ -37,12 +37,26 @@ static gyre_status add_manifest(struct gyre_settings *settings, const char *fold
     return GYRE_OK;
 }
 
+/* In a usual folder one that this user may not read masks none. */
+static gyre_status add_dropin(struct gyre_settings *settings, const char *folder, const char *name,
+                              const char *named_by)
+{
+    const char *path = gyre_pool_format(settings->pool, "%s/%s", folder, name);
+    if (!path)
+        return gyre_pool_no_memory();
+    if (!named_by && gyre_sources_forbidden(path))
+        return gyre_sources_pass_over(settings, path);
+    return add_manifest(settings, folder, name);
+}
+
 /* `named_by`: who said that there is such a folder, NULL when it is a usual place that may be absent. */
 static gyre_status list_folder(struct gyre_settings *settings, const char *folder, const char *named_by)
 {
     DIR *stream = opendir(folder);
     if (!stream && !named_by && (errno == ENOENT || errno == ENOTDIR))
         return GYRE_OK;
+    if (!stream && !named_by && errno == EACCES)
+        return gyre_sources_pass_over(settings, folder);
     if (!stream && named_by)
         return gyre_error_set(gyre_lack_status(errno, GYRE_CONFIG),
                               "%s: the drop-in folder %s cannot be read: %s%s", named_by, folder,
@@ -55,7 +69,7 @@ static gyre_status list_folder(struct gyre_settings *settings, const char *folde
     const struct dirent *entry;
     while (status == GYRE_OK && (entry = readdir(stream)))
         if (is_dropin_name(entry->d_name))
-            status = add_manifest(settings, folder, entry->d_name);
+            status = add_dropin(settings, folder, entry->d_name, named_by);
     closedir(stream);
     return status;
 }

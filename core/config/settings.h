@@ -78,6 +78,10 @@ gyre_status gyre_sources_read_list(struct gyre_settings *settings, enum gyre_lay
                                    const char *const *list);
 /** Reads one file into the settings; NOT_FOUND when there is none. */
 gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_layer layer, const char *path);
+/** `path` exists, or may, and this user may not read it. */
+bool gyre_sources_forbidden(const char *path);
+/** Warns that a file or folder of a usual place counts as absent, because this user may not read it. */
+gyre_status gyre_sources_pass_over(struct gyre_settings *settings, const char *path);
 /** Needs all other layers, which say where drop-ins are. */
 gyre_status gyre_dropins_read(struct gyre_settings *settings);
 

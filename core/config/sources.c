@@ -6,8 +6,11 @@
 #include "core/config/settings.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/config/ini_file.h"
@@ -53,15 +56,31 @@ gyre_status gyre_sources_read_file(struct gyre_settings *settings, enum gyre_lay
     return status;
 }
 
+bool gyre_sources_forbidden(const char *path)
+{
+    return faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
+gyre_status gyre_sources_pass_over(struct gyre_settings *settings, const char *path)
+{
+    return gyre_settings_warn(
+        settings,
+        "%s: cannot be read by user %u: Permission denied; it is passed over (HOME may be another "
+        "user's)",
+        path, (unsigned)geteuid());
+}
+
+/* One that this user may not read is as good as absent: a process may run with the HOME of another user. */
 static gyre_status read_usual(struct gyre_settings *settings, enum gyre_layer layer, const char *path)
 {
     if (!path)
         return gyre_pool_no_memory();
     gyre_status status = gyre_sources_read_file(settings, layer, path);
-    if (status != GYRE_NOT_FOUND)
+    const bool forbidden = status == GYRE_CONFIG && gyre_sources_forbidden(path);
+    if (status != GYRE_NOT_FOUND && !forbidden)
         return status;
     gyre_error_clear();
-    return GYRE_OK;
+    return forbidden ? gyre_sources_pass_over(settings, path) : GYRE_OK;
 }
 
 /* $XDG_CONFIG_DIRS: the last folder is the least important. */

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *text_of(const struct gyre_config *config, enum gyre_section_kind kind, const char *name,
@@ -295,6 +296,75 @@ START_TEST(a_named_dropin_folder_must_exist)
     load_refused(NULL, NULL,
                  "environment GYRE_DROPIN_DIR: the drop-in folder "
                  "$/mine cannot be read: No such file or directory");
+}
+END_TEST
+
+/* A daemon that left root behind, and kept its HOME. */
+static void become_somebody_else(const char *closed)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "chmod -R a+rX '%s'", sandbox_text("$"));
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(chmod(sandbox_text(closed), 0), 0);
+    if (geteuid() == 0)
+        ck_assert_int_eq(seteuid(65534), 0);
+}
+
+static void be_oneself(const char *closed)
+{
+    if (getuid() == 0)
+        ck_assert_int_eq(seteuid(0), 0);
+    ck_assert_int_eq(chmod(sandbox_text(closed), 0755), 0);
+}
+
+START_TEST(the_home_of_another_user_is_passed_over)
+{
+    size_t count;
+    const struct gyre_config *config;
+    const char *strict[] = {"strict=true", NULL};
+    sandbox_write("etc/gyre.ini", "[gyre]\nbackend = system\n");
+    sandbox_write("home/.config/gyre/gyre.ini", "[gyre]\nbackend = user\n");
+    sandbox_write("home/.config/gyre/plugins.d/x.ini", "[gyre]\nbackend = drop-in\n");
+    become_somebody_else("$/home");
+    const gyre_status status = sandbox_load(NULL, NULL, NULL, &config);
+    be_oneself("$/home");
+    ck_assert_msg(status == GYRE_OK, "%s", gyre_error_text());
+    ck_assert_str_eq(backend(config), "system");
+    const char *const *warnings = gyre_config_warnings(config, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_ptr_nonnull(
+        strstr(warnings[0], sandbox_text("$/home/.config/gyre/gyre.ini: cannot be read by user ")));
+    ck_assert_ptr_nonnull(
+        strstr(warnings[1], sandbox_text("$/home/.config/gyre/plugins.d: cannot be read by user ")));
+    become_somebody_else("$/home");
+    ck_assert_int_eq(sandbox_load(NULL, strict, NULL, &config), GYRE_CONFIG);
+    be_oneself("$/home");
+}
+END_TEST
+
+START_TEST(a_named_file_of_another_user_stops_the_load)
+{
+    const struct gyre_config *config;
+    sandbox_write("home/named.ini", "[gyre]\nbackend = user\n");
+    sandbox_setenv("GYRE_CONFIG=$/home/named.ini");
+    become_somebody_else("$/home");
+    const gyre_status status = sandbox_load(NULL, NULL, NULL, &config);
+    be_oneself("$/home");
+    ck_assert_int_eq(status, GYRE_CONFIG);
+    ck_assert_str_eq(gyre_error_text(), sandbox_text("$/home/named.ini: cannot be read: Permission denied"));
+}
+END_TEST
+
+START_TEST(an_unreadable_dropin_masks_none)
+{
+    sandbox_write("lib/plugins.d/x.ini", "[gyre]\nbackend = vendor\n");
+    sandbox_write("etc/plugins.d/x.ini", "[gyre]\nbackend = system\n");
+    become_somebody_else("$/etc/plugins.d/x.ini");
+    const struct gyre_config *config = sandbox_config();
+    be_oneself("$/etc/plugins.d/x.ini");
+    ck_assert_str_eq(backend(config), "vendor");
+    ck_assert_ptr_nonnull(
+        strstr(only_warning(config), sandbox_text("$/etc/plugins.d/x.ini: cannot be read by user ")));
 }
 END_TEST
 
@@ -608,6 +678,9 @@ int main(void)
         a_dangling_dropin_stops_the_load,
         dropin_dir_replaces_the_usual_folders,
         a_named_dropin_folder_must_exist,
+        the_home_of_another_user_is_passed_over,
+        a_named_file_of_another_user_stops_the_load,
+        an_unreadable_dropin_masks_none,
         dropin_dir_inside_a_dropin_is_a_warning,
         a_named_section_beats_default_from_any_layer,
         values_come_in_a_stable_order,
