@@ -136,6 +136,8 @@ int cli_usage_error(const cli_context *cli, const char *format, ...) __attribute
  * gyre_open with what --config, --set and --backend said; log lines go to stderr as "gyre: warning: ...".
  */
 gyre_status cli_open(const cli_context *cli, gyre_runtime **out);
+/** The same for a program that serves for long: its log has time stamps. */
+gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out);
 /** What launches a kernel that an operand names: a file, or one whose source is configured. */
 gyre_launch_desc cli_launch(const cli_context *cli, const char *operand);
 /** The same configuration without a runtime. Owner of *out: the caller. */

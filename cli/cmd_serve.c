@@ -13,7 +13,9 @@
 #include "cli/cli.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
+#include "core/runtime/tools.h"
 #include "gyre/attach.h"
+#include "gyre/backend.h"
 #include "gyre/waiting.h"
 
 enum { DRAIN_DEFAULT_MS = 1000 };
@@ -40,6 +42,9 @@ static const char HELP[] =
     "  and the options of every command: gyre help\n"
     "\n"
     "Who may attach: gyre.socket_access (owner, group, everyone). How many: gyre.clients_max.\n"
+    "\n"
+    "The log on standard error has a line, with the time in UTC, for each client that comes, goes, is lost or refused,\n"
+    "and why; gyre.log_level = warning leaves these out.\n"
     "\n"
     "Example, in two terminals in a checkout:\n"
     "  gyre serve examples/command/scale.gyre.c\n"
@@ -141,6 +146,22 @@ static int drain(struct serving *serving, uint64_t *left)
     return code;
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void tell_end(const gyre_server_info *info, uint64_t unhandled)
+{
+    char refused[64] = "", left[64] = "";
+    if (info->refused)
+        snprintf(refused, sizeof refused, ", refused %" PRIu64, info->refused);
+    if (unhandled)
+        snprintf(left, sizeof left, ", left %" PRIu64 " request%s unhandled", unhandled, plural(unhandled));
+    cli_error(CLI_OK, "served %" PRIu64 " client%s%s%s", info->admitted, plural(info->admitted), refused,
+              left);
+}
+
 /* Clients are told by their kernels' end, so the server goes last. */
 static int stop(struct serving *serving)
 {
@@ -151,10 +172,7 @@ static int stop(struct serving *serving)
     /* whoever comes to a kernel that has ended is told of none */
     for (size_t i = 0; i < serving->kernel_count; i++)
         unhandled += left[i] > serving->cut[i] ? left[i] : serving->cut[i];
-    fprintf(stderr, "gyre: served %" PRIu64 " clients, refused %" PRIu64, info.admitted, info.refused);
-    if (unhandled)
-        fprintf(stderr, ", left %" PRIu64 " requests unhandled", unhandled);
-    fputc('\n', stderr);
+    tell_end(&info, unhandled);
     return code;
 }
 
@@ -197,6 +215,8 @@ static int serve(struct serving *serving)
     int code = load_buffers(serving);
     if (code == CLI_OK)
         code = launch_all(serving);
+    gyre_runtime_preset_log_level(serving->runtime,
+                                  GYRE_LOG_INFO); /* who comes and goes is told, but no launch */
     if (code == CLI_OK)
         code = cli_fail_unless_ok(gyre_serve(serving->runtime, &desc, &serving->server));
     if (code != CLI_OK)
@@ -220,7 +240,7 @@ static int run(cli_context *cli)
     if (cli_parse(cli, options)) {
         if (cli->operands.count == 0)
             cli->exit_code = cli_usage_error(cli, "expected at least one kernel");
-        else if ((cli->exit_code = cli_fail_unless_ok(cli_open(cli, &serving.runtime))) == CLI_OK)
+        else if ((cli->exit_code = cli_fail_unless_ok(cli_open_for_others(cli, &serving.runtime))) == CLI_OK)
             cli->exit_code = serve(&serving);
     }
     gyre_server_close(serving.server);

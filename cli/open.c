@@ -4,30 +4,58 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "core/base/error.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
 
-static void print_log(void *context, int level, const char *text)
+static const char *level_word(int level)
 {
     static const char *const words[] = {[GYRE_LOG_ERROR] = "error",
                                         [GYRE_LOG_WARNING] = "warning",
                                         [GYRE_LOG_INFO] = "info",
                                         [GYRE_LOG_DEBUG] = "debug"};
-    (void)context;
-    bool known = level >= GYRE_LOG_ERROR && level <= GYRE_LOG_DEBUG;
-    cli_error(CLI_OK, "%s: %s", known ? words[level] : "note", text);
+    return level >= GYRE_LOG_ERROR && level <= GYRE_LOG_DEBUG ? words[level] : "note";
 }
 
-gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
+static void print_log(void *context, int level, const char *text)
+{
+    (void)context;
+    cli_error(CLI_OK, "%s: %s", level_word(level), text);
+}
+
+static void print_timed_log(void *context, int level, const char *text)
+{
+    struct timespec now = {0};
+    struct tm date = {0};
+    char when[32];
+    (void)context;
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &date);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%S", &date);
+    cli_error(CLI_OK, "%s.%03ldZ %s: %s", when, now.tv_nsec / 1000000, level_word(level), text);
+}
+
+static gyre_status open_with(const cli_context *cli, void (*log)(void *context, int level, const char *text),
+                             gyre_runtime **out)
 {
     return gyre_runtime_open_typed(&(gyre_open_desc){.size = sizeof(gyre_open_desc),
                                                      .config_path = cli->config_path,
                                                      .settings = cli->settings.items,
                                                      .backend = cli->backend,
-                                                     .log = print_log},
+                                                     .log = log},
                                    out);
+}
+
+gyre_status cli_open(const cli_context *cli, gyre_runtime **out)
+{
+    return open_with(cli, print_log, out);
+}
+
+gyre_status cli_open_for_others(const cli_context *cli, gyre_runtime **out)
+{
+    return open_with(cli, print_timed_log, out);
 }
 
 /* What cannot be a path of a kernel and is none is the name of one that is configured. */

@@ -29,7 +29,11 @@ static gyre_status check_folder(const char *folder)
 {
     struct stat about;
     if (lstat(folder, &about) != 0)
-        return gyre_error_set(GYRE_UNAVAILABLE, "nobody serves: there is no folder %s", folder);
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "nobody serves: there is no folder %s, which a server makes; start `gyre serve`, or name "
+            "another socket",
+            folder);
     if (!S_ISDIR(about.st_mode) || about.st_uid != geteuid() || (about.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return gyre_error_set(GYRE_UNAVAILABLE,
                               "%s must be a folder of this user that nobody else can enter; "

@@ -37,6 +37,7 @@ struct gyre_session {
     struct gyre_server *server;
     int socket, doorbell; /* doorbell: eventfd that the client writes; -1 before it has a queue */
     uint32_t process, user;
+    char client[GYRE_CLIENT_NAME_MAX]; /* as it says; empty: it has no name, or did not say anything yet */
     bool counted;        /* in server->attached */
     gyre_kernel *kernel; /* visited */
     gyre_queue *queue;

@@ -21,7 +21,7 @@
 #include "core/base/text.h"
 #include "core/ring/lent.h"
 
-enum { MEETING_MS = 5000, RELAYED_MS = 1000, NAMES_MAX = 64 };
+enum { MEETING_MS = 5000, RELAYED_MS = 1000, NAMES_MAX = 64, WHO_SIZE = GYRE_CLIENT_NAME_MAX + 64 };
 
 /* ---- the meeting ---- */
 
@@ -146,11 +146,28 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
     return status;
 }
 
+/* A name is a client's to choose: what would look like another line of the log is not printed. */
+static const char *who_is(const struct gyre_session *session, char text[WHO_SIZE])
+{
+    char name[GYRE_CLIENT_NAME_MAX];
+    snprintf(name, sizeof name, "%s", session->client);
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+    if (name[0])
+        snprintf(text, WHO_SIZE, "client '%s' (process %u of user %u)", name, session->process,
+                 session->user);
+    else
+        snprintf(text, WHO_SIZE, "process %u of user %u", session->process, session->user);
+    return text;
+}
+
 static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
                    const char *why)
 {
-    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "process %u of user %u was refused: %s",
-                     session->process, session->user, why);
+    char who[WHO_SIZE];
+    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "%s was refused: %s", who_is(session, who),
+                     why);
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, status);
     gyre_parcel_put_text(parcel, why);
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
@@ -192,6 +209,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     }
     if (status == GYRE_OK)
         status = gyre_attach_request_get(parcel, &request);
+    memcpy(session->client, request.client, sizeof session->client);
     if (status == GYRE_OK)
         status = count_in(session->server);
     session->counted = status == GYRE_OK;
@@ -230,7 +248,7 @@ static void ring_kernel(const struct gyre_session *session)
         gyre_bell_ring(&session->kernel->control->doorbell.bell, INT_MAX);
 }
 
-enum stay { STAYS, CLIENT_LEFT, KERNEL_ENDED, KERNEL_STUCK, SERVER_ENDS };
+enum stay { STAYS, CLIENT_LEFT, CLIENT_LOST, KERNEL_ENDED, KERNEL_STUCK, SERVER_ENDS };
 
 /* Sends were closed: the client is told once. */
 static enum stay hear_notice(const struct gyre_session *session, struct gyre_parcel *parcel, bool *shut)
@@ -245,6 +263,12 @@ static enum stay hear_notice(const struct gyre_session *session, struct gyre_par
         *shut = true;
     }
     return STAYS;
+}
+
+/* One that closes its queue ends what it says, and waits until it is let go. What it says besides is not its turn. */
+static enum stay how_it_left(short events)
+{
+    return events & (POLLHUP | POLLERR) ? CLIENT_LOST : CLIENT_LEFT;
 }
 
 static enum stay stay(const struct gyre_session *session, struct gyre_parcel *parcel)
@@ -267,7 +291,7 @@ static enum stay stay(const struct gyre_session *session, struct gyre_parcel *pa
         if (now == STAYS && wait[3].revents)
             now = SERVER_ENDS;
         if (now == STAYS && wait[0].revents)
-            now = CLIENT_LEFT; /* or said something, which is not its turn */
+            now = how_it_left(wait[0].revents);
     }
     return now;
 }
@@ -310,18 +334,33 @@ static void note_meeting(struct gyre_server *server, gyre_status status)
     pthread_mutex_unlock(&server->lock);
 }
 
+static void log_end(const struct gyre_session *session, enum stay how)
+{
+    static const struct {
+        const char *before, *after;
+    } ends[] = {[CLIENT_LEFT] = {"left", ""},
+                [CLIENT_LOST] = {"is lost to", ": its program ended without closing its queue"},
+                [KERNEL_ENDED] = {"was told of the end of", ""},
+                [KERNEL_STUCK] = {"was told of the loss of", ", whose handler does not return"},
+                [SERVER_ENDS] = {"was told that the server ends, and left", ""}};
+    char who[WHO_SIZE];
+    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "%s %s kernel '%s'%s", who_is(session, who),
+                     ends[how].before, session->kernel->name, ends[how].after);
+}
+
 static void run(struct gyre_session *session, struct gyre_parcel *parcel)
 {
     const gyre_runtime *runtime = session->server->runtime;
+    char who[WHO_SIZE];
     gyre_status status = meet(session, parcel);
     note_meeting(session->server, status);
     if (status != GYRE_OK)
         return;
-    gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u of user %u attached to kernel '%s'",
-                     session->process, session->user, session->kernel->name);
-    part(session, parcel, stay(session, parcel));
-    gyre_runtime_log(runtime, GYRE_LOG_INFO, "process %u left kernel '%s'", session->process,
+    gyre_runtime_log(runtime, GYRE_LOG_INFO, "%s attached to kernel '%s'", who_is(session, who),
                      session->kernel->name);
+    const enum stay how = stay(session, parcel);
+    part(session, parcel, how);
+    log_end(session, how);
 }
 
 void *gyre_session_main(void *argument)

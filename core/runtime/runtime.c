@@ -19,7 +19,7 @@ void gyre_runtime_log(const gyre_runtime *runtime, gyre_log_level level, const c
 {
     char text[1024];
     va_list args;
-    if (!runtime->log || (int)level > runtime->log_level)
+    if (!runtime->log || (int)level > __atomic_load_n(&runtime->log_level, __ATOMIC_RELAXED))
         return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
@@ -134,6 +134,14 @@ gyre_status gyre_open(const gyre_open_desc *desc, gyre_runtime **out)
 gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out)
 {
     return open_runtime(desc, true, out);
+}
+
+void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level)
+{
+    const struct gyre_config_value *configured =
+        gyre_config_find(runtime->config, GYRE_SECTION_GYRE, NULL, "log_level");
+    if (configured && strcmp(configured->origin, "default") == 0)
+        __atomic_store_n(&runtime->log_level, (int)level, __ATOMIC_RELAXED); /* a line more or less */
 }
 
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime)

@@ -76,7 +76,7 @@ struct gyre_runtime {
     bool foreign;                      /* this process was forked by its owner: nothing of it may be used */
     struct gyre_config *config;
     struct gyre_registry *registry;
-    int log_level;
+    int log_level; /* atomic */
     void (*log)(void *context, int level, const char *text);
     void *log_context;
 

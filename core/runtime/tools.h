@@ -15,6 +15,9 @@
 /** gyre_open for the command, whose settings somebody typed: their origin is the command line. */
 gyre_status gyre_runtime_open_typed(const gyre_open_desc *desc, gyre_runtime **out);
 
+/** The least important lines that are logged from now on, where nobody configured that. */
+void gyre_runtime_preset_log_level(gyre_runtime *runtime, gyre_log_level level);
+
 /** The values in effect. Borrowed until the runtime is closed. */
 const struct gyre_config *gyre_runtime_config(const gyre_runtime *runtime);
 

@@ -117,6 +117,33 @@ stop_server TERM
 called="the end of gyre serve"
 [[ $ended -eq 0 && ! -e "$XDG_RUNTIME_DIR/gyre.sock" ]] || fail "exit $ended: $(cat "$folder/served")"
 grep -q "served 4 clients, refused 1" "$folder/served" || fail "$(cat "$folder/served")"
+logged()
+{
+    checks=$((checks + 1))
+    grep -qE "^gyre: [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z info: $1$" "$folder/served" ||
+        fail "expected a line of the log: $1; found: $(cat "$folder/served")"
+}
+logged "process [0-9]+ of user $(id -u) attached to kernel 'scale'"
+logged "process [0-9]+ of user $(id -u) left kernel 'scale'"
+logged "process [0-9]+ of user $(id -u) was refused: the server has no kernel 'skale'; .*"
+
+# one that ends without a word is told apart, and one client is no clients
+start_server tests/system/cli/kernels/kinds.gyre.c:slow
+seq 1 300 | sed 's/.*/{"value":100}/' >"$folder/slowly"
+: >"$folder/out"
+"$GYRE" call --attach slow <"$folder/slowly" >"$folder/out" 2>"$folder/err" &
+caller=$!
+await_output
+kill -KILL "$caller"
+wait "$caller" 2>/dev/null
+for ((i = 0; i < 600 * patience; i++)); do
+    if grep -q "is lost" "$folder/served"; then break; fi
+    sleep 0.05
+done
+stop_server TERM
+called="the end of gyre serve with one client"
+logged "process $caller of user $(id -u) is lost to kernel 'slow': its program ended without closing its queue"
+grep -qE "^gyre: served 1 client$" "$folder/served" || fail "$(cat "$folder/served")"
 
 # what clients sent before the signal is answered
 start_server tests/system/cli/kernels/kinds.gyre.c:slow --drain 20000
