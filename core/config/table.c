@@ -363,6 +363,16 @@ static const struct gyre_config_row rows[] = {
             "together with every kernel of its `group` (`all`), or with those of its "
             "group that were launched after it (`rest`). The others are terminated first."},
     {.kind = GYRE_SECTION_KERNEL,
+     .type = GYRE_VALUE_CHOICE,
+     .key = "on_change",
+     .choices = {"refuse", "replay", "discard"},
+     .preset = "refuse",
+     .doc =
+         "With a journal: what is done when another handler than this one answered requests that its last "
+         "checkpoint does not cover, as after a kill and an edit. The launch is refused; or this handler handles them "
+         "again, though their replies may have been others (`replay`); or the state goes on from the checkpoint, as if "
+         "those whose replies were received had never come (`discard`)."},
+    {.kind = GYRE_SECTION_KERNEL,
      .type = GYRE_VALUE_TEXT,
      .key = "group",
      .preset = "",

@@ -93,6 +93,11 @@ void gyre_checkpoints_want(gyre_kernel *kernel);
 void gyre_checkpoints_ring(void *context);
 /** Ends it. Without locks. Accepts a kernel without. */
 void gyre_checkpoints_stop(gyre_kernel *kernel);
+/**
+ * The device has left in order, and its resident is not released yet: a kernel with a journal has a last checkpoint
+ * taken, so that the next run handles nothing again. Under the lock, given up meanwhile. Accepts a kernel without.
+ */
+void gyre_checkpoints_finish(gyre_kernel *kernel);
 /** Before a queue is freed: its requests are in a checkpoint. Without the lock. */
 void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 

@@ -188,6 +188,61 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue)
                          queue->name, kernel->name);
 }
 
+/* ---- the last one ---- */
+
+/* Without the lock: nothing changes what is copied any more. */
+static gyre_status copy_what_is_left(gyre_kernel *kernel)
+{
+    if (GYRE_FAULT_POINT(CHECKPOINT_COPY))
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory to copy what kernel '%s' keeps", kernel->name);
+    gyre_status status = gyre_snapshot_read(kernel);
+    if (status == GYRE_OK && kernel->checkpoints->part_count)
+        gyre_store_seal(&kernel->checkpoints->store);
+    return status;
+}
+
+static gyre_status take_last(gyre_kernel *kernel)
+{
+    const uint64_t generation = kernel->generation;
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+        gyre_queue_log_look(queue);
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_status status = copy_what_is_left(kernel);
+    pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_OK)
+        status = commit(kernel, generation);
+    if (status != GYRE_OK)
+        return status;
+    pthread_mutex_unlock(&kernel->lock);
+    gyre_durable_settle(kernel);
+    pthread_mutex_lock(&kernel->lock);
+    return GYRE_OK;
+}
+
+/* Whoever takes one meanwhile has copied it before the device left, and waits for nobody. */
+void gyre_checkpoints_finish(gyre_kernel *kernel)
+{
+    struct gyre_checkpoints *checkpoints = kernel->checkpoints;
+    if (!checkpoints || !gyre_durable_has(kernel))
+        return;
+    kernel->turn.inside++;
+    while (checkpoints->writing)
+        pthread_cond_wait(&kernel->changed, &kernel->lock);
+    checkpoints->writing = true;
+    gyre_error_hold();
+    const gyre_status status = take_last(kernel);
+    if (status != GYRE_OK)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "kernel '%s' ends without a last checkpoint, so the next run handles again what came since "
+            "the one before: %s",
+            kernel->name, gyre_error_text());
+    gyre_error_let_go();
+    checkpoints->writing = false;
+    kernel->turn.inside--;
+    pthread_cond_broadcast(&kernel->changed);
+}
+
 /* ---- the thread ---- */
 
 /* Under the lock: what there is to save. *soon: look again shortly; *now: it is due whatever its age. */

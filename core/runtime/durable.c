@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
+#include "core/runtime/change.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/queue_plan.h"
 
@@ -189,6 +190,9 @@ static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_
             GYRE_INVALID,
             "the journal '%s' is damaged before its first whole checkpoint; move it away to begin without it",
             durable->file.path);
+    status = gyre_change_judge(durable->kernel, durable->file.path, &durable->content);
+    if (status != GYRE_OK)
+        return status;
     note_recovered(durable);
     tell_recovered(durable);
     return GYRE_OK;

@@ -59,8 +59,12 @@ void gyre_durable_free(struct gyre_durable *durable);
 gyre_status gyre_durable_begin(gyre_kernel *kernel);
 /** The same for one queue, also of a kernel that runs. */
 gyre_status gyre_durable_begin_queue(gyre_queue *queue);
-/** A checkpoint was taken. Under `taking`. */
+/** A checkpoint was taken. Nobody takes another one meanwhile (`writing`). */
 void gyre_durable_checkpoint(gyre_kernel *kernel);
+/** The same of one that was taken when the device had left: no handler handles anything behind it. */
+void gyre_durable_settle(gyre_kernel *kernel);
+/** Whether one of its queues has a journal. Under the lock. */
+bool gyre_durable_has(const gyre_kernel *kernel);
 /** The state that the journal of one of its queues holds; NULL: none. */
 const unsigned char *gyre_durable_state(const gyre_kernel *kernel);
 /** The kernel runs: what an earlier life left is not needed any more. */

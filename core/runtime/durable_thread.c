@@ -201,6 +201,7 @@ gyre_status gyre_durable_begin_queue(gyre_queue *queue)
         return GYRE_OK;
     pthread_mutex_lock(&durable->lock);
     gyre_status status = renew(durable);
+    durable->settled = false;
     if (status != GYRE_OK && durable->recovered.offered)
         gyre_error_add(
             status,
@@ -223,22 +224,39 @@ gyre_status gyre_durable_begin(gyre_kernel *kernel)
     return status;
 }
 
-void gyre_durable_checkpoint(gyre_kernel *kernel)
+bool gyre_durable_has(const gyre_kernel *kernel)
+{
+    const gyre_queue *queue = kernel->queues.first; /* such a kernel has one queue */
+    return queue && queue->durable && queue->durable->runs;
+}
+
+static void write_checkpoint(gyre_kernel *kernel, bool last)
 {
     pthread_mutex_lock(&kernel->lock);
     gyre_queue *queue = kernel->queues.first;
-    struct gyre_durable *durable = queue ? queue->durable : NULL; /* such a kernel has one queue */
+    struct gyre_durable *durable = gyre_durable_has(kernel) ? queue->durable : NULL;
     pthread_mutex_unlock(&kernel->lock);
-    if (!durable || !durable->runs)
+    if (!durable)
         return;
     pthread_mutex_lock(&durable->lock);
     gyre_status status = needs_new_file(durable)
                              ? renew(durable)
                              : gyre_journal_checkpoint(&durable->journal, queue, store_of(kernel), false);
+    durable->settled = last && status == GYRE_OK;
     if (status == GYRE_OK)
         status = publish(durable);
     note(durable, status);
     pthread_mutex_unlock(&durable->lock);
+}
+
+void gyre_durable_checkpoint(gyre_kernel *kernel)
+{
+    write_checkpoint(kernel, false);
+}
+
+void gyre_durable_settle(gyre_kernel *kernel)
+{
+    write_checkpoint(kernel, true);
 }
 
 /* What was sent and taken last is written. */

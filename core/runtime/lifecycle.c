@@ -10,7 +10,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/runtime/runtime.h"
+#include "core/runtime/checkpoint.h"
 
 enum { DRAIN_POLL_NS = 20000 };
 
@@ -145,6 +145,8 @@ static gyre_status leave_device(gyre_kernel *kernel)
     pthread_mutex_unlock(&kernel->lock);
     gyre_status status = gyre_dispatch_wait(kernel->dispatch, resident, gyre_clock_ns() + limit);
     pthread_mutex_lock(&kernel->lock);
+    if (status == GYRE_OK)
+        gyre_checkpoints_finish(kernel);
     if (status == GYRE_LOST && gyre_dispatch_isolated(kernel->dispatch))
         status = GYRE_OK; /* the worker died, and with it whatever ran there: the kernel has left */
     if (status == GYRE_TIMEOUT)
