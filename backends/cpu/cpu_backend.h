@@ -30,6 +30,7 @@ gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *param
 struct gyre_device {
     const gyre_host *host;
     struct cpu_settings settings;
+    struct cpu_pool *pool; /* the threads of its workers */
 };
 
 struct gyre_module {

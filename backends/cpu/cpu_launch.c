@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launching: one worker thread for each block, started here, ended by the control word, joined by release.
+ * Launching: one worker for each block, started here in a thread of the device's pool, ended by the control word.
  *
  * No locks: the core serialises launch and release, and wait only reads a counter.
  */
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cpu_lines.h"
 #include "cpu_resident.h"
 #include "gyre/lack.h"
-#include "gyre/thread.h"
 #include "gyre/waiting.h"
-
-/* Lanes copy their stacks' worth of address space; this is what a worker thread itself needs on top of
- * handlers. */
-#define WORKER_STACK_SIZE ((size_t)1 << 20)
 
 static void log_of_kernel(gyre_context *context, const char *text, gyre_i64 value)
 {
@@ -38,7 +31,6 @@ static void free_resident(gyre_resident *resident)
     for (uint32_t i = 0; resident->workers && i < resident->blocks; i++) {
         cpu_lanes_destroy(resident->workers[i].lanes);
         free(resident->workers[i].scratch);
-        free(resident->workers[i].signal_stack);
     }
     free(resident->workers);
     free(resident->bindings);
@@ -70,7 +62,6 @@ static gyre_status prepare_workers(gyre_resident *resident)
         worker->resident = resident;
         worker->block = i;
         worker->line = &lines[i];
-        worker->signal_stack = malloc(CPU_SIGNAL_STACK_SIZE); /* without it a fault has no words */
         worker->context = (gyre_context){
             .lane_count = resident->kernel->form == GYRE_FORM_BLOCK ? resident->lanes : 1,
             .block = i,
@@ -78,6 +69,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
             .services = resident->kernel->form == GYRE_FORM_BLOCK ? &block_services : &lane_services,
             .owner = worker,
             .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
+        cpu_worker_init(worker);
         complete = prepare_lanes(worker);
     }
     if (complete)
@@ -100,51 +92,13 @@ static gyre_status copy_bindings(gyre_resident *resident, const gyre_resident_de
     return GYRE_OK;
 }
 
-static void pin(const struct cpu_settings *settings, pthread_attr_t *attributes, uint32_t block)
+/* Until the workers that did start have left, after which nobody touches them. */
+static void await_workers(gyre_resident *resident)
 {
-    cpu_set_t set;
-    if (!settings->pin_count)
-        return;
-    CPU_ZERO(&set);
-    CPU_SET(settings->pins[block % settings->pin_count], &set);
-    pthread_attr_setaffinity_np(attributes, sizeof set, &set);
-}
-
-/* A processor that the process may not use is no reason to fail: the thread then runs where it may. */
-static int start_elsewhere(struct cpu_worker *worker, pthread_attr_t *attributes)
-{
-    const gyre_device *device = worker->resident->device;
-    const cpu_set_t any = {{0}};
-    device->host->log(
-        device->host->context, GYRE_LOG_WARNING,
-        "pin: this process may not use every processor that is named: a worker thread runs where it may");
-    pthread_attr_setaffinity_np(attributes, 0, &any); /* a set without a size: none */
-    return gyre_thread_start(&worker->thread, attributes, cpu_worker_main, worker);
-}
-
-static int start_worker(struct cpu_worker *worker)
-{
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-    if (error)
-        return error;
-    /* lane and actor handlers run on it */
-    pthread_attr_setstacksize(&attributes,
-                              WORKER_STACK_SIZE + worker->resident->device->settings.lane_stack_size);
-    pin(&worker->resident->device->settings, &attributes, worker->block);
-    error = gyre_thread_start(&worker->thread, &attributes, cpu_worker_main, worker);
-    if ((error == EINVAL || error == EPERM) && worker->resident->device->settings.pin_count)
-        error = start_elsewhere(worker, &attributes);
-    pthread_attr_destroy(&attributes);
-    worker->started = error == 0;
-    return error;
-}
-
-static void join_workers(gyre_resident *resident)
-{
-    for (uint32_t i = 0; i < resident->blocks; i++)
-        if (resident->workers[i].started)
-            pthread_join(resident->workers[i].thread, NULL);
+    uint32_t present;
+    while ((present = __atomic_load_n(&resident->present, __ATOMIC_ACQUIRE)) != 0)
+        gyre_futex_wait(&resident->present, present, UINT64_MAX);
+    cpu_pool_settle(resident->device->pool);
 }
 
 /* Ends those that did start, by the word that they obey anyway; the core makes the region anew after a
@@ -153,12 +107,14 @@ static gyre_status start_workers(gyre_resident *resident)
 {
     resident->present = resident->blocks;
     for (uint32_t i = 0; i < resident->blocks; i++) {
-        int error = start_worker(&resident->workers[i]);
+        const int error = cpu_pool_start(resident->device->pool, &resident->workers[i].task);
         if (!error)
             continue;
+        __atomic_sub_fetch(&resident->present, resident->blocks - i,
+                           __ATOMIC_RELAXED); /* only waited for here */
         __atomic_store_n(&resident->control->command.command, GYRE_VERB_STOP, __ATOMIC_RELEASE);
         gyre_bell_ring(&resident->control->doorbell.bell, INT_MAX);
-        join_workers(resident);
+        await_workers(resident);
         return resident->device->host->error(GYRE_EXHAUSTED,
                                              "worker thread %u of %u could not be started: %s%s", i + 1,
                                              resident->blocks, strerror(error), gyre_lack_remedy(error));
@@ -217,6 +173,6 @@ void cpu_release(gyre_resident *resident)
 {
     if (!resident)
         return;
-    join_workers(resident);
+    await_workers(resident);
     free_resident(resident);
 }

@@ -5,6 +5,7 @@
  * cpu_worker.c.
  */
 #include "cpu_backend.h"
+#include "cpu_pool.h"
 #include "cpu_spread.h"
 
 #include <stdio.h>
@@ -15,6 +16,9 @@
 
 enum { LANES_MAX = 1024, BLOCKS_MAX = 1024, LANES_DEFAULT = 32, SCORE = 10 };
 #define SCRATCH_MAX (UINT64_C(1) << 20)
+
+/* What a worker's thread itself needs on top of handlers. */
+#define WORKER_STACK_SIZE ((size_t)1 << 20)
 
 static gyre_status cpu_probe(const gyre_probe_desc *desc, gyre_probe_info *info)
 {
@@ -44,6 +48,11 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
     device->host = desc->host;
     gyre_status status =
         cpu_settings_read(desc->host, desc->parameters, desc->parameter_count, &device->settings);
+    if (status == GYRE_OK) {
+        device->pool = cpu_pool_create(device->host, WORKER_STACK_SIZE + device->settings.lane_stack_size);
+        if (!device->pool)
+            status = desc->host->error(GYRE_EXHAUSTED, "no memory for the threads of the cpu device");
+    }
     if (status != GYRE_OK) {
         free(device);
         return status;
@@ -56,6 +65,8 @@ static gyre_status cpu_device_open(const gyre_device_desc *desc, gyre_device **o
 
 static void cpu_device_close(gyre_device *device)
 {
+    if (device)
+        cpu_pool_destroy(device->pool);
     free(device);
 }
 

@@ -3,13 +3,10 @@
 #ifndef GYRE_CPU_RESIDENT_H
 #define GYRE_CPU_RESIDENT_H
 
-#include <pthread.h>
-
 #include "cpu_backend.h"
 #include "cpu_lane.h"
+#include "cpu_pool.h"
 #include "gyre/waiting.h"
-
-enum { CPU_SIGNAL_STACK_SIZE = 65536 };
 
 /** A worker's view of one entry of the queue table. */
 struct cpu_queue {
@@ -25,18 +22,19 @@ struct cpu_queue {
         run; /* what a handler's runner is told: where the queue is, and, anew each time, from where on */
 };
 
-/** One block: a thread with its own context and its own line of the control region. */
+/** One block: a task with its own context and its own line of the control region. */
 struct cpu_worker {
     _Alignas(GYRE_LINE_SIZE) struct gyre_resident *resident;
     gyre_control_block *line;
-    pthread_t thread;
+    gyre_u64 command; /* that it obeys */
     uint32_t block;
-    bool started;
+    bool parked;      /* it has said so */
+    uint64_t starved; /* of a worker that parks: queues without room for replies */
     uint32_t queue_count;
     gyre_patience patience;
     struct cpu_lanes *lanes; /* of block kernels */
     void *scratch;
-    void *signal_stack; /* where a program's handler of faults runs when a lane's own stack is used up */
+    struct cpu_task task;
     gyre_context context;
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };
@@ -57,7 +55,7 @@ struct gyre_resident {
     struct cpu_worker *workers; /* `blocks` of them */
 };
 
-/** The thread of a worker; `argument` is its cpu_worker. Returns when the control word says STOP or YIELD. */
-void *cpu_worker_main(void *argument);
+/** Makes the worker's task, once the rest of it is there. The task ends when the control word says STOP or YIELD. */
+void cpu_worker_init(struct cpu_worker *worker);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The workers' loop: obey the control word, serve the queues, wait when there is nothing to do.
+ * The workers' loop: obey the control word, serve the queues, wait when there is nothing to do. A worker that waits
+ * for long rests: it stays parked, and its thread goes to others until its bell is rung (cpu_pool.h).
  *
  * No locks. A worker writes its own line of the control region, reply slots that are its own, and, when a
  * queue has several workers, the queue's ticket. It looks at the control word between messages and obeys it
  * between batches; what it claimed and did not handle stays claimed across a pause.
  */
 #include <limits.h>
-#include <signal.h>
+#include <stddef.h>
 
 #include "cpu_resident.h"
 /* block kernels are run from here: they are timed where
@@ -26,6 +27,14 @@ enum {
     STAND_OFF_MAX = 64, /* pauses of a worker that has caught up with a stream */
     PARK_TURNS = 200,   /* looks of a parking strategy before it sleeps: a request may be on its way */
 };
+
+/* A worker that was parked for so long gives its thread back: long enough that one which is called now and then keeps it. */
+#define REST_AFTER_NS UINT64_C(10000000)
+
+static struct cpu_worker *worker_of(struct cpu_task *task)
+{
+    return (struct cpu_worker *)(void *)((unsigned char *)task - offsetof(struct cpu_worker, task));
+}
 
 /* ---- queues ---- */
 
@@ -272,17 +281,10 @@ static bool has_work(const struct cpu_worker *worker, gyre_u64 command)
     return false;
 }
 
-/* What a wait looks for. */
-struct wait {
-    const struct cpu_worker *worker;
-    gyre_u64 command;
-    uint64_t starved; /* of a worker that parks: queues without room for replies */
-};
-
 static int find_work(void *context)
 {
-    const struct wait *wait = context;
-    return has_work(wait->worker, wait->command);
+    const struct cpu_worker *worker = context;
+    return has_work(worker, worker->command);
 }
 
 /* Whether a queue has requests for this worker that wait for room for their replies. */
@@ -315,47 +317,62 @@ static uint64_t starved_queues(const struct cpu_worker *worker, gyre_u64 command
 /* Also a request that came since and finds no room for its reply: clients have to be told of it first. */
 static int find_news(void *context)
 {
-    const struct wait *wait = context;
-    return has_work(wait->worker, wait->command) ||
-           starved_queues(wait->worker, wait->command) != wait->starved;
+    const struct cpu_worker *worker = context;
+    return has_work(worker, worker->command) || starved_queues(worker, worker->command) != worker->starved;
 }
 
-static void park(struct wait *wait)
+static bool has_news(struct cpu_task *task)
 {
-    const struct gyre_resident *resident = wait->worker->resident;
-    gyre_control_region *control = resident->control;
-    wait->starved = starved_queues(wait->worker, wait->command);
-    tell_starved(wait->worker, wait->starved, 1);
-    gyre_idle_park(find_news, wait, &control->device.parked, &control->doorbell.bell,
-                   resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
-    tell_starved(wait->worker, wait->starved, UINT32_MAX);
+    return find_news(worker_of(task));
 }
 
-static void wait_for_work(struct cpu_worker *worker, gyre_u64 command)
+/* Takes back what the worker told when it parked. */
+static void leave_park(struct cpu_worker *worker)
+{
+    __atomic_fetch_sub(&worker->resident->control->device.parked, 1, __ATOMIC_SEQ_CST);
+    tell_starved(worker, worker->starved, UINT32_MAX);
+    worker->parked = false;
+}
+
+/* False when nothing comes for long: then the worker stays parked, and rests. */
+static bool park(struct cpu_worker *worker)
 {
     const struct gyre_resident *resident = worker->resident;
-    struct wait wait = {.worker = worker, .command = command};
+    gyre_control_region *control = resident->control;
+    worker->starved = starved_queues(worker, worker->command);
+    tell_starved(worker, worker->starved, 1);
+    __atomic_fetch_add(&control->device.parked, 1, __ATOMIC_SEQ_CST);
+    worker->parked = true;
+    const uint64_t parked_ns = gyre_clock_ns();
+    gyre_barrier_heavy(resident->light_barriers && resident->idle != GYRE_IDLE_PARK);
+    const uint64_t until_ns =
+        cpu_pool_can_watch(resident->device->pool) ? parked_ns + REST_AFTER_NS : UINT64_MAX;
+    if (!gyre_idle_sleep(find_news, worker, &control->doorbell.bell, parked_ns, until_ns, &worker->task.seen))
+        return false;
+    leave_park(worker);
+    return true;
+}
+
+/* False when the worker rests. */
+static bool wait_for_work(struct cpu_worker *worker)
+{
+    const struct gyre_resident *resident = worker->resident;
     bool found = false;
-    if (GYRE_COMMAND_VERB(command) != GYRE_VERB_RUN) {
-        park(&wait); /* a paused kernel costs nothing */
-        return;
-    }
+    if (GYRE_COMMAND_VERB(worker->command) != GYRE_VERB_RUN)
+        return park(worker); /* a paused kernel costs nothing */
     switch (resident->idle) {
     case GYRE_IDLE_SPIN:
-        gyre_idle_spin(find_work, &wait, UINT64_MAX);
-        return;
+        return gyre_idle_spin(find_work, worker, UINT64_MAX);
     case GYRE_IDLE_YIELD:
-        gyre_idle_yield(find_work, &wait, UINT64_MAX);
-        return;
+        return gyre_idle_yield(find_work, worker, UINT64_MAX);
     case GYRE_IDLE_PARK:
-        found = gyre_idle_spin(find_work, &wait, PARK_TURNS);
+        found = gyre_idle_spin(find_work, worker, PARK_TURNS);
         break;
     default:
-        found = gyre_idle_spin_politely(find_work, &wait, &worker->patience, resident->spin_turns) ||
-                gyre_idle_yield(find_work, &wait, YIELDS);
+        found = gyre_idle_spin_politely(find_work, worker, &worker->patience, resident->spin_turns) ||
+                gyre_idle_yield(find_work, worker, YIELDS);
     }
-    if (!found)
-        park(&wait);
+    return found || park(worker);
 }
 
 /* ---- the loop ---- */
@@ -403,40 +420,42 @@ static bool is_last(gyre_u64 command)
     return GYRE_COMMAND_VERB(command) == GYRE_VERB_STOP || GYRE_COMMAND_VERB(command) == GYRE_VERB_YIELD;
 }
 
-/*
- * A lane that used up its stack leaves a program's handler of SIGSEGV nothing to run on. A sanitizer's
- * runtime has given the thread such a stack already, and wants to find it at the end.
- */
-static void take_signal_stack(const struct cpu_worker *worker)
+/* Obeys and serves once, or waits. False when the worker rests. */
+static bool take_turn(struct cpu_worker *worker)
 {
-    const stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = CPU_SIGNAL_STACK_SIZE};
-    stack_t now;
-    if (worker->signal_stack && sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
-        sigaltstack(&stack, NULL);
+    const gyre_u64 *const wanted = &worker->resident->control->command.command;
+    const gyre_u64 command = __atomic_load_n(wanted, __ATOMIC_ACQUIRE); /* pairs with the core's release */
+    if (command != worker->command) {
+        worker->command = command;
+        obey(worker, command);
+        return true;
+    }
+    const gyre_u64 handled = GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve_queues(worker, command) : 0;
+    if (!handled)
+        return wait_for_work(worker);
+    stand_off(handled);
+    return true;
 }
 
-void *cpu_worker_main(void *argument)
+static enum cpu_task_end run(struct cpu_task *task)
 {
-    struct cpu_worker *worker = argument;
-    struct gyre_resident *resident = worker->resident;
-    gyre_u64 command = 0;
-    take_signal_stack(worker);
+    struct cpu_worker *worker = worker_of(task);
+    if (worker->parked)
+        leave_park(worker);
+    while (!is_last(worker->command))
+        if (!take_turn(worker))
+            return CPU_TASK_RESTS;
+    cpu_pool_leave(worker->resident->device->pool, &worker->resident->present);
+    return CPU_TASK_ENDED;
+}
+
+void cpu_worker_init(struct cpu_worker *worker)
+{
+    const struct cpu_settings *settings = &worker->resident->device->settings;
+    worker->task = (struct cpu_task){
+        .run = run,
+        .has_news = has_news,
+        .bell = &worker->resident->control->doorbell.bell,
+        .processor = settings->pin_count ? settings->pins[worker->block % settings->pin_count] : -1};
     __atomic_store_n(&worker->line->tells, 1, __ATOMIC_RELAXED);
-    while (!is_last(command)) {
-        gyre_u64 wanted = __atomic_load_n(&resident->control->command.command, __ATOMIC_ACQUIRE);
-        if (wanted != command) {
-            command = wanted;
-            obey(worker, command);
-        } else {
-            gyre_u64 handled =
-                GYRE_COMMAND_VERB(command) == GYRE_VERB_RUN ? serve_queues(worker, command) : 0;
-            if (handled)
-                stand_off(handled);
-            else
-                wait_for_work(worker, command);
-        }
-    }
-    if (__atomic_sub_fetch(&resident->present, 1, __ATOMIC_ACQ_REL) == 0)
-        gyre_futex_wake(&resident->present, INT_MAX);
-    return NULL;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memfd regions. Pages are allocated up front (fallocate): a page fault that finds no memory would be a
- * SIGBUS in the middle of a send. Because the kernel would rather kill somebody than refuse, sizes beyond
- * what is available, or beyond a limit of file sizes (SIGXFSZ), are refused here.
+ * memfd regions. The pages of a large region are allocated up front (fallocate): a page fault that finds no memory
+ * would end the program in the middle of a send. Because the kernel would rather kill somebody than refuse, sizes
+ * beyond what is available, or beyond a limit of file sizes (SIGXFSZ), are refused here.
+ *
+ * A small region takes its pages when they are first used, as memory of malloc does: a thousand kernels that are idle
+ * would otherwise hold the rings of a thousand that are busy.
  */
 #include "core/ring/region.h"
 
@@ -63,6 +66,34 @@ static gyre_status exhausted(const char *name, size_t size, const char *call)
                           files ? "raise the limit of open files (ulimit -n)" : "use a smaller capacity");
 }
 
+/* Where Linux hands out no more than it has (vm.overcommit_memory = 2), a page fault of shared memory may fail (SIGBUS). */
+static bool overcommit_is_strict(void)
+{
+    char mode = '0';
+    FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
+    if (!file)
+        return false;
+    const bool known = fread(&mode, 1, 1, file) == 1;
+    fclose(file);
+    return known && mode == '2';
+}
+
+/* Whether all pages are allocated when the region is made or mapped. */
+static bool is_reserved(size_t size)
+{
+    static int strict = -1; /* read once; every reader finds the same */
+    if (__atomic_load_n(&strict, __ATOMIC_RELAXED) < 0)
+        __atomic_store_n(&strict, overcommit_is_strict(), __ATOMIC_RELAXED);
+    return size > GYRE_REGION_SMALL || __atomic_load_n(&strict, __ATOMIC_RELAXED) == 1;
+}
+
+void *gyre_region_map(int descriptor, size_t size)
+{
+    const int flags = MAP_SHARED | (is_reserved(size) ? MAP_POPULATE : 0);
+    void *address = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, descriptor, 0);
+    return address == MAP_FAILED ? NULL : address;
+}
+
 /*
  * All pages of a region, without being interrupted: older kernels of Linux give up at a signal, and a timer
  * that is quicker than they are would let none of several attempts through.
@@ -94,7 +125,8 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
         GYRE_FAULT_POINT(RING_REGION) ? -1 : memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (region.descriptor < 0)
         return exhausted(name, size, "memfd_create");
-    if (ftruncate(region.descriptor, (off_t)region.size) != 0 || allocate_pages(&region) != 0) {
+    if (ftruncate(region.descriptor, (off_t)region.size) != 0 ||
+        (is_reserved(region.size) && allocate_pages(&region) != 0)) {
         status = exhausted(name, size, "fallocate");
         goto done;
     }
@@ -105,13 +137,11 @@ gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region
         status = exhausted(name, size, "fcntl");
         goto done;
     }
-    void *address =
-        mmap(NULL, region.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, region.descriptor, 0);
-    if (address == MAP_FAILED) {
+    region.address = gyre_region_map(region.descriptor, region.size);
+    if (!region.address) {
         status = exhausted(name, size, "mmap");
         goto done;
     }
-    region.address = address;
     *out = region;
     region.descriptor = -1;
 done:
@@ -144,14 +174,12 @@ gyre_status gyre_region_open(const char *name, int descriptor, size_t size, stru
     region.descriptor = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (region.descriptor < 0)
         return exhausted(name, size, "fcntl");
-    void *address =
-        mmap(NULL, region.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, region.descriptor, 0);
-    if (address == MAP_FAILED) {
+    region.address = gyre_region_map(region.descriptor, region.size);
+    if (!region.address) {
         status = exhausted(name, size, "mmap");
         close(region.descriptor);
         return status;
     }
-    region.address = address;
     *out = region;
     return GYRE_OK;
 }

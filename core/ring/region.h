@@ -18,9 +18,12 @@ struct gyre_region {
 /** EXHAUSTED with the numbers when `size` bytes are not to be had, as far as can be known before they are asked for. */
 gyre_status gyre_region_check_room(const char *name, size_t size);
 
+/** Regions up to this size take their pages when they are used; larger ones have all of them from the begin on. */
+#define GYRE_REGION_SMALL ((size_t)1 << 20)
+
 /**
- * Creates and maps zeroed memory of `size` bytes (rounded up to pages), all of it reserved, so that a later
- * store cannot fail; its size is sealed, and only programs of the same user can open it anew. EXHAUSTED with
+ * Creates and maps zeroed memory of `size` bytes (rounded up to pages); a large region's is reserved, so that a later
+ * store cannot fail. Its size is sealed, and only programs of the same user can open it anew. EXHAUSTED with
  * the numbers when the machine or a limit does not allow it. `name` is for /proc and messages.
  */
 gyre_status gyre_region_create(const char *name, size_t size, struct gyre_region *out);
@@ -33,6 +36,9 @@ gyre_status gyre_region_check(const char *name, int descriptor, size_t size);
 
 /** Maps a region that another program made, once it is checked so. The descriptor is dup'ed. */
 gyre_status gyre_region_open(const char *name, int descriptor, size_t size, struct gyre_region *out);
+
+/** A second mapping of a region, for reading and writing. NULL with errno. munmap(). */
+void *gyre_region_map(int descriptor, size_t size);
 
 /**
  * A descriptor through which the region can only be read. Owner: the caller, close(). EXHAUSTED.

@@ -14,21 +14,19 @@
 
 #include "core/base/error.h"
 #include "core/base/fault.h"
+#include "core/ring/region.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct worker_object *objects;
 
 gyre_status worker_map(int descriptor, uint64_t size, void **mapping)
 {
-    *mapping = GYRE_FAULT_POINT(WORKER_MAP)
-                   ? MAP_FAILED
-                   : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    *mapping = GYRE_FAULT_POINT(WORKER_MAP) ? NULL : gyre_region_map(descriptor, size);
     int error = errno;
     if (descriptor >= 0)
         close(descriptor);
-    if (*mapping != MAP_FAILED)
+    if (*mapping)
         return GYRE_OK;
-    *mapping = NULL;
     return gyre_error_set(GYRE_EXHAUSTED, "%llu bytes of shared memory cannot be mapped: %s",
                           (unsigned long long)size, strerror(error));
 }

@@ -221,20 +221,34 @@ GYRE_IDLE_LOOP int gyre_idle_yield(gyre_look look, void *context, uint64_t turns
     return 0;
 }
 
+/**
+ * Sleeps at `bell` until a look finds something, in which case it returns 1, or until `until_ns` (UINT64_MAX: without end),
+ * in which case it returns 0, and `*seen` is what the bell said before the last look. Who calls it has announced
+ * itself as parked, then read the time `parked_ns`, then made a heavy barrier.
+ */
+GYRE_IDLE_LOOP int gyre_idle_sleep(gyre_look look, void *context, const uint32_t *bell, uint64_t parked_ns,
+                                   uint64_t until_ns, uint32_t *seen)
+{
+    for (;;) {
+        const uint64_t looked_ns = gyre_clock_ns();
+        *seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
+        if (look(context))
+            return 1;
+        if (looked_ns >= until_ns)
+            return 0;
+        gyre_futex_wait(bell, *seen, gyre_park_until(parked_ns, looked_ns, until_ns));
+    }
+}
+
 /** The sleeper's side of parking, as a whole: announces itself at `parked`, and sleeps at `bell` until a look finds something. */
 GYRE_IDLE_LOOP void gyre_idle_park(gyre_look look, void *context, uint32_t *parked, const uint32_t *bell,
                                    int heavy_works)
 {
+    uint32_t seen;
     __atomic_fetch_add(parked, 1, __ATOMIC_SEQ_CST);
     const uint64_t parked_ns = gyre_clock_ns();
     gyre_barrier_heavy(heavy_works);
-    for (;;) {
-        const uint64_t looked_ns = gyre_clock_ns();
-        const uint32_t seen = __atomic_load_n(bell, __ATOMIC_ACQUIRE); /* before the look */
-        if (look(context))
-            break;
-        gyre_futex_wait(bell, seen, gyre_park_until(parked_ns, looked_ns, UINT64_MAX));
-    }
+    gyre_idle_sleep(look, context, bell, parked_ns, UINT64_MAX, &seen);
     __atomic_fetch_sub(parked, 1, __ATOMIC_SEQ_CST);
 }
 
