@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the install consists of besides the targets, which say so themselves: headers, CMake package, pkg-config.
+# What the install consists of besides the targets, which say so themselves: headers, CMake package, pkg-config, licence, docs and
+# examples; and the target that takes it away.
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
@@ -7,8 +8,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
 configure_package_config_file(cmake/gyreConfig.cmake.in gyreConfig.cmake INSTALL_DESTINATION ${package_dir}
-  PATH_VARS CMAKE_INSTALL_INCLUDEDIR GYRE_PLUGIN_DIR GYRE_DROPIN_DIR)
-write_basic_package_version_file(gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR GYRE_PLUGIN_DIR GYRE_DROPIN_DIR)
+set(compatibility SameMajorVersion) # as the library's SONAME says
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+endif()
+write_basic_package_version_file(gyreConfigVersion.cmake COMPATIBILITY ${compatibility})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyreConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/gyreConfigVersion.cmake
   cmake/GyreBackend.cmake DESTINATION ${package_dir})
 install(EXPORT gyreTargets NAMESPACE gyre:: DESTINATION ${package_dir})
@@ -21,3 +26,13 @@ file(RELATIVE_PATH GYRE_PC_LIBDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_L
 file(RELATIVE_PATH GYRE_PC_INCLUDEDIR ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
 configure_file(cmake/gyre.pc.in gyre.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# As in the source tree, so that their links lead somewhere. The demo builds only there.
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  FILES_MATCHING PATTERN "*.md" PATTERN "*.svg" PATTERN "*.json")
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples
+  PATTERN demo EXCLUDE REGEX "/examples/CMakeLists\\.txt$" EXCLUDE)
+
+add_custom_target(uninstall COMMENT "Removing what the last install put there" VERBATIM
+  COMMAND ${CMAKE_COMMAND} -DMANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt -P ${PROJECT_SOURCE_DIR}/cmake/GyreUninstall.cmake)

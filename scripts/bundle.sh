@@ -87,6 +87,8 @@ bundle_make()
     rm -rf "$folder"
     mkdir -p "$folder/tests"
     run_logged "$build/bundle.log" cmake --install "$build" --prefix "$folder/gyre" --strip
+    find "$folder/gyre" -name libgyre.a -delete
+    rm -rf "$folder/gyre/share/doc"
     for program in gyre_conformance gyre_demo gyre_stress run_api test_shapes test_stray test_watched peer_cuda peer_opencl; do
         if [[ -x "$build/bin/$program" ]]; then
             install -s "$build/bin/$program" "$folder/gyre/bin/"

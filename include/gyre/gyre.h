@@ -26,7 +26,7 @@
  *
  * Descriptors start with their size (`.size = sizeof(...)`); members left zero take their defaults, which
  * come from the configuration. Infos do as well: their size stays as the caller set it, and what lies behind
- * it is not touched. Stability: source-compatible within a major version.
+ * it is not touched. Stability: source-compatible within a major version, before 1.0 within a minor one.
  */
 #ifndef GYRE_GYRE_H
 #define GYRE_GYRE_H

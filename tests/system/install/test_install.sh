@@ -6,6 +6,8 @@
 set -euo pipefail
 build="$1" source="$2" compiler="$3" libdir="$4" version="$5"
 work="$(mktemp -d)"
+abi="${version%%.*}" # what the library's file is called by (libgyre.so.ABI)
+[[ "$abi" != 0 ]] || abi="${version%.*}"
 trap 'rm -rf "$work"' EXIT
 prefix="$work/moved"
 
@@ -34,7 +36,8 @@ check_files()
 {
     local file
     for file in include/gyre/{gyre,kernel,message,backend,ring_layout,status}.h include/gyre/dialect/c11.h \
-        "$libdir/libgyre.so" "$libdir/libgyre.so.${version%%.*}" "$libdir/libgyre.so.$version" \
+        "$libdir/libgyre.so" "$libdir/libgyre.so.$abi" "$libdir/libgyre.so.$version" "$libdir/libgyre.a" \
+        share/doc/gyre/{LICENSE,README.md,CHANGELOG.md} share/doc/gyre/docs/{kernels.md,adr/rings.md,backends/cuda.md,architecture.svg} \
         "$libdir/gyre/plugins/gyre-cpu.so" "$libdir/gyre/plugins.d/cpu.ini" "$libdir/gyre/libexec/gyre-probe" \
         "$libdir/cmake/gyre/gyreConfig.cmake" "$libdir/pkgconfig/gyre.pc" bin/gyre share/man/man1/gyre.1; do
         [[ -e "$prefix/$file" ]] || fail "not installed: $file"
@@ -94,7 +97,8 @@ run()
 check_application()
 {
     local said
-    cp -r "$source/examples/vector_add" "$work/application"
+    cp -r "$prefix/share/doc/gyre/examples/vector_add" "$work/application"
+    sed -i 's/gyre_in_ms(1000)/gyre_in_ms(100000)/' "$work/application/main.c" # of a slow machine
     quiet cmake -S "$work/application" -B "$work/application/build" -DCMAKE_PREFIX_PATH="$prefix" \
         -DCMAKE_C_COMPILER="$compiler"
     quiet cmake --build "$work/application/build"
@@ -106,6 +110,83 @@ check_application()
         -o "$work/application/by_pkg_config"
     said="$(cd "$work/application" && run ./by_pkg_config)" || fail "the application built with pkg-config failed"
     [[ "$said" == "11 22 33" ]] || fail "the application built with pkg-config said '$said' instead of '11 22 33'"
+}
+
+# found_version WANTED: the version that find_package(gyre WANTED) takes, or nothing.
+found_version()
+{
+    mkdir -p "$work/find"
+    # shellcheck disable=SC2016 # CMake's dollars
+    printf 'cmake_minimum_required(VERSION 3.22)\nproject(find LANGUAGES NONE)\nfind_package(gyre %s QUIET)\nmessage(STATUS "<${gyre_FOUND}>")\n' \
+        "$1" >"$work/find/CMakeLists.txt"
+    rm -rf "$work/find/build"
+    cmake -S "$work/find" -B "$work/find/build" -DCMAKE_PREFIX_PATH="$prefix" 2>&1 | sed -n 's/^-- <\(.*\)>$/\1/p'
+}
+
+# A program of one minor version runs with no other one before 1.0; CMake says the same.
+check_version()
+{
+    local major="${version%%.*}" minor="${version#*.}"
+    minor="${minor%%.*}"
+    sed -i "s/find_package(gyre REQUIRED)/find_package(gyre $major.$minor REQUIRED)/" "$work/application/CMakeLists.txt"
+    quiet cmake -S "$work/application" -B "$work/application/versioned" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler"
+    [[ "$(found_version "$major.$((minor + 1))")" == 0 ]] || fail "find_package(gyre $major.$((minor + 1))) takes $version"
+    [[ "$major" != 0 || "$minor" == 0 || "$(found_version "0.$((minor - 1))")" == 0 ]] || fail "find_package(gyre 0.$((minor - 1))) takes $version"
+    readelf -d "$work/application/by_pkg_config" | grep -qF "[libgyre.so.$abi]" || fail "programs do not ask for libgyre.so.$abi"
+    mkdir "$work/next" # the tree of the next minor version
+    mv "$prefix/$libdir/libgyre.so"* "$work/next"
+    cp "$work/next/libgyre.so.$version" "$prefix/$libdir/libgyre.so.0.$((minor + 1))"
+    ln -s "libgyre.so.0.$((minor + 1))" "$prefix/$libdir/libgyre.so.0"
+    ! run "$work/application/by_pkg_config" >"$work/log" 2>&1 || fail "a program of $version runs with 0.$((minor + 1))"
+    rm "$prefix/$libdir/libgyre.so"*
+    mv "$work/next"/* "$prefix/$libdir"
+}
+
+# static NAME COMMAND...: what the command linked, as bin/NAME of the tree, runs and needs no libgyre.so.
+static()
+{
+    local name="$1" said
+    shift
+    quiet "$@"
+    ! readelf -d "$prefix/bin/$name" | grep -q 'NEEDED.*libgyre' || fail "$name needs libgyre.so"
+    said="$(cd "$work/application" && run "$prefix/bin/$name")" || fail "$name failed"
+    [[ "$said" == "11 22 33" ]] || fail "$name said '$said' instead of '11 22 33'"
+    rm "$prefix/bin/$name"
+}
+
+# A program may contain the library, and have names that the library uses inside.
+check_static()
+{
+    local tree="$work/static"
+    mkdir "$tree"
+    cp "$work/application/"{main.c,vector_add.h} "$tree"
+    printf 'int gyre_place_home(void);\nint gyre_place_home(void) { return 1; }\n' >>"$tree/main.c"
+    # shellcheck disable=SC2046 # a list of options
+    static by_pkg_config "$compiler" -std=c11 "$tree/main.c" $(pc --cflags) -Wl,-Bstatic $(pc --static --libs) -Wl,-Bdynamic \
+        -o "$prefix/bin/by_pkg_config"
+    printf 'cmake_minimum_required(VERSION 3.22)\nproject(static LANGUAGES C)\nfind_package(gyre REQUIRED)\nadd_executable(by_cmake main.c)
+target_link_libraries(by_cmake PRIVATE gyre::static)\n' >"$tree/CMakeLists.txt"
+    quiet cmake -S "$tree" -B "$tree/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$compiler" \
+        -DCMAKE_RUNTIME_OUTPUT_DIRECTORY="$prefix/bin"
+    static by_cmake cmake --build "$tree/build"
+}
+
+# The target uninstall: all that was installed, and nothing else.
+check_uninstall()
+{
+    local tree="$work/gone" left
+    cmake --build "$build" --target help >"$work/log"
+    grep -q uninstall "$work/log" || fail "there is no target uninstall"
+    quiet cmake --install "$build" --prefix "$tree"
+    touch "$tree/$libdir/gyre/plugins/somebody.so"
+    quiet cmake -DMANIFEST="$build/install_manifest.txt" -P "$source/cmake/GyreUninstall.cmake"
+    left="$(find "$tree" ! -type d)"
+    [[ "$left" == "$tree/$libdir/gyre/plugins/somebody.so" ]] || fail "uninstall leaves: $left"
+    left="$(find "$tree" -type d -name gyre)"
+    [[ "$left" == "$tree/$libdir/gyre" ]] || fail "uninstall leaves folders: $left"
+    ! cmake -DMANIFEST="$build/install_manifest.txt" -P "$source/cmake/GyreUninstall.cmake" >"$work/log" 2>&1 ||
+        fail "uninstall does not tell that nothing is installed"
+    grep -q "install_manifest.txt does not exist" "$work/log" || fail "uninstall twice: $(cat "$work/log")"
 }
 
 # A program that is not linked to the library opens it while it runs, as bindings of other languages do.
@@ -124,7 +205,7 @@ int main(int argc, char **argv)
 }
 END
     quiet "$compiler" "$work/late.c" -o "$work/late" -ldl
-    said="$("$work/late" "$prefix/$libdir/libgyre.so.${version%%.*}")" || fail "opened while a program runs: $said"
+    said="$("$work/late" "$prefix/$libdir/libgyre.so.$abi")" || fail "opened while a program runs: $said"
     [[ "$said" == "$version" ]] || fail "the library opened while a program runs says '$said', not '$version'"
 }
 
@@ -197,9 +278,12 @@ check_manual
 check_pkg_config
 check_no_way_back
 check_application
+check_version
+check_static
 check_opened_late
 check_command
 check_without_headers
 check_plugin
 check_other_folders
+check_uninstall
 echo "the installed tree works after a move"

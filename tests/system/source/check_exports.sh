@@ -18,8 +18,8 @@ if ! diff <(echo "$declared") <(echo "$shown"); then
     echo "'<' is declared in a public header and not exported; '>' is exported and not declared"
     exit 1
 fi
-if ! readelf -d "$library" | grep -qE 'SONAME.*\[libgyre\.so\.[0-9]+\]'; then
-    echo "$library has no SONAME libgyre.so.N"
+if ! readelf -d "$library" | grep -qE 'SONAME.*\[libgyre\.so\.(0\.[0-9]+|[1-9][0-9]*)\]'; then
+    echo "$library has no SONAME libgyre.so.0.MINOR, or from 1.0 on libgyre.so.MAJOR"
     exit 1
 fi
 if readelf -d "$library" | grep NEEDED | grep -vE '\[(libc|libm|libdl|libpthread|ld-linux.*|libinih|lib[a-z]+san)\.so'; then
