@@ -454,5 +454,7 @@ void gyre_journal_content_release(struct gyre_journal_content *content)
     free(content->skipped);
     free(content->done);
     free(content->state);
+    free(content->rooms[0]);
+    free(content->rooms[1]);
     memset(content, 0, sizeof *content);
 }

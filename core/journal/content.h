@@ -25,6 +25,7 @@ struct gyre_journal_content {
     struct gyre_record_origin *origins;           /* sent - first; NULL: all are the program's own */
     struct gyre_names names;                      /* of clients with names, where their numbers go on */
     uint8_t *skipped, *done; /* one a request: no handler handled it; the checkpoint covers it */
+    unsigned char *rooms[2]; /* what requests and replies lie in that were taken over by types; else NULL */
     uint64_t covered;        /* requests below are covered by the checkpoint */
     unsigned char *state;    /* of the last whole checkpoint; NULL: there is none */
 

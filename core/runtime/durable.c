@@ -11,9 +11,9 @@
 
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/runtime/change.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/queue_plan.h"
+#include "core/runtime/upgrade.h"
 
 static int64_t setting(const gyre_kernel *kernel, const char *section, const char *key)
 {
@@ -85,13 +85,7 @@ static gyre_status compare(const struct gyre_record_open *mine, const struct gyr
             GYRE_INCOMPATIBLE,
             "the journal '%s' is of queue '%s' of kernel '%s', not of '%s' of '%s'; move it away", path,
             its->queue, its->kernel, mine->queue, mine->kernel);
-    if (mine->request_hash == its->request_hash && mine->reply_hash == its->reply_hash &&
-        mine->state_size == its->state_size)
-        return GYRE_OK;
-    return gyre_error_set(GYRE_INCOMPATIBLE,
-                          "the journal '%s' was written with other types of messages, state or buffers than "
-                          "those of kernel '%s': finish it with the kernel that wrote it, or move it away",
-                          path, mine->kernel);
+    return GYRE_OK;
 }
 
 static gyre_status check_header(const struct gyre_durable *durable, const gyre_queue *queue)
@@ -185,12 +179,12 @@ static gyre_status read_earlier(struct gyre_durable *durable, const struct gyre_
     status = compare(mine, &durable->content.open, durable->file.path);
     if (status != GYRE_OK)
         return status;
-    if (mine->state_size && !durable->content.state)
+    if (durable->content.open.state_size && !durable->content.state)
         return gyre_error_set(
             GYRE_INVALID,
             "the journal '%s' is damaged before its first whole checkpoint; move it away to begin without it",
             durable->file.path);
-    status = gyre_change_judge(durable->kernel, durable->file.path, &durable->content);
+    status = gyre_upgrade_content(durable, mine);
     if (status != GYRE_OK)
         return status;
     note_recovered(durable);

@@ -182,6 +182,151 @@ static void another_handler_discards_when_told_so(void)
     live_on(thousandfold, 1, 1007, 1);
 }
 
+/* ---- other types ---- */
+
+#define FRONT                                                                                                \
+    "#include <gyre/kernel.h>\n"                                                                             \
+    "#define ADD(FIELD) FIELD(u64, add)\nGYRE_MESSAGE(add_request, ADD)\n"
+
+/* A state with an array of structs, and a reply of one field. */
+static const char first_types[] = FRONT
+    "#define ENTRY(FIELD) FIELD(u32, adds)\nGYRE_MESSAGE(entry, ENTRY)\n"
+    "#define SUM(FIELD) FIELD(u64, sum)\nGYRE_MESSAGE(sum_reply, SUM)\n"
+    "#define STATE(FIELD) FIELD(u32, calls) FIELD(u64, sum) FIELD(entry, log[2])\nGYRE_MESSAGE(sum_state, STATE)\n"
+    "GYRE_ACTOR(sum, add_request, sum_reply, sum_state)\n"
+    "{\n    state->log[state->calls++ % 2].adds += (u32)request->add;\n"
+    "    reply->sum = state->sum += request->add;\n    return GYRE_REPLY;\n}\n";
+/* Each of the three grew: the struct at its end, the array, the state in its midst, the reply, and the request. */
+static const char grown_types[] =
+    "#include <gyre/kernel.h>\n"
+    "#define ADD(FIELD) FIELD(u64, add) FIELD(u64, times)\nGYRE_MESSAGE(add_request, ADD)\n"
+    "#define ENTRY(FIELD) FIELD(u32, adds) FIELD(u64, last)\nGYRE_MESSAGE(entry, ENTRY)\n"
+    "#define SUM(FIELD) FIELD(u64, sum) FIELD(u64, adds) FIELD(u64, limit)\nGYRE_MESSAGE(sum_reply, SUM)\n"
+    "#define STATE(FIELD) FIELD(u64, limit) FIELD(u32, calls) FIELD(u64, sum) FIELD(entry, log[5])\n"
+    "GYRE_MESSAGE(sum_state, STATE)\n"
+    "GYRE_ACTOR(sum, add_request, sum_reply, sum_state)\n"
+    "{\n    state->log[4].last = request->add;\n    state->calls++;\n"
+    "    reply->sum = state->sum += request->add * (request->times ? request->times : 1);\n"
+    "    reply->adds = state->log[0].adds * 100 + state->log[1].adds;\n"
+    "    reply->limit = state->limit * 1000 + state->calls;\n    return GYRE_REPLY;\n}\n";
+
+static void write_text(const char *text)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/sum.gyre.c", journal_folder());
+    FILE *file = fopen(path, "we");
+    require(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+typedef struct grown_reply {
+    uint64_t sum, adds, limit;
+} grown_reply;
+
+/* Five are handled, the replies to two are received; two more wait for a kernel that never handles them. */
+static void leave_some(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    must(launch_sum(&runtime, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    sum_reply reply;
+    gyre_completion completion;
+    for (uint64_t i = 1; i <= 5; i++) {
+        const add_request request = {i};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        must(gyre_await(queue, i - 1, GYRE_PROCESSED, soon()));
+        if (i <= 2)
+            must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    }
+    must(gyre_kernel_deactivate(kernel, soon()));
+    for (uint64_t i = 6; i <= 7; i++) {
+        const add_request request = {i};
+        must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+        must(gyre_await(queue, i - 1, GYRE_DURABLE, soon()));
+    }
+    gyre_close(runtime);
+}
+
+static void receive_grown(gyre_queue *queue, uint64_t index, grown_reply expected)
+{
+    grown_reply reply = {0};
+    gyre_completion completion;
+    must(gyre_receive(queue, &reply, sizeof reply, &completion, soon()));
+    require(completion.index == index && completion.outcome == GYRE_REPLIED);
+    require(completion.length == sizeof reply);
+    require(reply.sum == expected.sum && reply.adds == expected.adds && reply.limit == expected.limit);
+}
+
+/* What was told then says nothing of what was not there then; what waited is handled by the handler that is here. */
+static void take_the_grown(void)
+{
+    const struct {
+        uint64_t limit;
+        uint32_t rest[36];
+    } given = {.limit = 3};
+    char path[160];
+    gyre_kernel *kernel = NULL;
+    gyre_runtime *runtime = open_durable(next.isolated, NULL);
+    snprintf(path, sizeof path, "%s/sum.gyre.c", journal_folder());
+    gyre_launch_desc desc = {.size = sizeof desc, .source = path, .state = &given, .state_size = 104};
+    must(gyre_launch(runtime, &desc, &kernel));
+    gyre_queue *queue = gyre_kernel_queue(kernel);
+    const gyre_recovered recovered = recovered_of(queue);
+    require(recovered.first == 2 && recovered.offered == 5);
+    for (uint64_t i = 2; i < 5; i++)
+        receive_grown(queue, i, (grown_reply){(i + 1) * (i + 2) / 2, 0, 0});
+    receive_grown(queue, 5, (grown_reply){21, 906, 3006});
+    receive_grown(queue, 6, (grown_reply){28, 906, 3007});
+    gyre_close(runtime);
+}
+
+static void what_grew_goes_on_with_what_was_there(void)
+{
+    for (int round = 0; round < 2; round++) {
+        begin_anew();
+        next.isolated = round != 0;
+        write_text(first_types);
+        live(leave_some, 0);
+        write_text(grown_types);
+        live(take_the_grown, 0);
+    }
+}
+
+/* Back to where it came from: what would get lost is named, and the journal stays. */
+static void meet_shrunk(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    require(launch_sum(&runtime, &kernel) == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "holds a state of earlier types"));
+    require(strstr(gyre_error_text(), "the field 'limit' of type u64 is gone"));
+    gyre_close(runtime);
+}
+
+static void call_grown(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    const uint64_t request[2] = {1, 2};
+    grown_reply reply = {0};
+    must(launch_sum(&runtime, &kernel));
+    must(gyre_call(gyre_kernel_queue(kernel), request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.sum == 30 && reply.limit == 3008);
+    gyre_close(runtime);
+}
+
+static void a_state_that_would_lose_something_is_refused(void)
+{
+    write_text(first_types);
+    live(leave_some, 0);
+    write_text(grown_types);
+    live(take_the_grown, 0);
+    write_text(first_types);
+    live(meet_shrunk, 0);
+    write_text(grown_types);
+    live(call_grown, 0);
+}
+
 static const named_case cases[] = {
     {"an_orderly_end_leaves_nothing_to_another_handler", an_orderly_end_leaves_nothing_to_another_handler},
     {"another_handler_replays_nothing_of_one_that_was_killed",
@@ -189,6 +334,8 @@ static const named_case cases[] = {
     {"a_comment_makes_no_other_handler", a_comment_makes_no_other_handler},
     {"another_handler_replays_when_told_so", another_handler_replays_when_told_so},
     {"another_handler_discards_when_told_so", another_handler_discards_when_told_so},
+    {"what_grew_goes_on_with_what_was_there", what_grew_goes_on_with_what_was_there},
+    {"a_state_that_would_lose_something_is_refused", a_state_that_would_lose_something_is_refused},
 };
 
 int main(int argc, char **argv)
