@@ -257,8 +257,10 @@ static void add_reply(struct gyre_bytes *bytes, const gyre_queue *queue, uint64_
     const gyre_failure *expired =
         slot->info == GYRE_OUTCOME_FAILED ? gyre_queue_expiry_failure(queue, index) : NULL;
     const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    const uint32_t length =
+        __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
     struct gyre_record_message message = {
-        .index = index, .length = slot->length < most ? slot->length : most, .info = slot->info};
+        .index = index, .length = length < most ? length : most, .info = slot->info};
     if (expired)
         message.length = sizeof *expired;
     add_message(bytes, &message, NULL, 0, expired ? (const void *)expired : slot + 1);

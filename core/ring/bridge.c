@@ -119,11 +119,13 @@ const gyre_bridge *gyre_bridge_layout(const gyre_queue *queue)
 
 /* ---- replies ---- */
 
-/* A completion whose bytes lie in a track, as far as its slot makes sense. */
-static bool in_track(const gyre_queue *queue, const gyre_slot *slot, gyre_place *place)
+/* A completion whose bytes lie in a track, and how many, as far as its slot makes sense. */
+static bool in_track(const gyre_queue *queue, const gyre_slot *slot, gyre_place *place, uint64_t *size)
 {
-    if (slot->info != GYRE_OUTCOME_REPLY || slot->length <= GYRE_SLOT_SMALL_PAYLOAD ||
-        slot->length > queue->reply_size)
+    const uint32_t length =
+        __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
+    *size = GYRE_BRIDGE_UNITS(length);
+    if (slot->info != GYRE_OUTCOME_REPLY || length <= GYRE_SLOT_SMALL_PAYLOAD || length > queue->reply_size)
         return false;
     memcpy(place, slot + 1, sizeof *place);
     return place->track < queue->bridge->layout.tracks;
@@ -216,9 +218,9 @@ void gyre_bridge_give_back(gyre_queue *queue, uint64_t first, uint64_t end)
         return;
     for (uint64_t index = first; index != end; index++) {
         const gyre_slot *slot = gyre_reply_slot(queue, index);
-        if (!in_track(queue, slot, &place))
+        uint64_t size;
+        if (!in_track(queue, slot, &place, &size))
             continue;
-        const uint64_t size = GYRE_BRIDGE_UNITS(slot->length);
         if (place.position != piece.position + piece.size || place.track != piece.track ||
             piece.size + size > most) {
             give_piece(bridge, &piece);
@@ -251,13 +253,13 @@ static void resume_track(gyre_queue *queue, uint32_t number)
     uint32_t *alive = calloc(layout->reply_bytes / 16, sizeof *alive);
     for (uint64_t index = first; index < first + queue->capacity; index++) {
         const gyre_slot *slot = gyre_reply_slot(queue, index);
-        if (!gyre_reply_ready(queue, index) || !in_track(queue, slot, &place) || place.track != number ||
-            place.position - track->tail >= layout->reply_bytes)
+        uint64_t size;
+        if (!gyre_reply_ready(queue, index) || !in_track(queue, slot, &place, &size) ||
+            place.track != number || place.position - track->tail >= layout->reply_bytes)
             continue;
-        end = at_least(end, place.position + GYRE_BRIDGE_UNITS(slot->length));
+        end = at_least(end, place.position + size);
         if (alive)
-            alive[GYRE_BRIDGE_AT(place.position, layout->reply_bytes) / 16] =
-                (uint32_t)GYRE_BRIDGE_UNITS(slot->length);
+            alive[GYRE_BRIDGE_AT(place.position, layout->reply_bytes) / 16] = (uint32_t)size;
     }
     for (uint64_t at = track->tail; alive && at < end;) {
         const uint64_t gap = at;

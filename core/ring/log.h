@@ -104,6 +104,9 @@ bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_lo
 bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
                          struct gyre_logged_request *request);
 
+/** Whether a worker overwrote the slot of a request below `end` that would have to be handled again. */
+bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end);
+
 /** Sends a request as it was sent. False when there is no room. Takes the producer's lock; the caller rings. */
 bool gyre_queue_put_logged(gyre_queue *queue, const struct gyre_logged_request *request);
 

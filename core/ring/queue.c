@@ -50,11 +50,13 @@ gyre_status gyre_queue_tell_refused(const gyre_queue *queue)
 
 const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size)
 {
-    const gyre_u8 *why = control->device.lost_why;
-    const int length = __atomic_load_n(&control->device.lost, __ATOMIC_ACQUIRE)
-                           ? (int)strnlen((const char *)why, sizeof control->device.lost_why)
-                           : 0;
-    snprintf(text, size, length ? " (%.*s)" : "%.*s", length, (const char *)why);
+    char why[sizeof control->device.lost_why + 1] = "";
+    if (__atomic_load_n(&control->device.lost, __ATOMIC_ACQUIRE))
+        memcpy(why, control->device.lost_why, sizeof control->device.lost_why); /* once: it may change */
+    for (char *at = why; *at; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    snprintf(text, size, why[0] ? " (%s)" : "%s", why);
     return text;
 }
 
@@ -137,6 +139,7 @@ static void adopt_options(gyre_queue *queue, const struct gyre_queue_options *op
     queue->left = options->left;
     queue->producer.sent = options->first_sequence + options->left;
     queue->producer.received_seen = options->first_sequence;
+    queue->producer.drop_before = options->first_sequence;
     queue->consumer.received = options->first_sequence;
 }
 
@@ -354,7 +357,7 @@ gyre_status gyre_queue_stats_get(const gyre_queue *queue, gyre_queue_stats *stat
     now.duplicates = __atomic_load_n(&queue->producer.duplicates, __ATOMIC_RELAXED);
     if (queue->levels) {
         now.waiting = gyre_queue_waiting(queue);
-        now.sent = gyre_queue_levels_sent(queue) - queue->shared->shape.first;
+        now.sent = gyre_queue_levels_sent(queue) - queue->first_sequence;
     }
     gyre_info_give(stats, &now, sizeof now);
     return GYRE_OK;

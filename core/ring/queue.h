@@ -163,8 +163,10 @@ struct gyre_queue {
     uint64_t device_address;         /* of the region, where the device is in this process */
     struct gyre_durable *durable;    /* NULL: it has no journal */
     uint32_t table_entry;
-    bool of_shards;           /* constant once shards are open: theirs to close */
-    bool withdrawn;           /* it is being closed: no device gets to see it any more */
+    uint64_t
+        table_first; /* what its entry of the table says: the first index for a device that sees it first */
+    bool of_shards;  /* constant once shards are open: theirs to close */
+    bool withdrawn;  /* it is being closed: no device gets to see it any more */
     uint32_t suspect_crashes; /* of the device in a row while `suspect` was the first unanswered request */
     uint32_t alone_crashes;   /* of these, while it was the only one that the device saw */
     uint64_t suspect;
@@ -181,6 +183,7 @@ struct gyre_queue {
         uint64_t received_seen; /* a past value of consumer.received: room is at least what it says */
         uint64_t high_water, rejected, dropped, waits, duplicates;
         const gyre_header *given; /* of the requests that are being put; NULL: the queue fills all in */
+        uint64_t drop_before;     /* what the region's line of that name says */
         uint64_t drop_asked;      /* the last request that a device was asked to drop */
         uint32_t drop_askers;     /* senders that wait for what comes of it */
     } producer;

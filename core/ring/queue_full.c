@@ -139,6 +139,14 @@ static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
     return queue->producer.sent - cursor >= queue->capacity || !gyre_bridge_has_room(queue, bytes);
 }
 
+/* Under the producer's lock. What the device reads is never read back: a worker may have written there. */
+static void set_drop_before(gyre_queue *queue, uint64_t index)
+{
+    queue->producer.drop_before = index;
+    __atomic_store_n(&queue->shared->host.drop_before, index,
+                     __ATOMIC_RELEASE); /* the worker's relaxed load */
+}
+
 /* Under the producer's lock. False: that request has long gone. */
 static bool ask_to_drop(gyre_queue *queue, uint64_t index)
 {
@@ -148,9 +156,8 @@ static bool ask_to_drop(gyre_queue *queue, uint64_t index)
         queue->producer.drop_askers = 0;
     queue->producer.drop_asked = index;
     queue->producer.drop_askers++;
-    if (queue->shared->host.drop_before <= index)
-        __atomic_store_n(&queue->shared->host.drop_before, index + 1,
-                         __ATOMIC_RELEASE); /* the worker's relaxed load */
+    if (queue->producer.drop_before <= index)
+        set_drop_before(queue, index + 1);
     return true;
 }
 
@@ -159,8 +166,8 @@ static void asked_to_drop(gyre_queue *queue, uint64_t index, bool in_vain)
 {
     gyre_producer_take(queue);
     if (index == queue->producer.drop_asked && --queue->producer.drop_askers == 0 && in_vain &&
-        queue->shared->host.drop_before == index + 1)
-        __atomic_store_n(&queue->shared->host.drop_before, index, __ATOMIC_RELEASE); /* as above */
+        queue->producer.drop_before == index + 1)
+        set_drop_before(queue, index);
     gyre_producer_give(queue);
 }
 

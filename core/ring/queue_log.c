@@ -102,7 +102,7 @@ void gyre_queue_log_destroy(gyre_queue *queue)
 uint32_t gyre_queue_request_length(const gyre_queue *queue, uint64_t index)
 {
     const gyre_slot *slot = gyre_request_slot(queue, index);
-    uint32_t length = slot->length;
+    uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_RELAXED); /* once: a worker may write there */
     if (length > queue->request_size && queue->request_least)
         memcpy(&length, slot + 1, sizeof length);
     return length < queue->request_size ? length : queue->request_size;
@@ -136,7 +136,7 @@ static void save_before(gyre_queue *queue, uint64_t end)
 {
     struct gyre_queue_log *log = queue->log;
     uint64_t base = load(&log->base.first), old = log->saved < base ? base : log->saved;
-    if (end <= queue->shared->shape.first + queue->capacity || log->saved >= end - queue->capacity)
+    if (end <= queue->first_sequence + queue->capacity || log->saved >= end - queue->capacity)
         return;
     for (; log->keeps && old < end - queue->capacity; old++)
         save(queue, old);
@@ -365,6 +365,18 @@ bool gyre_queue_log_next(const gyre_queue *queue, uint64_t *index, uint64_t end,
             return true;
     }
     *index = end;
+    return false;
+}
+
+bool gyre_queue_log_is_damaged(const gyre_queue *queue, uint64_t end)
+{
+    uint64_t index = load(&queue->log->base.first);
+    for (; index < end; index++)
+        if (is_wanted(queue, index) && load(&queue->log->saved) <= index &&
+            gyre_queue_is_damaged(queue, index) &&
+            load(&queue->log->saved) <=
+                index) /* again: else a sender used the slot anew, and the copy is whole */
+            return true;
     return false;
 }
 

@@ -89,6 +89,51 @@ void gyre_queue_set_claim(gyre_queue *queue, uint64_t index)
     __atomic_store_n(&queue->shared->claim.next, index, __ATOMIC_RELAXED); /* the next launch publishes it */
 }
 
+void gyre_queue_renew(gyre_queue *queue)
+{
+    if (queue->lent)
+        return;
+    gyre_producer_take(queue);
+    queue->shared->host.parks = queue->idle == GYRE_WAIT_PARK;
+    __atomic_store_n(&queue->shared->host.drop_before, queue->producer.drop_before,
+                     __ATOMIC_RELAXED); /* the next launch publishes it */
+    gyre_producer_give(queue);
+}
+
+/* A request that is hidden behind a gate has no sequence, and is whole. */
+bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index)
+{
+    return __atomic_load_n(&gyre_request_slot(queue, index)->sequence, __ATOMIC_RELAXED) != index + 1 &&
+           index != queue->gate;
+}
+
+/* A device that waits for this index finds it, and has nothing to do. */
+static void pass_over(gyre_queue *queue, uint64_t index)
+{
+    gyre_slot *request = gyre_request_slot(queue, index);
+    request->length = GYRE_LENGTH_ANSWERED;
+    request->info = GYRE_REQUEST_ANSWERED;
+    __atomic_store_n(&request->sequence, index + 1, __ATOMIC_RELAXED); /* the next launch publishes it */
+}
+
+uint64_t gyre_queue_fail_damaged(gyre_queue *queue)
+{
+    uint64_t count = 0;
+    if (queue->lent) /* its slots are the client's to write */
+        return 0;
+    const uint64_t end = gyre_queue_next_index(queue); /* all below were published before they were counted */
+    for (uint64_t index = gyre_queue_first_unanswered(queue); index < end; index++) {
+        if (!gyre_queue_is_damaged(queue, index))
+            continue;
+        pass_over(queue, index);
+        if (gyre_reply_ready(queue, index))
+            continue;
+        gyre_queue_fail(queue, index, GYRE_FAILURE_CRASH, "a worker process overwrote the request");
+        count++;
+    }
+    return count;
+}
+
 void gyre_queue_fail(gyre_queue *queue, uint64_t index, int32_t code, const char *text)
 {
     gyre_slot *slot = gyre_reply_slot(queue, index);

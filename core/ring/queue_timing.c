@@ -112,7 +112,8 @@ static int64_t distance(const struct gyre_queue_timing *timing, uint64_t *error_
     *error_ns = 0;
     if (bounds.low <= 0 && bounds.high >= 0)
         return 0;
-    *error_ns = (uint64_t)(bounds.high - bounds.low) / 2;
+    *error_ns =
+        ((uint64_t)bounds.high - (uint64_t)bounds.low) / 2; /* of stamps that a device made up, anything */
     return bounds.low + (int64_t)*error_ns;
 }
 

@@ -30,6 +30,19 @@ void gyre_queue_mark_answered(gyre_queue *queue);
 void gyre_queue_mark_settled(gyre_queue *queue);
 /** Whether a handler ran for a request that is completed. */
 bool gyre_queue_was_handled(const gyre_queue *queue, uint64_t index);
+/**
+ * No device: writes again what this side tells the device in the region's lines, over what a worker may have made of
+ * it. Nothing for a queue whose client is another program.
+ */
+void gyre_queue_renew(gyre_queue *queue);
+/** Whether a worker overwrote the slot of a request that was sent: its sequence is no more the request's. */
+bool gyre_queue_is_damaged(const gyre_queue *queue, uint64_t index);
+/**
+ * No device: fails the unanswered requests whose slots a worker has overwritten, because no device would ever find
+ * them, and lets the next one pass over all that are damaged. Returns how many failed. Nothing for a queue whose
+ * client is another program.
+ */
+uint64_t gyre_queue_fail_damaged(gyre_queue *queue);
 /** No device: a worker that is to claim requests begins at this index. */
 void gyre_queue_set_claim(gyre_queue *queue, uint64_t index);
 /** No device: completes a request as failed. */

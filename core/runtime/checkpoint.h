@@ -103,6 +103,8 @@ void gyre_checkpoints_settle(gyre_kernel *kernel, gyre_queue *queue);
 
 /* replay.c: by the thread that has `starting`. */
 
+/** INCOMPATIBLE when a worker overwrote requests that would have to be handled again. Before the launch. */
+gyre_status gyre_replay_check(gyre_kernel *kernel);
 /** Puts the last checkpoint back into the device's memory. */
 gyre_status gyre_replay_restore(gyre_kernel *kernel);
 /**

@@ -2,6 +2,10 @@
 /*
  * The control region of a kernel: its word, and waiting until every block obeyed.
  *
+ * A worker process can write all of it. So what the program decides by is kept beside it (kernel->order,
+ * kernel->queues, each queue's table_first), its constants are written anew for each device, and what only a device
+ * knows (what its blocks obeyed and counted) is compared or added up, and leads nowhere.
+ *
  * Under kernel->lock, except the wait itself: it looks at atomics only, and `inside` keeps the kernel alive.
  */
 #include <time.h>
@@ -17,6 +21,15 @@
  */
 #define OVERTAKEN_NS UINT64_C(1000000)
 
+/* Also over what a worker may have made of them. */
+static void write_constants(const gyre_kernel *kernel)
+{
+    gyre_control_region *control = kernel->control;
+    control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
+    control->command.queue_count = kernel->queues.entries;
+    control->absences.timed = gyre_kernel_setting(kernel, "timing") != 0;
+}
+
 gyre_status gyre_control_create(gyre_kernel *kernel)
 {
     gyre_status status =
@@ -24,8 +37,7 @@ gyre_status gyre_control_create(gyre_kernel *kernel)
     if (status != GYRE_OK)
         return status;
     kernel->control = kernel->region.address;
-    kernel->control->command.parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK;
-    kernel->control->absences.timed = gyre_kernel_setting(kernel, "timing") != 0;
+    write_constants(kernel);
     return GYRE_OK;
 }
 
@@ -34,6 +46,10 @@ void gyre_control_reset(gyre_kernel *kernel)
 {
     gyre_control_device *device = &kernel->control->device;
     gyre_control_block *blocks = (gyre_control_block *)(kernel->control + 1);
+    if (gyre_dispatch_isolated(kernel->dispatch)) { /* the last worker may have written anything there */
+        write_constants(kernel);
+        gyre_kernel_clear_table(kernel);
+    }
     __atomic_store_n(&device->parked, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&device->acknowledge_bell, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&device->lost, 0, __ATOMIC_RELAXED);
@@ -65,12 +81,18 @@ uint64_t gyre_control_verb(const gyre_kernel *kernel)
     return __atomic_load_n(&kernel->order.verb, __ATOMIC_RELAXED);
 }
 
+/* As the region says it, unless a worker wrote there. Under the lock. */
+static uint64_t last_command(const gyre_kernel *kernel)
+{
+    return kernel->order.epoch << 8 | gyre_control_verb(kernel);
+}
+
 void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
 {
     gyre_control_region *control = kernel->control;
-    uint64_t command = ++kernel->order.epoch << 8 | verb;
+    kernel->order.epoch++;
     __atomic_store_n(&kernel->order.verb, verb, __ATOMIC_RELAXED);
-    __atomic_store_n(&control->command.command, command,
+    __atomic_store_n(&control->command.command, last_command(kernel),
                      __ATOMIC_RELEASE); /* pairs with the workers' acquire */
     gyre_bell_ring(&control->doorbell.bell, INT_MAX);
     if (kernel->resident)
@@ -79,9 +101,9 @@ void gyre_control_order(gyre_kernel *kernel, uint64_t verb)
 
 bool gyre_control_is_lost(const gyre_kernel *kernel)
 {
-    bool lost = __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE) != 0;
-    return lost &&
-           (!gyre_dispatch_isolated(kernel->dispatch) || gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST);
+    if (gyre_dispatch_isolated(kernel->dispatch)) /* what its worker says of itself tells nothing */
+        return gyre_kernel_get_state(kernel) == GYRE_KERNEL_LOST;
+    return __atomic_load_n(&kernel->control->device.lost, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* Commands grow: a block that obeyed a later one has left behind what came before. */
@@ -132,7 +154,7 @@ gyre_status gyre_control_acknowledged(gyre_kernel *kernel, enum gyre_control_yie
                                       uint64_t deadline_ns)
 {
     const uint32_t *bell = &kernel->control->device.acknowledge_bell;
-    uint64_t command = kernel->control->command.command;
+    uint64_t command = last_command(kernel);
     gyre_status status;
     kernel->turn.inside++;
     pthread_mutex_unlock(&kernel->lock);

@@ -60,6 +60,7 @@ struct gyre_kernel_queues {
     gyre_queue *left;    /* closed while a handler might still write into them; freed at the end */
     gyre_queue *main;    /* the default queue; atomic */
     uint64_t serial;
+    uint32_t entries; /* of the table that were ever in use */
 };
 
 /** A handler that does not come back (watchdog.c). Under the lock. */
@@ -124,7 +125,8 @@ struct gyre_kernel {
     gyre_kernel_state kernel_state; /* atomic */
     uint64_t launched_ns;
     uint64_t generation; /* grows when the device side is made anew */
-    bool paused_to_save; /* it is paused for a copy of what it keeps alone (checkpoint_take.c, state_read.c) */
+    bool
+        paused_to_save; /* it is paused for a copy of what it keeps alone (checkpoint_take.c, state_read.c) */
     struct gyre_kernel_order order;
     struct gyre_kernel_turn turn;
     struct gyre_kernel_look look;

@@ -37,7 +37,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .many_threads = setting(kernel, name, "threads") == 0,
         .device_wakes = gyre_dispatch_device_info(kernel->dispatch)->can_wake != 0,
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
-        .device_parks = kernel->control->command.parks != 0,
+        .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
         .wire = (uint32_t)setting(kernel, name, "wire"),
         .control = kernel->control,
@@ -400,6 +400,7 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel)
         gyre_bridge_resume(queue);
         queue->gate = UINT64_MAX;
         queue->suspect_crashes = queue->alone_crashes = 0;
+        queue->table_first = next;
         kernel->control->queues[queue->table_entry].first = next;
         kernel->control->queues[queue->table_entry].serial = ++kernel->queues.serial;
         queue->shared->claim.next = next; /* the device's line, but no device is there */

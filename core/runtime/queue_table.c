@@ -2,7 +2,8 @@
 /*
  * The queue table of a kernel's control region: which queues its device sees, and from which request on.
  *
- * Lock: the caller has kernel->lock. What is written is announced by the command that follows.
+ * Lock: the caller has kernel->lock. What is written is announced by the command that follows. Nothing of the table
+ * is read to decide anything: a worker process may have overwritten all of it.
  */
 #include <string.h>
 
@@ -27,6 +28,7 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
     gyre_control_region *control = kernel->control;
     gyre_control_queue *slot = &control->queues[queue->table_entry];
     gyre_express_withdraw(queue); /* what slots say may be another thing now */
+    queue->table_first = first;
     __atomic_store_n(&slot->first, first, __ATOMIC_RELAXED);
     if (memcmp(&slot->slots, &queue->slots, sizeof slot->slots) != 0) /* new here: it has no address yet */
         slot->slots = queue->slots;
@@ -34,8 +36,9 @@ static void write_entry(gyre_kernel *kernel, gyre_queue *queue, uint64_t first, 
         slot->bridge = *gyre_bridge_layout(queue);
     __atomic_store_n(&slot->serial, ++kernel->queues.serial, __ATOMIC_RELAXED);
     __atomic_store_n(&slot->address, address, __ATOMIC_RELEASE); /* pairs with the workers' acquire */
-    if (control->command.queue_count <= queue->table_entry)
-        __atomic_store_n(&control->command.queue_count, queue->table_entry + 1, __ATOMIC_RELEASE);
+    if (kernel->queues.entries <= queue->table_entry)
+        kernel->queues.entries = queue->table_entry + 1;
+    __atomic_store_n(&control->command.queue_count, kernel->queues.entries, __ATOMIC_RELEASE);
 }
 
 /* What the next device is to pass over. One block whose handler keeps something repeats what it did, in
@@ -53,8 +56,9 @@ static void mark_answered(const gyre_kernel *kernel, gyre_queue *queue)
 void gyre_kernel_write_table(gyre_kernel *kernel, bool resume)
 {
     for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
-        uint64_t first = kernel->control->queues[queue->table_entry].first;
+        uint64_t first = queue->table_first;
         if (resume) {
+            gyre_queue_renew(queue);
             gyre_bridge_resume(queue);
             first = gyre_queue_first_unanswered(queue);
             gyre_queue_set_claim(queue, first);
@@ -76,16 +80,21 @@ void gyre_kernel_show_queue(gyre_kernel *kernel, gyre_queue *queue)
         return;
     uint64_t first = gyre_queue_first_unanswered(queue);
     gyre_queue_set_claim(queue, first);
-    gyre_bridge_resume(queue); /* it was left out: no device has it */
+    gyre_queue_renew(queue); /* it was left out: no device has it */
+    gyre_bridge_resume(queue);
     mark_answered(kernel, queue);
     write_entry(kernel, queue, first, address_of(kernel, queue));
 }
 
+void gyre_kernel_clear_table(gyre_kernel *kernel)
+{
+    for (uint32_t i = 0; i < GYRE_QUEUES_MAX; i++)
+        __atomic_store_n(&kernel->control->queues[i].address, 0, __ATOMIC_RELEASE);
+}
+
 void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue)
 {
-    gyre_control_region *control = kernel->control;
-    for (uint32_t i = 0; i < control->command.queue_count; i++)
-        __atomic_store_n(&control->queues[i].address, 0, __ATOMIC_RELEASE);
+    gyre_kernel_clear_table(kernel);
     queue->table_entry = 0;
     write_entry(kernel, queue, gyre_queue_next_index(queue), address_of(kernel, queue));
 }

@@ -130,9 +130,23 @@ struct sight {
     gyre_queue *queue; /* of the request, when it was the only one */
 };
 
+/* Its sender is told; nobody else can, as the slot does not say any more whose it is. Under the lock. */
+static void fail_damaged(gyre_kernel *kernel, gyre_queue *queue)
+{
+    const uint64_t count = gyre_queue_fail_damaged(queue);
+    kernel->revival.condemned += (uint32_t)count;
+    if (count)
+        gyre_runtime_log(
+            kernel->runtime, GYRE_LOG_WARNING,
+            "kernel '%s', queue '%s': %llu unanswered requests are failed, because the worker process that "
+            "died had overwritten them",
+            kernel->name, queue->name, (unsigned long long)count);
+}
+
 static void look_at_queue(gyre_kernel *kernel, gyre_queue *queue, struct sight *sight)
 {
     gyre_express_settle(queue); /* the next device writes into slots */
+    fail_damaged(kernel, queue);
     uint64_t first = gyre_queue_first_unanswered(queue);
     uint64_t visible = gyre_queue_count_unanswered(queue, queue->gate, 2);
     sight->answered += first;
@@ -240,7 +254,9 @@ static void show_all(gyre_kernel *kernel, uint64_t verb)
 /* Launches the kernel, with its state, and lets it handle again what is not in its last checkpoint. */
 static gyre_status launch_again(gyre_kernel *kernel, bool replays, uint64_t verb, gyre_resident **out)
 {
-    gyre_status status = kernel->checkpoints ? gyre_replay_restore(kernel) : GYRE_OK;
+    gyre_status status = replays ? gyre_replay_check(kernel) : GYRE_OK;
+    if (status == GYRE_OK && kernel->checkpoints)
+        status = gyre_replay_restore(kernel);
     if (status != GYRE_OK)
         return status;
     (void)GYRE_FAULT_POINT(RECOVERY_LAUNCH);

@@ -191,6 +191,23 @@ static gyre_queue *first_queue(gyre_kernel *kernel)
     return queue;
 }
 
+gyre_status gyre_replay_check(gyre_kernel *kernel)
+{
+    const gyre_queue *damaged = NULL;
+    pthread_mutex_lock(&kernel->lock);
+    for (const gyre_queue *queue = kernel->queues.first; queue && !damaged; queue = queue->next)
+        if (gyre_queue_log_is_damaged(queue, end_of(kernel, queue)))
+            damaged = queue;
+    if (damaged)
+        gyre_error_set(
+            GYRE_INCOMPATIBLE,
+            "what kernel '%s' kept cannot be brought back: a worker process overwrote requests of queue "
+            "'%s' that would have to be handled again since the last checkpoint",
+            kernel->name, damaged->name);
+    pthread_mutex_unlock(&kernel->lock);
+    return damaged ? GYRE_INCOMPATIBLE : GYRE_OK;
+}
+
 gyre_status gyre_replay_run(gyre_kernel *kernel, bool (*watch)(void *context, uint64_t deadline_ns),
                             void *context)
 {

@@ -186,6 +186,8 @@ void gyre_kernel_rewind_queues(gyre_kernel *kernel);
 
 /** Writes the entry of a queue of the list, from its first unanswered request on. */
 void gyre_kernel_write_entry(gyre_kernel *kernel, gyre_queue *queue);
+/** Takes every entry out of the table, also those that a worker wrote there. */
+void gyre_kernel_clear_table(gyre_kernel *kernel);
 /** Puts a queue that is not in the list into the table, and no other. */
 void gyre_kernel_show_only(gyre_kernel *kernel, gyre_queue *queue);
 /**
