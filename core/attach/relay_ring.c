@@ -211,10 +211,11 @@ static void copy_header(const gyre_queue *queue, uint64_t index, gyre_header *he
 
 /* Under the producer's lock: of so many requests, how many will be taken, and nobody needs what their places
  * held. */
-static uint64_t room_for(const gyre_queue *target, uint64_t wanted)
+static uint64_t room_for(gyre_queue *target, uint64_t wanted)
 {
     const uint64_t next = target->producer.sent, used = next - gyre_received(target);
-    if (gyre_queue_closed(target) || target->producer.reserving)
+    wanted = gyre_senders_admit(target, NULL, wanted);
+    if (gyre_queue_closed(target) || wanted == 0)
         return 0;
     const uint64_t room = target->capacity - used;
     return gyre_queue_log_room(target, next, room < wanted ? room : wanted);
@@ -252,6 +253,8 @@ static bool put_one(struct gyre_relay *relay, struct gyre_relay_ring *ring, cons
         index = target->producer.sent;
         gyre_origin_set(target, index, (struct gyre_origin){ring->client, ring->taken});
         granted = gyre_queue_put(target, &one, GYRE_MARK_CALL);
+        if (granted)
+            gyre_senders_passed(target, NULL);
     }
     gyre_producer_give(target);
     if (granted)
@@ -374,6 +377,8 @@ static uint64_t put_batch(struct gyre_relay *relay, struct gyre_relay_ring *ring
     if (count) {
         const struct gyre_outgoing all = {relay->batch, target->fixed_size, count, relay->batch_headers};
         granted = gyre_queue_put(target, &all, GYRE_MARK_CALL);
+        if (granted)
+            gyre_senders_passed(target, NULL);
     }
     gyre_producer_give(target);
     note_passed(relay, ring, index, granted);

@@ -493,8 +493,8 @@ static const struct gyre_config_row rows[] = {
      .choices = {"block", "reject", "drop_oldest", "drop_newest"},
      .preset = "block",
      .doc =
-         "What a send does when the queue is full: wait for room until its deadline, refuse at once, discard "
-         "the oldest message, or discard this one. Each drop is counted. The oldest message, if no "
+         "What a send does when the queue is full: wait for room until its deadline, in the order of "
+         "waiting, refuse at once, discard the oldest message, or discard this one. Each drop is counted. The oldest message, if no "
          "handler took it up yet, is discarded by the device, for which the send waits until its deadline, as for "
          "a handler that is at it. One that does not wait discards completions alone, and one whose deadline "
          "passes nothing: it takes its order back, and a message that the device discards all the same, because "

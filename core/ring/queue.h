@@ -87,6 +87,27 @@ void gyre_queue_measure(const struct gyre_queue_options *options, struct gyre_qu
 /** What a device said that its kernel was lost of, as " (...)" in `text`; "" when it did not. */
 const char *gyre_control_why_lost(const gyre_control_region *control, char *text, size_t size);
 
+/** Why a send may not go ahead by itself; each is a bit. */
+enum gyre_barred {
+    GYRE_BARRED_RESERVING = 1, /* a reservation is open */
+    GYRE_BARRED_LINE = 2,      /* senders wait for room (senders.h) */
+    GYRE_BARRED_STORM = 4,     /* several senders ask again and again, and are turned away (queue_storm.c) */
+};
+
+enum { GYRE_STORM_SENDERS = 64 };
+
+/** Senders that are turned away from a full queue (queue_storm.c). */
+struct gyre_storm {
+    uintptr_t last; /* the thread that was turned away last; 0: none was */
+    uint64_t count; /* times that any was */
+    uint32_t calm;  /* messages since the last time */
+    struct {
+        uintptr_t thread;
+        uint64_t count, own; /* of these times: how many when it was let in last, and since then its own */
+        bool put_off;        /* once since then */
+    } senders[GYRE_STORM_SENDERS];
+};
+
 /** What a slot's request was sent by, while it is under way. */
 enum gyre_mark {
     GYRE_MARK_SEND = 0,
@@ -176,7 +197,7 @@ struct gyre_queue {
     struct {
         _Alignas(GYRE_PAIR_SIZE) struct gyre_lock lock;
         uint8_t busy;           /* GYRE_CHECKED: somebody is inside without a lock */
-        bool reserving;         /* atomic, as `peeking` below: see gyre_reserving_set */
+        uint8_t barred;         /* atomic, as `peeking` below: enum gyre_barred, why sends may not go ahead */
         uint64_t reserved;      /* slots granted by the open reservation */
         size_t reserved_size;   /* bytes of each */
         uint64_t sent;          /* next index to send; read by others with relaxed loads */
@@ -186,6 +207,11 @@ struct gyre_queue {
         uint64_t drop_before;     /* what the region's line of that name says */
         uint64_t drop_asked;      /* the last request that a device was asked to drop */
         uint32_t drop_askers;     /* senders that wait for what comes of it */
+        struct {                  /* who wait for room, in their order (senders.h) */
+            struct gyre_sender *first, *last;
+            bool overtaken; /* since the first one's turn began another went before it */
+        } senders;
+        struct gyre_storm storm;
     } producer;
 
     struct {

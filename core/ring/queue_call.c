@@ -33,32 +33,53 @@ static void leave_slot(gyre_queue *queue, uint64_t index, enum gyre_mark mark)
         gyre_queue_ring_credit(queue);
 }
 
+/* As send_call, which found no room or others that wait for it. */
+__attribute__((noinline)) static gyre_status send_call_in_line(gyre_queue *queue,
+                                                               const struct gyre_outgoing *request,
+                                                               uint64_t *index, uint64_t deadline_ns)
+{
+    struct gyre_sender sender = {0};
+    gyre_status status = GYRE_OK;
+    uint64_t granted = 0;
+    while (status == GYRE_OK) {
+        gyre_producer_take(queue);
+        const bool is_closed = gyre_queue_closed(queue);
+        if (!is_closed && gyre_senders_admit(queue, &sender, 1)) {
+            *index = queue->producer.sent;
+            granted = gyre_queue_put(queue, request, GYRE_MARK_CALL);
+        }
+        if (granted)
+            gyre_senders_passed(queue, &sender);
+        gyre_producer_give(queue);
+        if (granted)
+            break;
+        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, request->size);
+        status = is_closed ? gyre_queue_tell_closed(queue)
+                           : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
+    }
+    if (granted)
+        gyre_queue_ring_doorbell(queue, 1);
+    gyre_senders_leave(queue, &sender);
+    return status;
+}
+
 static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *request, uint64_t *index,
                              uint64_t deadline_ns, bool *inside)
 {
     if (__builtin_expect(queue->detour, 0))
         return gyre_queue_post(queue, request, GYRE_MARK_CALL, index, deadline_ns, inside);
-    for (;;) {
-        uint64_t granted = 0;
-        gyre_producer_take(queue);
-        bool is_closed = gyre_queue_closed(queue);
-        if (!is_closed && !queue->producer.reserving) {
-            *index = queue->producer.sent;
-            granted = gyre_queue_put(queue, request, GYRE_MARK_CALL);
-        }
-        gyre_producer_give(queue);
-        gyre_queue_stay(queue, deadline_ns, inside);
-        if (granted) {
-            gyre_queue_ring_doorbell(queue, 1);
-            return GYRE_OK;
-        }
-        if (is_closed)
-            return gyre_queue_tell_closed(queue);
-        const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, request->size);
-        gyre_status status = gyre_queue_make_room(queue, bytes, deadline_ns);
-        if (status != GYRE_OK)
-            return status;
+    uint64_t granted = 0;
+    gyre_producer_take(queue);
+    if (!gyre_queue_closed(queue) && !queue->producer.barred) {
+        *index = queue->producer.sent;
+        granted = gyre_queue_put(queue, request, GYRE_MARK_CALL);
     }
+    gyre_producer_give(queue);
+    gyre_queue_stay(queue, deadline_ns, inside);
+    if (__builtin_expect(granted == 0, 0))
+        return send_call_in_line(queue, request, index, deadline_ns);
+    gyre_queue_ring_doorbell(queue, 1);
+    return GYRE_OK;
 }
 
 /* Of a queue with levels: waits until the call's reply

@@ -14,6 +14,7 @@ void gyre_queue_close_sends(gyre_queue *queue)
     /* under the lock: a send that saw "open" has published before anybody counts what is outstanding */
     gyre_producer_take(queue);
     __atomic_store_n(&queue->state.closed, 1, __ATOMIC_SEQ_CST);
+    gyre_senders_call_all(queue);
     gyre_producer_give(queue);
     gyre_bell_ring(&queue->shared->device.bell, INT_MAX);
     gyre_bell_ring(&queue->state.credit_bell, INT_MAX);

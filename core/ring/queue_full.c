@@ -49,7 +49,9 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[96];
     __atomic_fetch_add(&queue->producer.rejected, 1, __ATOMIC_RELAXED);
-    if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+    if (status == GYRE_AGAIN && queue->many_threads)
+        gyre_storm_turned_away(queue);
+    if (gyre_is_reserving(queue))
         return gyre_error_set(
             status, "%s has a reservation that was not committed yet; commit it, also with a count of 0",
             gyre_queue_label(queue, label, sizeof label));
@@ -62,6 +64,9 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
                               gyre_queue_label(queue, label, sizeof label));
     if (!gyre_bridge_has_room(queue, bytes))
         return full_of_bytes(queue, status);
+    if (has_slot(queue))
+        return gyre_error_set(status, "%s has room, and other senders wait for it: they come first",
+                              gyre_queue_label(queue, label, sizeof label));
     return full_of_slots(queue, status);
 }
 
@@ -74,10 +79,25 @@ static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status)
 }
 
 /*
- * Steps over finished calls; true when there is room now. A cursor at which no call ended is left to the
+ * Where the policy is to block, senders wait in line. True: it is the sender's turn to wait for room. False: it was not,
+ * and the wait is over, as *status says.
+ */
+static bool await_turn(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns,
+                       gyre_status *status)
+{
+    if (queue->policy != GYRE_FULL_BLOCK || gyre_senders_join(queue, sender))
+        return true;
+    *status = gyre_senders_await_call(queue, sender, deadline_ns);
+    if (*status == GYRE_LOST)
+        gyre_queue_tell_lost(queue);
+    return false;
+}
+
+/*
+ * Steps over finished calls; true when there is room now that the sender may take. A cursor at which no call ended is left to the
  * receivers: a sender that took their lock each time would keep them from owning it.
  */
-static bool tidy_up(gyre_queue *queue, uint64_t bytes)
+static bool tidy_up(gyre_queue *queue, const struct gyre_sender *sender, uint64_t bytes)
 {
     uint8_t mark = gyre_mark_get(queue, gyre_received(queue));
     if (mark == GYRE_MARK_DONE || mark == GYRE_MARK_ABANDONED) {
@@ -85,8 +105,8 @@ static bool tidy_up(gyre_queue *queue, uint64_t bytes)
         gyre_consumer_give(queue);
     }
     gyre_producer_take(queue); /* without it `sent` may be behind `received`, which would look like "full" */
-    bool room =
-        queue->producer.sent - gyre_received(queue) < queue->capacity && gyre_bridge_has_room(queue, bytes);
+    bool room = queue->producer.sent - gyre_received(queue) < queue->capacity &&
+                gyre_bridge_has_room(queue, bytes) && gyre_senders_has_turn(queue, sender);
     gyre_producer_give(queue);
     return room;
 }
@@ -105,7 +125,7 @@ static int wait_room(const gyre_queue *queue, uint64_t argument)
     const uint64_t cursor = wanted->cursor;
     if (gyre_queue_closed(queue))
         return -1;
-    if (__atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE))
+    if (gyre_is_reserving(queue))
         return 0;
     uint64_t next = gyre_queue_next_index(queue);
     if (!gyre_queue_log_has_room(queue, next))
@@ -116,14 +136,16 @@ static int wait_room(const gyre_queue *queue, uint64_t argument)
     return gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED;
 }
 
-static gyre_status block(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
+static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes, uint64_t deadline_ns)
 {
-    gyre_status status;
+    gyre_status status = GYRE_OK;
     if (deadline_ns == GYRE_NO_WAIT)
         return full(queue, bytes, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
     if (queue->log)
         gyre_queue_log_tell_journal(queue);
+    if (!await_turn(queue, sender, deadline_ns, &status))
+        return waited(queue, bytes, status);
     const uint64_t cursor = gyre_received(queue);
     const struct wanted_room wanted = {cursor, bytes};
     if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)
@@ -201,7 +223,8 @@ static void discard(gyre_queue *queue, uint64_t cursor)
  * away from it. The device is asked only where somebody waits for the place, and no longer: what it read before the
  * order was taken back it still obeys, and the next send has that place.
  */
-static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
+static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
+                               uint64_t deadline_ns)
 {
     gyre_status status = GYRE_OK;
     const uint64_t cursor = gyre_received(queue);
@@ -216,7 +239,7 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
     if (!full_still)
         return GYRE_OK; /* receivers were quicker; nobody may have sent `cursor`, so it must not be awaited */
     if (held)
-        return block(queue, bytes, deadline_ns);
+        return block(queue, sender, bytes, deadline_ns);
     if (!ready && !waits)
         return full(queue, bytes, GYRE_AGAIN);
     if (waits)
@@ -230,28 +253,31 @@ static gyre_status drop_oldest(gyre_queue *queue, uint64_t bytes, uint64_t deadl
 }
 
 /* A queue with levels: its messages wait in front of the ring, and that room is full. */
-static gyre_status make_place(gyre_queue *queue, uint64_t deadline_ns)
+static gyre_status make_place(gyre_queue *queue, struct gyre_sender *sender, uint64_t deadline_ns)
 {
     if (deadline_ns == GYRE_NO_WAIT)
         return full(queue, 0, GYRE_AGAIN);
     __atomic_fetch_add(&queue->producer.waits, 1, __ATOMIC_RELAXED);
-    gyre_status status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
+    gyre_status status = GYRE_OK;
+    if (await_turn(queue, sender, deadline_ns, &status))
+        status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
     return waited(queue, 0, status);
 }
 
-gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns)
+gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
+                                 uint64_t deadline_ns)
 {
     char label[96];
     if (queue->levels && queue->policy == GYRE_FULL_BLOCK)
-        return make_place(queue, deadline_ns);
-    const bool room = !queue->levels && tidy_up(queue, bytes),
+        return make_place(queue, sender, deadline_ns);
+    const bool room = !queue->levels && tidy_up(queue, sender, bytes),
                held = !gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)),
-               reserved = __atomic_load_n(&queue->producer.reserving, __ATOMIC_ACQUIRE);
+               reserved = gyre_is_reserving(queue);
     if (room && !held && !reserved)
         return GYRE_OK;
     /* no policy applies: the room is there, another sender is about to use it, or the journal or a checkpoint is late */
     if (reserved || (held && (room || queue->levels)))
-        return block(queue, bytes, deadline_ns);
+        return block(queue, sender, bytes, deadline_ns);
     switch (queue->policy) {
     case GYRE_FULL_REJECT:
         return full(queue, bytes, GYRE_AGAIN);
@@ -260,8 +286,8 @@ gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t dea
         return gyre_error_set(GYRE_DROPPED, "%s is full and drops the newest message",
                               gyre_queue_label(queue, label, sizeof label));
     case GYRE_FULL_DROP_OLDEST:
-        return drop_oldest(queue, bytes, deadline_ns);
+        return drop_oldest(queue, sender, bytes, deadline_ns);
     default:
-        return block(queue, bytes, deadline_ns);
+        return block(queue, sender, bytes, deadline_ns);
     }
 }

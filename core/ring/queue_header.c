@@ -108,7 +108,7 @@ void gyre_queue_headers_name(const gyre_queue *queue, uint64_t first, uint64_t e
 static void fill_given(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t now_ns)
 {
     const gyre_header *given = queue->producer.given;
-    const bool reserved = queue->producer.reserving;
+    const bool reserved = gyre_is_reserving(queue);
     const uint32_t size = queue->header_size;
     for (uint64_t index = first; index != end; index++) {
         gyre_header header = {0};
@@ -128,7 +128,7 @@ static void fill_given(gyre_queue *queue, uint64_t first, uint64_t end, uint64_t
 void gyre_queue_headers_sent(gyre_queue *queue, uint64_t first, uint64_t end)
 {
     const uint64_t now_ns = needs_clock(queue) ? gyre_clock_ns() : 0;
-    if (queue->producer.given || queue->producer.reserving || queue->ttl_ns ||
+    if (queue->producer.given || gyre_is_reserving(queue) || queue->ttl_ns ||
         (queue->expiry && gyre_queue_expiry_used(queue, first)))
         fill_given(queue, first, end, now_ns);
     else
@@ -195,13 +195,13 @@ gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_hea
     if (status != GYRE_OK || !queue->headers)
         return status;
     gyre_producer_take(queue);
-    if (queue->producer.reserving && number < queue->producer.reserved)
+    if (gyre_is_reserving(queue) && number < queue->producer.reserved)
         store(header_at(queue, queue->producer.sent + number), header, queue->header_size);
     else
         status = gyre_error_set(
             GYRE_INVALID, "%s has %llu reserved requests, asked for the header of number %zu",
             gyre_queue_label(queue, label, sizeof label),
-            (unsigned long long)(queue->producer.reserving ? queue->producer.reserved : 0), number);
+            (unsigned long long)(gyre_is_reserving(queue) ? queue->producer.reserved : 0), number);
     gyre_producer_give(queue);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "core/ring/copy.h"
 #include "core/ring/express.h"
 #include "core/ring/queue.h"
+#include "core/ring/senders.h"
 #include "gyre/waiting.h"
 
 static inline gyre_slot *gyre_request_slot(const gyre_queue *queue, uint64_t index)
@@ -130,12 +131,19 @@ static inline void gyre_side_leave(uint8_t *busy)
 }
 
 /**
- * A reservation, a peek, begins or ends. Under its side's lock; release pairs with who waits for the end and looks
+ * A reservation, a line of senders, a peek, begins or ends. Under its side's lock; release pairs with who waits for the end and looks
  * without: what it came to (`sent`, a cursor) was stored before.
  */
-static inline void gyre_reserving_set(gyre_queue *queue, bool reserving)
+static inline void gyre_barred_set(gyre_queue *queue, enum gyre_barred bit, bool set)
 {
-    __atomic_store_n(&queue->producer.reserving, reserving, __ATOMIC_RELEASE);
+    const unsigned others = queue->producer.barred & ~(unsigned)bit;
+    __atomic_store_n(&queue->producer.barred, (uint8_t)(set ? others | bit : others), __ATOMIC_RELEASE);
+}
+
+/** Also without the lock. */
+static inline bool gyre_is_reserving(const gyre_queue *queue)
+{
+    return __atomic_load_n(&queue->producer.barred, __ATOMIC_ACQUIRE) & GYRE_BARRED_RESERVING;
 }
 
 static inline void gyre_peeking_set(gyre_queue *queue, bool peeking)
@@ -375,9 +383,10 @@ int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
 
 /**
  * Waits until a send that needs `bytes` of a ring of bytes may find room, or the policy made some. AGAIN,
- * TIMEOUT, DROPPED, CLOSED, LOST.
+ * TIMEOUT, DROPPED, CLOSED, LOST. The sender may be in line then: gyre_senders_passed, or gyre_senders_leave.
  */
-gyre_status gyre_queue_make_room(gyre_queue *queue, uint64_t bytes, uint64_t deadline_ns);
+gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,
+                                 uint64_t deadline_ns);
 
 /* queue_note.c; the first two are called only where queue->annotated */
 

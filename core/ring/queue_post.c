@@ -45,25 +45,28 @@ gyre_status gyre_queue_post(gyre_queue *queue, const struct gyre_outgoing *reque
 {
     const gyre_header none = {0}, *whole = request->headers ? request->headers : &none;
     const size_t size = request->size;
+    struct gyre_sender sender = {0};
     gyre_status status = GYRE_OK;
-    while (status == GYRE_OK) {
-        enum outcome outcome = FULL;
+    enum outcome outcome = FULL;
+    while (status == GYRE_OK && outcome == FULL) {
         gyre_producer_take(queue);
         const bool is_closed = gyre_queue_closed(queue);
-        if (!is_closed)
+        if (!is_closed && gyre_senders_admit(queue, &sender, 1))
             outcome = post(queue, request->bytes, size, whole, mark, index);
+        if (outcome == POSTED)
+            gyre_senders_passed(queue, &sender);
         gyre_producer_give(queue);
-        if (outcome == DUPLICATE)
-            return duplicate(queue, whole->id);
         gyre_queue_stay(queue, deadline_ns, inside);
-        if (outcome == POSTED) {
-            gyre_queue_ring_doorbell(queue, 1);
-            return GYRE_OK;
-        }
+        if (outcome != FULL)
+            continue;
         const uint64_t bytes = gyre_queue_bytes_for(queue, request->bytes, size);
-        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
+        status = is_closed ? gyre_queue_tell_closed(queue)
+                           : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
     }
-    return status;
+    if (outcome == POSTED)
+        gyre_queue_ring_doorbell(queue, 1);
+    gyre_senders_leave(queue, &sender);
+    return outcome == DUPLICATE ? duplicate(queue, whole->id) : status;
 }
 
 static gyre_status post_all(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,

@@ -2,7 +2,7 @@
 /*
  * Sending in place: requests that are built in their slots, or in the ring of bytes, and then published.
  *
- * Locks: producer.lock while slots are granted and published; between the two a flag (`reserving`) keeps
+ * Locks: producer.lock while slots are granted and published; between the two a flag keeps
  * other reservations off, and nothing is held.
  */
 #include "core/base/error.h"
@@ -17,12 +17,14 @@
  * Opens a reservation of what lies together in memory, `size` bytes for each request; 0 when there is no room
  * or another one is open.
  */
-static uint64_t try_reserve(gyre_queue *queue, size_t size, uint64_t wanted, bool *is_closed)
+static uint64_t try_reserve(gyre_queue *queue, struct gyre_sender *sender, size_t size, uint64_t wanted,
+                            bool *is_closed)
 {
     uint64_t granted = 0;
     gyre_producer_take(queue);
     *is_closed = gyre_queue_closed(queue);
-    if (!*is_closed && !queue->producer.reserving) {
+    wanted = gyre_senders_admit(queue, sender, wanted);
+    if (!*is_closed && wanted) {
         queue->producer.received_seen = gyre_received(queue);
         uint64_t together = queue->capacity - (queue->producer.sent & queue->mask);
         granted = gyre_producer_room(queue) < wanted ? gyre_producer_room(queue) : wanted;
@@ -33,7 +35,9 @@ static uint64_t try_reserve(gyre_queue *queue, size_t size, uint64_t wanted, boo
             granted = gyre_bridge_reserve(queue, size, granted);
         queue->producer.reserved_size = size;
         queue->producer.reserved = granted;
-        gyre_reserving_set(queue, granted > 0);
+        gyre_barred_set(queue, GYRE_BARRED_RESERVING, granted > 0);
+        if (granted)
+            gyre_senders_passed(queue, sender);
         if (queue->headers)
             gyre_queue_headers_clear(queue, queue->producer.sent, queue->producer.sent + granted);
     }
@@ -76,18 +80,21 @@ static gyre_status reserve(gyre_queue *queue, size_t size, void **requests, size
                            uint64_t deadline_ns)
 {
     gyre_status status = check_in_place(queue);
+    struct gyre_sender sender = {0};
     bool is_closed = false, inside = false;
     const uint64_t bytes = gyre_requests_bridged(queue) ? GYRE_BRIDGE_UNITS(size) : 0;
     while (status == GYRE_OK) {
-        uint64_t granted = try_reserve(queue, size, *count, &is_closed);
+        uint64_t granted = try_reserve(queue, &sender, size, *count, &is_closed);
         if (granted) {
             *requests = reserved_at(queue, 0);
             *count = (size_t)granted;
             break;
         }
         gyre_queue_stay(queue, deadline_ns, &inside);
-        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
+        status = is_closed ? gyre_queue_tell_closed(queue)
+                           : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
     }
+    gyre_senders_leave(queue, &sender);
     gyre_queue_leave(queue, inside);
     return status;
 }
@@ -172,13 +179,13 @@ static void publish_reserved(gyre_queue *queue, uint64_t count)
     __atomic_store_n(&queue->producer.sent, end, __ATOMIC_RELEASE);
     gyre_producer_note_depth(queue, end);
     queue->producer.reserved = 0;
-    gyre_reserving_set(queue, false);
+    gyre_barred_set(queue, GYRE_BARRED_RESERVING, false);
 }
 
 static gyre_status tell_uncovered(const gyre_queue *queue, size_t count)
 {
     char label[96];
-    const uint64_t reserved = queue->producer.reserving ? queue->producer.reserved : 0;
+    const uint64_t reserved = gyre_is_reserving(queue) ? queue->producer.reserved : 0;
     return gyre_error_set(GYRE_INVALID, "%s has %llu reserved requests, asked to commit %zu",
                           gyre_queue_label(queue, label, sizeof label), (unsigned long long)reserved, count);
 }
@@ -190,7 +197,7 @@ gyre_status gyre_commit(gyre_queue *queue, size_t count)
         return gyre_error_set(GYRE_INVALID, "gyre_commit needs a queue");
     gyre_producer_take(queue);
     const bool is_closed = gyre_queue_closed(queue);
-    if (!queue->producer.reserving || count > queue->producer.reserved)
+    if (!gyre_is_reserving(queue) || count > queue->producer.reserved)
         status = tell_uncovered(queue, count);
     else if ((status = check_reserved(queue, count)) == GYRE_OK)
         publish_reserved(queue, is_closed ? 0 : count);

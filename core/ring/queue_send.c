@@ -282,32 +282,56 @@ gyre_status gyre_queue_admit(gyre_queue *queue, struct gyre_outgoing *requests, 
     return status;
 }
 
+/* As send_some, which found no room or others that wait for it. */
+__attribute__((noinline)) static gyre_status send_in_line(gyre_queue *queue, struct gyre_outgoing requests,
+                                                          struct gyre_sent *sent, uint64_t deadline_ns,
+                                                          bool tails)
+{
+    const uint64_t wanted = requests.count;
+    struct gyre_sender sender = {0};
+    gyre_status status = GYRE_OK;
+    bool inside = false;
+    while (status == GYRE_OK) {
+        gyre_queue_stay(queue, deadline_ns, &inside);
+        gyre_producer_take(queue);
+        bool is_closed = gyre_queue_closed(queue);
+        requests.count = gyre_senders_admit(queue, &sender, wanted);
+        if (!is_closed && requests.count) {
+            sent->first = queue->producer.sent;
+            sent->count = put_with(queue, &requests, GYRE_MARK_SEND, tails);
+        }
+        if (sent->count)
+            gyre_senders_passed(queue, &sender);
+        gyre_producer_give(queue);
+        if (sent->count)
+            break;
+        const uint64_t bytes = tails ? gyre_queue_bytes_for(queue, requests.bytes, requests.size) : 0;
+        status = is_closed ? gyre_queue_tell_closed(queue)
+                           : gyre_queue_make_room(queue, &sender, bytes, deadline_ns);
+    }
+    if (sent->count)
+        gyre_queue_ring_doorbell(queue, sent->count);
+    gyre_senders_leave(queue, &sender);
+    gyre_queue_leave(queue, inside);
+    return status;
+}
+
 /* Sends what there is room for, waiting while there is none; at least 1 when OK. */
 GYRE_INLINE gyre_status send_some(gyre_queue *queue, struct gyre_outgoing requests, struct gyre_sent *sent,
                                   uint64_t deadline_ns, bool tails)
 {
-    gyre_status status = GYRE_OK;
-    bool inside = false;
-    do {
-        uint64_t granted = 0;
-        gyre_producer_take(queue);
-        bool is_closed = gyre_queue_closed(queue);
-        if (!is_closed && !queue->producer.reserving) {
-            sent->first = queue->producer.sent;
-            granted = put_with(queue, &requests, GYRE_MARK_SEND, tails);
-        }
-        gyre_producer_give(queue);
-        if (granted) {
-            gyre_queue_ring_doorbell(queue, granted);
-            sent->count = granted;
-            break;
-        }
-        gyre_queue_stay(queue, deadline_ns, &inside);
-        const uint64_t bytes = tails ? gyre_queue_bytes_for(queue, requests.bytes, requests.size) : 0;
-        status = is_closed ? gyre_queue_tell_closed(queue) : gyre_queue_make_room(queue, bytes, deadline_ns);
-    } while (status == GYRE_OK);
-    gyre_queue_leave(queue, inside);
-    return status;
+    uint64_t granted = 0;
+    gyre_producer_take(queue);
+    if (!gyre_queue_closed(queue) && !queue->producer.barred) {
+        sent->first = queue->producer.sent;
+        granted = put_with(queue, &requests, GYRE_MARK_SEND, tails);
+    }
+    gyre_producer_give(queue);
+    if (__builtin_expect(granted == 0, 0))
+        return send_in_line(queue, requests, sent, deadline_ns, tails);
+    gyre_queue_ring_doorbell(queue, granted);
+    sent->count = granted;
+    return GYRE_OK;
 }
 
 /* What is no fixed message of the right size: bytes for a packet, one with a tail, one of a type that grew,

@@ -296,8 +296,13 @@ GYRE_API gyre_status gyre_kernel_checkpoint(gyre_kernel *kernel, uint64_t deadli
 
 typedef enum gyre_full_policy {
     GYRE_FULL_DEFAULT = 0, /* as configured; built in: block */
-    GYRE_FULL_BLOCK = 1,   /* wait for room until the deadline */
-    GYRE_FULL_REJECT = 2,  /* GYRE_AGAIN at once */
+    /* Wait for room until the deadline, in the order of waiting: one that comes later goes before another once at most for
+     * each place that was given in order. While others wait a batch takes half of the room at most, and a send that does
+     * not wait may get AGAIN for a place that is another's. */
+    GYRE_FULL_BLOCK = 1,
+    /* GYRE_AGAIN at once. Where several threads are turned away, one that was let in meanwhile is as well, once, though
+     * there be room: it is another's turn. */
+    GYRE_FULL_REJECT = 2,
     /* Discard the oldest message that was not received yet; it is counted. One that no handler took up yet the device
      * has to pass over, which is waited for: after AGAIN or TIMEOUT nothing was discarded in favour of this send,
      * but what the device had begun to pass over, whose place the next send finds. */

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who waits for room gets it in the order of waiting; nobody is left out, and nobody sleeps for ever. */
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include "core/ring/queue_inside.h"
+#include "ring_device.h"
+#include "unit/unit.h"
+
+enum { SENDERS = 12, EACH = 1500, STORMERS = 8, LET_IN = 3000, HASTY = 8, TRIES = 1500 };
+
+static struct ring_device device;
+static uint64_t counts[SENDERS];
+static uint64_t total;          /* atomic */
+static pthread_barrier_t begin; /* those who are compared begin together */
+
+static void start(uint64_t capacity, gyre_idle_strategy idle, gyre_full_policy policy)
+{
+    struct gyre_queue_options options = ring_options();
+    options.capacity = capacity;
+    options.idle = idle;
+    options.policy = policy;
+    memset(counts, 0, sizeof counts);
+    total = 0;
+    ring_device_start(&device, options, 1);
+}
+
+/* How many wait for room. */
+static unsigned in_line(void)
+{
+    unsigned count = 0;
+    gyre_producer_take(device.queue);
+    for (const struct gyre_sender *sender = device.queue->producer.senders.first; sender;
+         sender = sender->next)
+        count++;
+    gyre_producer_give(device.queue);
+    return count;
+}
+
+static void await_in_line(unsigned count)
+{
+    while (in_line() != count)
+        sched_yield();
+}
+
+static void *send_number(void *number)
+{
+    const uint64_t request = (uint64_t)(uintptr_t)number;
+    return (void *)(uintptr_t)gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(60000));
+}
+
+static void fill(uint64_t capacity)
+{
+    const uint64_t none = 0;
+    ring_device_hold(&device, true);
+    for (uint64_t i = 0; i < capacity; i++)
+        ck_assert_int_eq(gyre_send(device.queue, &none, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
+}
+
+static void run_in_order(gyre_idle_strategy idle)
+{
+    pthread_t threads[SENDERS];
+    void *status;
+    start(2, idle, GYRE_FULL_BLOCK);
+    fill(2);
+    for (uintptr_t i = 0; i < SENDERS; i++) {
+        pthread_create(&threads[i], NULL, send_number, (void *)(i + 1));
+        await_in_line((unsigned)i + 1);
+    }
+    ring_device_hold(&device, false);
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_eq(ring_device_receive(&device), 1);
+    for (uint64_t i = 0; i < SENDERS; i++)
+        ck_assert_uint_eq(ring_device_receive(&device), i + 2);
+    for (int i = 0; i < SENDERS; i++) {
+        pthread_join(threads[i], &status);
+        ck_assert_int_eq((int)(uintptr_t)status, GYRE_OK);
+    }
+    ck_assert_uint_eq(in_line(), 0);
+    ring_device_finish(&device);
+}
+
+START_TEST(room_is_given_in_the_order_of_waiting)
+{
+    run_in_order(GYRE_WAIT_ADAPTIVE);
+    run_in_order(GYRE_WAIT_PARK);
+}
+END_TEST
+
+static bool is_over(void)
+{
+    return __atomic_load_n(&total, __ATOMIC_RELAXED) >= SENDERS * EACH;
+}
+
+static void *call_until_over(void *me)
+{
+    uint64_t *const count = &counts[(uintptr_t)me], request = (uintptr_t)me, reply;
+    pthread_barrier_wait(&begin);
+    while (!is_over()) {
+        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(60000)), GYRE_OK);
+        ck_assert_uint_eq(reply, request + 1);
+        __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+static void *send_batches_until_over(void *argument)
+{
+    static uint64_t requests[1024];
+    size_t sent;
+    while (!is_over())
+        ck_assert_int_eq(gyre_send_batch(device.queue, requests, 8, 1024, &sent, gyre_in_ms(60000)), GYRE_OK);
+    return argument;
+}
+
+static void *receive_until_over(void *argument)
+{
+    uint64_t replies[256];
+    size_t received;
+    while (!is_over() || gyre_queue_outstanding(device.queue)) {
+        const gyre_status status =
+            gyre_receive_batch(device.queue, replies, 8, 256, NULL, &received, gyre_in_ms(50));
+        ck_assert(status == GYRE_OK || status == GYRE_TIMEOUT);
+    }
+    return argument;
+}
+
+/* Each got at least half of what each other got. */
+static void check_counts(unsigned senders)
+{
+    uint64_t least = UINT64_MAX, most = 0;
+    for (unsigned i = 0; i < senders; i++) {
+        least = counts[i] < least ? counts[i] : least;
+        most = counts[i] > most ? counts[i] : most;
+    }
+    ck_assert_msg(most <= 2 * least, "one sender was let in %llu times, another %llu times",
+                  (unsigned long long)most, (unsigned long long)least);
+}
+
+static void run_callers(uint64_t capacity, bool beside_batches)
+{
+    pthread_t threads[SENDERS], sender, receiver;
+    start(capacity, GYRE_WAIT_ADAPTIVE, GYRE_FULL_BLOCK);
+    pthread_barrier_init(&begin, NULL, SENDERS);
+    if (beside_batches) {
+        pthread_create(&receiver, NULL, receive_until_over, NULL);
+        pthread_create(&sender, NULL, send_batches_until_over, NULL);
+    }
+    for (uintptr_t i = 0; i < SENDERS; i++)
+        pthread_create(&threads[i], NULL, call_until_over, (void *)i);
+    for (int i = 0; i < SENDERS; i++)
+        pthread_join(threads[i], NULL);
+    if (beside_batches) {
+        pthread_join(sender, NULL);
+        pthread_join(receiver, NULL);
+    }
+    check_counts(SENDERS);
+    ring_device_finish(&device);
+}
+
+START_TEST(callers_of_a_small_queue_get_equal_shares)
+{
+    run_callers(2, false);
+}
+END_TEST
+
+START_TEST(a_batch_leaves_callers_their_shares)
+{
+    run_callers(64, true);
+}
+END_TEST
+
+/* Of who waits, some give up: the first in line, the last, one between. Those behind them come all the same. */
+START_TEST(who_gives_up_keeps_nobody)
+{
+    pthread_t threads[SENDERS];
+    void *status;
+    start(2, GYRE_WAIT_PARK, GYRE_FULL_BLOCK);
+    fill(2);
+    const uint64_t request = 99;
+    for (uintptr_t i = 0; i < SENDERS;
+         i++) { /* each third one is this thread, which gives up in front or between */
+        if (i % 3 == 0)
+            ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(2)), GYRE_TIMEOUT);
+        pthread_create(&threads[i], NULL, send_number, (void *)(i + 1));
+        await_in_line((unsigned)i + 1);
+    }
+    ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(2)), GYRE_TIMEOUT);
+    ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, GYRE_NO_WAIT), GYRE_AGAIN);
+    ring_device_hold(&device, false);
+    for (int i = 0; i < 2; i++)
+        ck_assert_uint_eq(ring_device_receive(&device), 1);
+    for (uint64_t i = 0; i < SENDERS; i++)
+        ck_assert_uint_eq(ring_device_receive(&device), i + 2);
+    for (int i = 0; i < SENDERS; i++) {
+        pthread_join(threads[i], &status);
+        ck_assert_int_eq((int)(uintptr_t)status, GYRE_OK);
+    }
+    ring_device_finish(&device);
+}
+END_TEST
+
+/* Sends with deadlines of all lengths down to none; counts what was accepted. */
+static void *send_in_haste(void *me)
+{
+    uint64_t *const count = &counts[(uintptr_t)me], request = 0;
+    uint32_t random = (uint32_t)(uintptr_t)me * 2654435761u + 1;
+    for (unsigned i = 0; i < TRIES; i++) {
+        random = random * 1664525u + 1013904223u;
+        const uint64_t deadline = random >> 30 ? gyre_now_ns() + (random >> 12) % 200000 : gyre_in_ms(60000);
+        const gyre_status status = gyre_send(device.queue, &request, 8, NULL, deadline);
+        ck_assert(status == GYRE_OK || (status == GYRE_TIMEOUT && random >> 30));
+        *count += status == GYRE_OK;
+    }
+    __atomic_fetch_add(&total, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void run_in_haste(gyre_idle_strategy idle)
+{
+    pthread_t threads[HASTY];
+    uint64_t accepted = 0, received = 0, reply;
+    start(2, idle, GYRE_FULL_BLOCK);
+    for (uintptr_t i = 0; i < HASTY; i++)
+        pthread_create(&threads[i], NULL, send_in_haste, (void *)i);
+    while (__atomic_load_n(&total, __ATOMIC_ACQUIRE) < HASTY)
+        received += gyre_receive(device.queue, &reply, 8, NULL, gyre_in_ms(1)) == GYRE_OK;
+    for (int i = 0; i < HASTY; i++) {
+        pthread_join(threads[i], NULL);
+        accepted += counts[i];
+    }
+    for (; received < accepted; received++)
+        ring_device_receive(&device);
+    ck_assert_int_eq(gyre_receive(device.queue, &reply, 8, NULL, GYRE_NO_WAIT), GYRE_AGAIN);
+    ck_assert_uint_eq(in_line(), 0);
+    ring_device_finish(&device);
+}
+
+START_TEST(nobody_sleeps_for_ever_where_others_give_up)
+{
+    run_in_haste(GYRE_WAIT_ADAPTIVE);
+    run_in_haste(GYRE_WAIT_PARK);
+}
+END_TEST
+
+START_TEST(closing_wakes_the_whole_line)
+{
+    pthread_t threads[SENDERS];
+    void *status;
+    start(2, GYRE_WAIT_PARK, GYRE_FULL_BLOCK);
+    fill(2);
+    for (uintptr_t i = 0; i < SENDERS; i++)
+        pthread_create(&threads[i], NULL, send_number, (void *)i);
+    await_in_line(SENDERS);
+    gyre_queue_close_sends(device.queue);
+    for (int i = 0; i < SENDERS; i++) {
+        pthread_join(threads[i], &status);
+        ck_assert_int_eq((int)(uintptr_t)status, GYRE_CLOSED);
+    }
+    ck_assert_uint_eq(in_line(), 0);
+    ring_device_finish(&device);
+}
+END_TEST
+
+/* Messages of a thread that is never kept waiting, and tries until it is let in. */
+static void *storm(void *me)
+{
+    uint64_t *const count = &counts[(uintptr_t)me], request = (uintptr_t)me, reply;
+    pthread_barrier_wait(&begin);
+    while (__atomic_load_n(&total, __ATOMIC_RELAXED) < STORMERS * LET_IN) {
+        const gyre_status status = gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(60000));
+        ck_assert(status == GYRE_OK || status == GYRE_AGAIN);
+        *count += status == GYRE_OK;
+        __atomic_fetch_add(&total, status == GYRE_OK, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* There is no order to keep: which of them ask at the right moment is the scheduler's. But each gets something. */
+START_TEST(in_a_storm_everybody_is_let_in)
+{
+    pthread_t threads[STORMERS];
+    pthread_barrier_init(&begin, NULL, STORMERS);
+    start(2, GYRE_WAIT_ADAPTIVE, GYRE_FULL_REJECT);
+    for (uintptr_t i = 0; i < STORMERS; i++)
+        pthread_create(&threads[i], NULL, storm, (void *)i);
+    for (int i = 0; i < STORMERS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < STORMERS; i++)
+        ck_assert_uint_ge(counts[i], LET_IN / 10);
+    ring_device_finish(&device);
+}
+END_TEST
+
+/* A thread that is turned away alone finds the place that comes free, each time. */
+START_TEST(one_who_is_turned_away_alone_starts_no_storm)
+{
+    const uint64_t request = 1;
+    start(2, GYRE_WAIT_ADAPTIVE, GYRE_FULL_REJECT);
+    for (int round = 0; round < 100; round++) {
+        fill(2);
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(60000)), GYRE_AGAIN);
+        ring_device_hold(&device, false);
+        ring_device_receive(&device);
+        ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
+        ring_device_receive(&device);
+        ring_device_receive(&device);
+    }
+    ring_device_finish(&device);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("senders");
+    TCase *tcase = tcase_create("senders");
+    tcase_set_timeout(tcase, 100);
+    tcase_add_test(tcase, room_is_given_in_the_order_of_waiting);
+    tcase_add_test(tcase, callers_of_a_small_queue_get_equal_shares);
+    tcase_add_test(tcase, a_batch_leaves_callers_their_shares);
+    tcase_add_test(tcase, who_gives_up_keeps_nobody);
+    tcase_add_test(tcase, nobody_sleeps_for_ever_where_others_give_up);
+    tcase_add_test(tcase, closing_wakes_the_whole_line);
+    tcase_add_test(tcase, in_a_storm_everybody_is_let_in);
+    tcase_add_test(tcase, one_who_is_turned_away_alone_starts_no_storm);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
