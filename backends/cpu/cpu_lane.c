@@ -262,7 +262,7 @@ static void adopt_context(struct cpu_lanes *lanes, const gyre_context *from)
 {
     const gyre_context *first = &lanes->lanes[0].context;
     if (first->services == from->services && first->owner == from->owner && first->block == from->block &&
-        first->block_count == from->block_count)
+        first->block_count == from->block_count && first->foreign == from->foreign)
         return;
     for (uint32_t i = 0; i < lanes->lane_count; i++) {
         gyre_context *context = &lanes->lanes[i].context;

@@ -31,6 +31,8 @@ static void free_resident(gyre_resident *resident)
     for (uint32_t i = 0; resident->workers && i < resident->blocks; i++) {
         cpu_lanes_destroy(resident->workers[i].lanes);
         free(resident->workers[i].scratch);
+        free(resident->workers[i].stage.request);
+        free(resident->workers[i].stage.reply);
     }
     free(resident->workers);
     free(resident->bindings);
@@ -52,6 +54,19 @@ static bool prepare_lanes(struct cpu_worker *worker)
     return worker->lanes && worker->scratch;
 }
 
+/* Messages of other programs that exceed a line are handled there. Zeroed, since what lies behind a request may be
+ * read; an idle kernel's takes no pages. */
+static bool prepare_stage(struct cpu_worker *worker)
+{
+    const gyre_cpu_sizes *sizes = &worker->resident->kernel->sizes;
+    if (sizes->request > GYRE_SLOT_SMALL_PAYLOAD)
+        worker->stage.request = calloc(1, sizes->request);
+    if (sizes->reply > GYRE_SLOT_SMALL_PAYLOAD)
+        worker->stage.reply = calloc(1, sizes->reply);
+    return (worker->stage.request || sizes->request <= GYRE_SLOT_SMALL_PAYLOAD) &&
+           (worker->stage.reply || sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD);
+}
+
 static gyre_status prepare_workers(gyre_resident *resident)
 {
     gyre_control_block *lines = (gyre_control_block *)(resident->control + 1);
@@ -70,7 +85,7 @@ static gyre_status prepare_workers(gyre_resident *resident)
             .owner = worker,
             .handles = GYRE_CONTROL_HANDLES(resident->control, resident->blocks)};
         cpu_worker_init(worker);
-        complete = prepare_lanes(worker);
+        complete = prepare_lanes(worker) && prepare_stage(worker);
     }
     if (complete)
         return GYRE_OK;

@@ -34,6 +34,7 @@ struct cpu_worker {
     gyre_patience patience;
     struct cpu_lanes *lanes; /* of block kernels */
     void *scratch;
+    gyre_cpu_stage stage; /* of messages of other programs; no memory where a line holds them */
     struct cpu_task task;
     gyre_context context;
     struct cpu_queue queues[GYRE_QUEUES_MAX];

@@ -123,7 +123,9 @@ static void open_run(struct cpu_worker *worker, struct cpu_queue *queue)
                                 .request_seals = seals,
                                 .reply_seals = seals ? seals + GYRE_SEALS_ROUND(slots->capacity) : NULL,
                                 .header_size = slots->header_size,
-                                .bridge = queue->layout.words_offset ? &queue->bridge : NULL};
+                                .bridge = queue->layout.words_offset ? &queue->bridge : NULL,
+                                .foreign = slots->foreign,
+                                .stage = &worker->stage};
 }
 
 static void read_table(struct cpu_worker *worker)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Epochs: from requests in a queue to completions in it. A direct device works in the queue's slots and
- * stores the sequences itself; for others see opencl_copies.c. No locks: the pump's thread alone. Must not
+ * stores the sequences itself, unless another program can write them (opencl_gather.c); for others see
+ * opencl_copies.c. No locks: the pump's thread alone. Must not
  * wait but in opencl_collect and opencl_warm_up.
  */
 #include "opencl_courier.h"
@@ -9,6 +10,7 @@
 #include "opencl_wait.h"
 
 #include <limits.h>
+#include <string.h>
 
 #include "gyre/waiting.h"
 
@@ -59,7 +61,7 @@ static uint32_t count_ready(struct opencl_queue *queue, uint32_t most)
 uint32_t opencl_ready(const gyre_resident *resident, struct opencl_queue *queue, uint32_t most)
 {
     const uint64_t capacity = queue->slots.capacity;
-    const bool direct = resident->device->direct;
+    const bool direct = resident->device->direct && !opencl_is_foreign(queue);
     while (!direct && opencl_request_ready(queue, queue->next) && opencl_is_answered(queue, queue->next))
         queue->next++;
     if (!opencl_request_ready(queue, queue->next))
@@ -92,8 +94,25 @@ uint32_t opencl_share(const gyre_resident *resident, const struct opencl_queue *
 
 /* ---- sending ---- */
 
+static bool was_complete(const struct opencl_epoch *epoch, gyre_u64 index)
+{
+    return index < epoch->queue->redo_end &&
+           __atomic_load_n(&opencl_reply_slot(epoch->queue, index)->sequence, __ATOMIC_RELAXED) == index + 1;
+}
+
+/* Other programs get these replies: what their slots held before stays here. */
+static void zero_replies(const struct opencl_epoch *epoch)
+{
+    const struct opencl_queue *queue = epoch->queue;
+    for (uint32_t i = 0; i < epoch->count && queue->slots.foreign; i++)
+        if (!was_complete(epoch, epoch->first + i) && !opencl_is_answered(queue, epoch->first + i))
+            memset(opencl_reply_slot(queue, epoch->first + i) + 1, 0,
+                   queue->slots.reply_stride - sizeof(gyre_slot));
+}
+
 static gyre_status submit_direct(gyre_resident *resident, struct opencl_epoch *epoch)
 {
+    zero_replies(epoch);
     cl_mem memory = epoch->queue->memory->memory;
     gyre_status status = opencl_set_slots(resident, memory, memory);
     if (status == GYRE_OK)
@@ -106,16 +125,16 @@ static gyre_status submit_direct(gyre_resident *resident, struct opencl_epoch *e
 static uint32_t count_that_fit(const gyre_resident *resident, const struct opencl_queue *queue,
                                const struct opencl_epoch *epoch, uint32_t count)
 {
-    if (resident->device->direct)
+    if (resident->device->direct && !epoch->gathered)
         return count;
     return epoch->gathered ? opencl_gather_fit(resident, queue, count) : opencl_copies_fit(queue, count);
 }
 
 static gyre_status submit(gyre_resident *resident, struct opencl_epoch *epoch)
 {
-    if (resident->device->direct)
-        return submit_direct(resident, epoch);
-    return epoch->gathered ? opencl_gather_submit(resident, epoch) : opencl_copies_submit(resident, epoch);
+    if (epoch->gathered)
+        return opencl_gather_submit(resident, epoch);
+    return resident->device->direct ? submit_direct(resident, epoch) : opencl_copies_submit(resident, epoch);
 }
 
 /* How many of the epoch's requests an epoch that was called off had completed. */
@@ -123,8 +142,7 @@ static uint32_t count_repeated(const struct opencl_epoch *epoch)
 {
     uint32_t complete = 0;
     for (uint32_t i = 0; i < epoch->count && epoch->first + i < epoch->queue->redo_end; i++)
-        complete += __atomic_load_n(&opencl_reply_slot(epoch->queue, epoch->first + i)->sequence,
-                                    __ATOMIC_RELAXED) == epoch->first + i + 1;
+        complete += was_complete(epoch, epoch->first + i);
     return complete;
 }
 
@@ -137,11 +155,12 @@ gyre_status opencl_submit(gyre_resident *resident, struct opencl_queue *queue, u
     epoch->first = queue->next;
     epoch->command = command;
     epoch->mark = GYRE_EPOCH_DONE | ++resident->marks;
-    epoch->gathered = !resident->device->direct && opencl_gathers(resident, queue, count);
+    epoch->gathered =
+        opencl_is_foreign(queue) || (!resident->device->direct && opencl_gathers(resident, queue, count));
     epoch->count = count_that_fit(resident, queue, epoch, count);
     epoch->promised = opencl_least(epoch->count, queue->each);
     epoch->spare = queue->spare;
-    epoch->repeated = count_repeated(epoch);
+    epoch->repeated = epoch->gathered ? 0 : count_repeated(epoch);
     epoch->start_ns = gyre_clock_ns();
     epoch->written = epoch->ran = epoch->done = NULL;
     gyre_status status = submit(resident, epoch);
@@ -180,6 +199,8 @@ gyre_status opencl_warm_up(gyre_resident *resident)
  */
 static bool is_complete(const struct opencl_epoch *epoch, gyre_u64 index)
 {
+    if (epoch->gathered)
+        return opencl_is_staged(epoch, (uint32_t)(index - epoch->first));
     const gyre_u64 end = epoch->first + epoch->queue->under_way;
     const gyre_u64 sequence =
         __atomic_load_n(&opencl_reply_slot(epoch->queue, index)->sequence, __ATOMIC_ACQUIRE);
@@ -253,9 +274,9 @@ static gyre_status await(gyre_resident *resident, struct opencl_epoch *epoch)
 {
     const gyre_device *device = resident->device;
     struct opencl_patience patience = {0};
-    while (epoch->gathered && !opencl_gather_advance(resident, epoch))
+    while (epoch->gathered && !device->direct && !opencl_gather_advance(resident, epoch))
         opencl_pause(device, &patience);
-    if (epoch->gathered && !opencl_courier_has(epoch) && epoch->handed_out == epoch->count)
+    if (epoch->gathered && !device->direct && !opencl_courier_has(epoch) && epoch->handed_out == epoch->count)
         return GYRE_OK;
     while (device->direct && !opencl_is_over(device, epoch->done))
         if (opencl_pause(device, &patience))
@@ -279,6 +300,8 @@ gyre_status opencl_collect(gyre_resident *resident)
     gyre_status status = await(resident, epoch);
     if (status == GYRE_OK && resident->device->direct) {
         failed = opencl_failed_since(resident);
+        if (epoch->gathered)
+            opencl_deliver(resident, epoch);
         if (!is_complete(epoch, epoch->first + epoch->count - 1) ||
             __atomic_load_n(&resident->control->command.command, __ATOMIC_RELAXED) != epoch->command)
             complete = settle_called_off(epoch);

@@ -51,6 +51,12 @@ static inline void opencl_want_line(const void *line)
 #endif
 }
 
+/** Another program can write the queue's memory at any time: its messages go by the stages, whatever the device. */
+static inline bool opencl_is_foreign(const struct opencl_queue *queue)
+{
+    return (queue->slots.foreign & GYRE_FOREIGN_RING) != 0;
+}
+
 /** Acquire: pairs with the client's release of the sequence. */
 static inline bool opencl_request_ready(const struct opencl_queue *queue, gyre_u64 index)
 {
@@ -122,6 +128,10 @@ void opencl_stamp(const struct opencl_epoch *epoch, uint32_t i, uint64_t now_ns)
  * its own.
  */
 bool opencl_hand_out(const gyre_resident *resident, struct opencl_epoch *epoch);
+/** Of an epoch in the stages of a direct device, which is through: whether message i is complete. */
+bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i);
+/** Hands out all of these. */
+void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch);
 
 /* ---- opencl_copies.c ---- */
 
@@ -138,7 +148,7 @@ gyre_status opencl_copies_settle(gyre_resident *resident, struct opencl_epoch *e
 bool opencl_gathers(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
 /** How many of them one epoch can gather. */
 uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count);
-/** Gathers, runs. LOST. */
+/** Gathers, runs. Of a direct device also sets epoch->repeated. LOST. */
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch);
 /** Hands out the replies that are there; true: all were, or the epoch ended without some. */
 bool opencl_gather_advance(gyre_resident *resident, struct opencl_epoch *epoch);

@@ -3,7 +3,8 @@
  * Epochs of gathered messages: requests are packed into a stage, and replies handed out of one. Small messages
  * go this way where kernels reach the stage: an epoch is one command then, and each reply goes out as soon as its
  * mark shows. So do queues whose messages are stored back to back, on any device that does not work in them: a
- * request's bytes lie behind all slots, and each reply has a place of the largest size.
+ * request's bytes lie behind all slots, and each reply has a place of the largest size. So do queues of other
+ * programs, on every device: what their clients write is copied once, here, and replies go out of the stage.
  *
  * No locks: the pump's thread alone; replies are handed out by opencl_replies.c. Must not wait. A client may be
  * another program: what its slots say is read once, and never trusted to fit.
@@ -32,7 +33,7 @@ static const gyre_bridge *bridge_of(const struct opencl_epoch *epoch)
 bool opencl_gathers(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count)
 {
     const gyre_queue_slots *slots = &queue->slots;
-    if (queue->bridge.words_offset)
+    if (queue->bridge.words_offset || slots->foreign)
         return true;
     return resident->device->create_reachable && slots->request_stride <= SMALL_STRIDE &&
            slots->reply_stride <= SMALL_STRIDE && (uint64_t)count * slots->request_stride <= SMALL_EPOCH;
@@ -54,7 +55,12 @@ static size_t body_size(const gyre_resident *resident, const struct opencl_queue
 uint32_t opencl_gather_fit(const gyre_resident *resident, const struct opencl_queue *queue, uint32_t count)
 {
     const size_t stride = gathered_answer_stride(resident, queue);
+    const uint32_t slot = queue->slots.request_stride > queue->slots.reply_stride
+                              ? queue->slots.request_stride
+                              : queue->slots.reply_stride;
     size_t bodies = 0;
+    if (queue->slots.foreign) /* of any size, and the whole of each slot */
+        count = opencl_least(STAGE_BYTES / slot ? STAGE_BYTES / slot : 1, count);
     if (stride)
         count = opencl_least(STAGE_BYTES / stride ? STAGE_BYTES / stride : 1, count);
     for (uint32_t i = 0; i < count && queue->bridge.request_bytes; i++) {
@@ -142,9 +148,52 @@ static gyre_status prepare(gyre_resident *resident, struct opencl_epoch *epoch)
     return opencl_commanded(resident, code, "making room for messages");
 }
 
+/* The stages are memory that kernels reach. */
+static bool reaches(const gyre_resident *resident)
+{
+    return resident->device->direct || resident->device->create_reachable;
+}
+
+/*
+ * What a direct device asks of slots. It waits at a request until its sequence is there, and that is in the copy
+ * whatever the client has done to it since; what an epoch that was called off had completed it passes over.
+ */
+static void set_sequences(struct opencl_epoch *epoch)
+{
+    const gyre_queue_slots *slots = &epoch->queue->slots;
+    for (uint32_t i = 0; i < epoch->count; i++) {
+        const gyre_u64 index = epoch->first + i;
+        gyre_slot *in = (gyre_slot *)(void *)(epoch->in.host + (size_t)i * slots->request_stride);
+        gyre_slot *out = (gyre_slot *)(void *)(epoch->out.host + (size_t)i * slots->reply_stride);
+        in->sequence = index + 1;
+        out->sequence =
+            index < epoch->queue->redo_end
+                ? __atomic_load_n(&opencl_reply_slot(epoch->queue, index)->sequence, __ATOMIC_RELAXED)
+                : 0;
+        epoch->repeated += out->sequence == index + 1;
+    }
+}
+
+/* Other programs get these replies: they begin as zeros, since handlers may leave something out. */
+static gyre_status zero_replies(const gyre_resident *resident, const struct opencl_epoch *epoch)
+{
+    const size_t size = gathered_out_size(resident, epoch);
+    const cl_uchar zero = 0;
+    if (!epoch->queue->slots.foreign)
+        return GYRE_OK;
+    memset(epoch->out.host, 0, size);
+    if (reaches(resident))
+        return GYRE_OK;
+    return opencl_commanded(resident,
+                            resident->device->cl->clEnqueueFillBuffer(epoch->commands, epoch->out.memory,
+                                                                      &zero, sizeof zero, 0, size, 0, NULL,
+                                                                      NULL),
+                            "clEnqueueFillBuffer");
+}
+
 static gyre_status upload(const gyre_resident *resident, const struct opencl_epoch *epoch, size_t size)
 {
-    if (resident->device->create_reachable)
+    if (reaches(resident))
         return GYRE_OK;
     return opencl_commanded(resident,
                             resident->device->cl->clEnqueueWriteBuffer(epoch->commands, epoch->in.memory,
@@ -155,7 +204,7 @@ static gyre_status upload(const gyre_resident *resident, const struct opencl_epo
 
 static gyre_status download(const gyre_resident *resident, struct opencl_epoch *epoch)
 {
-    if (resident->device->create_reachable)
+    if (reaches(resident))
         return GYRE_OK;
     return opencl_commanded(resident,
                             resident->device->cl->clEnqueueReadBuffer(
@@ -166,8 +215,10 @@ static gyre_status download(const gyre_resident *resident, struct opencl_epoch *
 
 gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *epoch)
 {
-    const bool reaches = resident->device->create_reachable != NULL;
-    cl_event *const ran = opencl_tells_run(resident) ? reaches ? &epoch->done : &epoch->ran : NULL;
+    const bool direct = resident->device->direct;
+    cl_event *const tells = reaches(resident) ? &epoch->done : &epoch->ran;
+    cl_event *const ran = direct || opencl_tells_run(resident) ? tells : NULL;
+    cl_command_queue commands = direct ? resident->compute : epoch->commands;
     const cl_event former = opencl_former(resident);
     epoch->handed_out = epoch->failed = epoch->looks = 0;
     /* relaxed: the courier may look; there is nothing yet that it could find */
@@ -179,7 +230,11 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     gather_slots(epoch);
     const size_t size = gather_bodies(resident, epoch);
     opencl_turn_blocks(resident, epoch);
-    status = upload(resident, epoch, size);
+    status = zero_replies(resident, epoch);
+    if (direct)
+        set_sequences(epoch);
+    if (status == GYRE_OK)
+        status = upload(resident, epoch, size);
     if (status == GYRE_OK)
         status = opencl_set_slots(resident, epoch->in.memory, epoch->out.memory);
     if (status == GYRE_OK)
@@ -187,8 +242,8 @@ gyre_status opencl_gather_submit(gyre_resident *resident, struct opencl_epoch *e
     if (status == GYRE_OK)
         status = download(resident, epoch);
     if (status == GYRE_OK)
-        status = opencl_commanded(resident, resident->device->cl->clFlush(epoch->commands), "clFlush");
-    if (status == GYRE_OK && reaches)
+        status = opencl_commanded(resident, resident->device->cl->clFlush(commands), "clFlush");
+    if (status == GYRE_OK && !direct && reaches(resident))
         opencl_courier_give(resident, epoch);
     return status;
 }

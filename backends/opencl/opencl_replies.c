@@ -85,6 +85,29 @@ static void hand_out(const gyre_resident *resident, struct opencl_epoch *epoch, 
     __atomic_store_n(&slot->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
 }
 
+bool opencl_is_staged(const struct opencl_epoch *epoch, uint32_t i)
+{
+    return staged_reply(epoch, i)->sequence == epoch->first + i + 1;
+}
+
+/* Without an outcome: the device passed over it, for it was answered before. Its slot lacks the sequence at most. */
+void opencl_deliver(const gyre_resident *resident, struct opencl_epoch *epoch)
+{
+    const uint64_t now_ns = epoch->queue->slots.stamps_offset ? gyre_clock_ns() : 0;
+    for (uint32_t i = 0; i < epoch->count; i++) {
+        if (!opencl_is_staged(epoch, i))
+            continue;
+        if (staged_reply(epoch, i)->info == 0) {
+            __atomic_store_n(&opencl_reply_slot(epoch->queue, epoch->first + i)->sequence,
+                             epoch->first + i + 1, __ATOMIC_RELEASE); /* as in hand_out */
+            continue;
+        }
+        if (now_ns)
+            opencl_stamp(epoch, i, now_ns);
+        hand_out(resident, epoch, i);
+    }
+}
+
 /* The end of the replies that are there, from `first` on. Acquire: pairs with the kernel's fence before the
  * mark. */
 static uint32_t end_of_ready(const struct opencl_epoch *epoch, uint32_t first)

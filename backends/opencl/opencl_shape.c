@@ -152,6 +152,7 @@ static void tell_gathered(const gyre_resident *resident, const struct opencl_epo
     const gyre_queue_slots *slots = &epoch->queue->slots;
     const size_t stride = gathered_answer_stride(resident, epoch->queue);
     told->mark = epoch->mark;
+    told->redo_end = resident->device->direct ? epoch->queue->redo_end : 0;
     told->fenced = resident->device->create_reachable != NULL;
     told->headers_offset = slots->header_size ? gathered_headers_at(epoch) : 0;
     told->seals_offset = slots->sealed ? gathered_seals_at(epoch) : 0;
@@ -178,10 +179,10 @@ void opencl_tell_epoch(const gyre_resident *resident, const struct opencl_epoch 
     told->request_stride = slots->request_stride;
     told->reply_stride = slots->reply_stride;
     told->header_size = slots->header_size;
-    if (resident->device->direct)
-        tell_direct(epoch, told);
-    else if (epoch->gathered)
+    if (epoch->gathered)
         tell_gathered(resident, epoch, told);
+    else if (resident->device->direct)
+        tell_direct(epoch, told);
     else
         tell_copies(epoch, told);
 }

@@ -2,7 +2,7 @@
 /*
  * Stages: memory in which the pump leaves requests for the device and finds its replies. Where the driver has
  * host memory that kernels reach while the host works in it too (cl_nv_create_buffer), a stage is that;
- * elsewhere it is memory on either side, and opencl_gather.c copies. No locks: the opening of a device, then
+ * elsewhere it is memory on either side, and opencl_gather.c copies. A direct device has stages for other programs' messages. No locks: the opening of a device, then
  * the pump's thread alone.
  */
 #include "opencl_stage.h"
@@ -13,7 +13,7 @@
 
 #define LOCATION_HOST ((cl_bitfield)1 << 0) /* CL_MEM_LOCATION_HOST_NV */
 
-enum { LINE = 64, SMALLEST = 65536, TRIED = 4096 };
+enum { LINE = 64, PAGE = 4096, SMALLEST = 65536, TRIED = 4096 };
 
 static cl_int map(const gyre_device *device, cl_command_queue queue, struct opencl_stage *stage)
 {
@@ -39,15 +39,18 @@ static cl_int make_reachable(const gyre_device *device, cl_command_queue queue, 
     return code;
 }
 
+/* A direct device works in the host's own. */
 static cl_int make_pair(const gyre_device *device, struct opencl_stage *stage)
 {
     cl_int code = CL_SUCCESS;
     void *host = NULL;
-    if (posix_memalign(&host, LINE, stage->size) != 0)
+    if (posix_memalign(&host, PAGE, stage->size) != 0)
         return CL_OUT_OF_HOST_MEMORY;
     memset(host, 0, stage->size);
     stage->host = host;
-    stage->memory = device->cl->clCreateBuffer(device->context, CL_MEM_READ_WRITE, stage->size, NULL, &code);
+    stage->memory = device->cl->clCreateBuffer(device->context,
+                                               CL_MEM_READ_WRITE | (device->direct ? CL_MEM_USE_HOST_PTR : 0),
+                                               stage->size, device->direct ? host : NULL, &code);
     return code;
 }
 

@@ -182,6 +182,7 @@ static gyre_status start(gyre_runtime *runtime, const gyre_serve_desc *desc, str
     server->clients_max = desc->clients_max ? desc->clients_max : (uint32_t)setting(runtime, "clients_max");
     server->capacity_max =
         desc->capacity_max ? desc->capacity_max : (uint64_t)setting(runtime, "client_capacity_max");
+    server->trusted = desc->trusted || setting(runtime, "trusted");
     server->over = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (server->over < 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a server: %s", strerror(errno));

@@ -15,6 +15,7 @@ struct gyre_server {
     char path[GYRE_PLACE_MAX];
     uint32_t clients_max;
     uint64_t capacity_max;
+    bool trusted; /* clients' messages are handled in place */
     int listener;
     int over; /* eventfd, never read: readable from the moment on that everybody is to leave */
     pthread_t door;

@@ -113,6 +113,7 @@ static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_r
                                  &session->ring);
         session->queue = session->ring ? session->ring->queue : NULL;
     } else {
+        session->options.trusted = session->server->trusted;
         status = gyre_kernel_lend_ring(session->kernel, &request->desc, section, &session->options,
                                        &session->queue);
     }

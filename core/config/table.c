@@ -73,6 +73,13 @@ static const struct gyre_config_row rows[] = {
      .preset = "owner",
      .doc = "Who may attach: the socket's file mode 0600, 0660 or 0666."},
     {.kind = GYRE_SECTION_GYRE,
+     .type = GYRE_VALUE_BOOL,
+     .key = "trusted",
+     .preset = "false",
+     .doc =
+         "Messages of other programs are handled where those programs can still write them: a little faster, "
+         "and whoever may attach can make handlers read and write any memory of this program."},
+    {.kind = GYRE_SECTION_GYRE,
      .type = GYRE_VALUE_INT,
      .key = "clients_max",
      .min = 1,

@@ -76,6 +76,8 @@ struct gyre_queue_options {
     bool sealed;                  /* messages have checksums */
     gyre_control_region *control; /* of the kernel; outlives the queue */
     bool lent;                    /* its client is another program: see lent.h */
+    bool trusted;                 /* ... which is believed: the device handles its messages in place */
+    bool passed_on;               /* replies may be passed on to other programs (a relay) */
     /* Of a client whose requests are relayed into a queue that keeps them (origin.h). */
     bool tells_covered, tells_durable; /* the server tells how far checkpoints, a journal have come */
     uint64_t left;                     /* so many requests from the first on were sent by an earlier client */

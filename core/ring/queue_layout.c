@@ -39,6 +39,10 @@ static uint64_t lay_out(const struct gyre_queue_options *options, gyre_queue_slo
     *slots = (gyre_queue_slots){.capacity = capacity,
                                 .request_stride = stride_of(options->request_size, options->bridged_requests),
                                 .reply_stride = stride_of(options->reply_size, options->bridged_replies)};
+    if (options->lent && !options->trusted)
+        slots->foreign = GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES;
+    else if (options->lent || options->passed_on)
+        slots->foreign = GYRE_FOREIGN_REPLIES;
     count_express_lines(options, slots);
     carve(&end, (slots->express_requests + slots->express_replies) * sizeof(gyre_express_line));
     slots->request_offset = carve(&end, capacity * slots->request_stride);

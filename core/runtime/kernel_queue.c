@@ -122,6 +122,7 @@ static gyre_status make_queue(gyre_kernel *kernel, const gyre_queue_desc *desc, 
     gyre_status status = gyre_kernel_plan_ring(kernel, desc, section, lent != NULL, &options);
     if (status != GYRE_OK)
         return status;
+    options.trusted = lent && lent->trusted;
     status = gyre_queue_plan_spans(kernel->runtime->config, kernel->name, section, &options);
     if (status == GYRE_OK)
         status = gyre_queue_create(&options, out);

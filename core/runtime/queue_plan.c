@@ -269,6 +269,7 @@ static gyre_status plan_layout(const struct gyre_config *config, const struct gy
     const uint32_t bridging = bridging_of(site->device);
     const bool none = bridging == GYRE_BRIDGING_NONE;
     const bool logged = is_logged(config, site->kernel, section);
+    options->passed_on = logged; /* such queues have clients by way of a relay */
     if (options->sealed)
         return check_seal(config, site, section);
     if (layout == GYRE_LAYOUT_SLOTS || options->lent) /* lent: what lies where is not the other program's */

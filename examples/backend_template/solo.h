@@ -50,6 +50,7 @@ struct gyre_resident {
     uint32_t spin_turns;
     int light_barriers;
     void *state, *scratch;
+    gyre_cpu_stage stage;
     gyre_binding *bindings;
     void (*kernel_log)(void *context, const char *text, int64_t value);
     void *kernel_log_context;

@@ -23,6 +23,8 @@ static const gyre_cpu_kernel *find_kernel(const gyre_module *module, const char 
 static void free_resident(gyre_resident *resident)
 {
     free(resident->scratch);
+    free(resident->stage.request);
+    free(resident->stage.reply);
     free(resident->bindings);
     free(resident);
 }
@@ -42,7 +44,10 @@ static bool copy_descriptor(gyre_resident *resident, const gyre_resident_desc *d
     if (posix_memalign(&resident->scratch, alignment, kernel->scratch_size) != 0)
         resident->scratch = NULL;
     resident->bindings = calloc(desc->binding_count + 1, sizeof *resident->bindings);
-    if (!resident->scratch || !resident->bindings)
+    /* where messages of other programs are handled; a line of 48 bytes needs none, and a spare one does no harm */
+    resident->stage.request = calloc(1, kernel->sizes.request + 1);
+    resident->stage.reply = calloc(1, kernel->sizes.reply + 1);
+    if (!resident->scratch || !resident->bindings || !resident->stage.request || !resident->stage.reply)
         return false;
     for (uint32_t i = 0; i < desc->binding_count; i++) {
         resident->bindings[i].data =

@@ -108,7 +108,9 @@ static uint64_t serve(gyre_resident *resident, struct solo_queue *queue, uint64_
                         .expected = command,
                         .state = resident->state,
                         .buffers = resident->bindings,
-                        .context = &resident->context};
+                        .context = &resident->context,
+                        .foreign = slots->foreign,  /* another program's queue: its messages are copied ... */
+                        .stage = &resident->stage}; /* ... to here, before anything of them is looked at */
     if (slots->stamps_offset) /* the kernel was compiled to say when it handles each message */
         run.stamps = (gyre_stamp *)(void *)((unsigned char *)region + slots->stamps_offset);
     if (slots->headers_offset) { /* the queue's messages have headers */

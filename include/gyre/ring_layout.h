@@ -83,7 +83,7 @@ typedef struct gyre_failure {
  * How long a message is. One without a tail is as long as its type. One with a tail says it in its first
  * word, which is what the slot says, from `least` (nothing in its tail) to the size of its type. Types
  * without tails have `least` equal to `size`: constants, so that this costs them nothing more than their one
- * comparison.
+ * comparison. Arguments are evaluated more than once: a first word is read into a local before.
  */
 #define GYRE_LENGTH_WRONG_(length, least, size, first_word)                                                  \
     ((least) == (size) ? (length) != (size)                                                                  \
@@ -263,6 +263,18 @@ typedef struct gyre_control_device {
     gyre_u8 lost_why[52]; /* what of, a NUL-terminated text, written before `lost`; "": it is not known */
 } gyre_control_device;
 
+/**
+ * gyre_queue_slots.foreign: what a device does for a queue of another program, or one whose replies are passed on to
+ * such programs.
+ *
+ * RING: another program can write the queue's region at any time. The device copies what a request says (length,
+ * payload, header, seal) once, before it checks any of it; handlers see the copy. A reply is built in memory of the
+ * device's own and copied out; nothing of it is read back. Such a queue has no gyre_bridge.
+ * REPLIES: what a handler leaves out of its reply, and padding, leaves as zeros.
+ */
+#define GYRE_FOREIGN_REPLIES 1
+#define GYRE_FOREIGN_RING    2
+
 /** Where a queue's slots lie, in bytes from its region's start. */
 typedef struct gyre_queue_slots {
     gyre_u64 capacity;
@@ -275,7 +287,8 @@ typedef struct gyre_queue_slots {
     gyre_u32 header_size;
     /* 1: behind the headers, whole lines on, a CRC-32C for each request slot, written by the host before the
      * sequence, of header and payload; then, at GYRE_SEALS_ROUND, one for each reply slot, by the device. */
-    gyre_u16 sealed;
+    gyre_u8 sealed;
+    gyre_u8 foreign; /* GYRE_FOREIGN_* */
     /* right before request slot 0: so many gyre_express_line of requests, and of replies before these; 0: none */
     gyre_u8 express_requests, express_replies;
 } gyre_queue_slots;

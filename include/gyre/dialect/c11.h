@@ -70,41 +70,156 @@ GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char 
     out->info = GYRE_OUTCOME_FAILED;
 }
 
+/* ---- messages of other programs ---- */
+
 /*
- * Completes one request in `out`, all but the sequence. A small reply is built beside the ring and copied in
- * one go: the client polls the line it goes to, and would steal it between two stores of the handler.
+ * The ring of a foreign queue can be written by another program at any time. What a request says is copied once, and
+ * the copy is checked, handled and sealed; a reply is built beside the ring. The compiler must take the copy for what
+ * it is: without the barrier it may load from the ring again where the copy is meant.
  */
-GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, const gyre_slot *in, gyre_slot *out,
-                                 const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
+#define GYRE_TAKEN_(copy_) __asm__ volatile("" : : "r"(copy_) : "memory")
+
+typedef union gyre_small_ {
+    gyre_u64 aligned[GYRE_SLOT_SMALL_PAYLOAD / 8];
+    unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
+} gyre_small_;
+
+/* Bytes of an earlier and longer request, perhaps of another client, are not left behind this one. */
+static __attribute__((noinline, unused)) const void *gyre_take_large_(gyre_cpu_stage *stage,
+                                                                      const gyre_slot *in, gyre_u32 length)
 {
-    const gyre_u32 reply_size = sizes->reply;
+    memcpy(stage->request, in + 1, length);
+    GYRE_TAKEN_(stage->request);
+    if (length < stage->filled)
+        memset(stage->request + length, 0, stage->filled - length);
+    stage->filled = length;
+    return stage->request;
+}
+
+/* The request's copy; of one that is too long as much as its type has, for it is refused. */
+GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_slot *in, gyre_u32 length,
+                                            const gyre_cpu_sizes *sizes, gyre_small_ *small)
+{
+    if (sizes->request > GYRE_SLOT_SMALL_PAYLOAD)
+        return gyre_take_large_(stage, in, length < sizes->request ? length : sizes->request);
+    memcpy(small->bytes, in + 1, sizeof small->bytes);
+    GYRE_TAKEN_(small->bytes);
+    return small->bytes;
+}
+
+/* Where the reply is built. Of one with a tail, what is in it becomes zero when it is made (gyre_zero_). */
+GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, const gyre_cpu_sizes *sizes,
+                                     gyre_small_ *small)
+{
+    void *reply = run->foreign & GYRE_FOREIGN_RING ? (void *)run->stage->reply : (void *)(out + 1);
+    if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD)
+        reply = memset(small->bytes, 0, sizeof small->bytes);
+    else if (sizes->reply == sizes->reply_least)
+        memset(reply, 0, sizes->reply);
+    return reply;
+}
+
+/* A first word that is no length makes the reply as long as its type, where bytes of other clients may be. */
+static __attribute__((noinline, unused)) void gyre_give_large_(const gyre_cpu_run *run, gyre_slot *out,
+                                                               const gyre_cpu_sizes *sizes,
+                                                               unsigned char *reply, gyre_u32 length)
+{
+    if (sizes->reply != sizes->reply_least && *(const gyre_u32 *)(void *)reply != length)
+        memset(reply + sizes->reply_least, 0, sizes->reply - sizes->reply_least);
+    if (run->foreign & GYRE_FOREIGN_RING)
+        memcpy(out + 1, reply, length);
+}
+
+/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others do not even ask. */
+#ifndef GYRE_SEALED
+#define GYRE_SEALED 0
+#endif
+#if GYRE_SEALED
+#include "gyre/checksum.h"
+
+/* Whether the request is what its sender sealed; one of a wrong length is refused for that. */
+GYRE_INLINE_ int gyre_seal_holds_(const gyre_cpu_run *run, gyre_u64 index, const unsigned char *header,
+                                  const void *request, gyre_u32 length, const gyre_cpu_sizes *sizes)
+{
+    if (!run->request_seals || length > sizes->request)
+        return 1;
+    return gyre_seal_of(header, run->header_size, request, length) == run->request_seals[index & run->mask];
+}
+
+/* Before the reply is published. */
+GYRE_INLINE_ void gyre_seal_reply_(const gyre_cpu_run *run, gyre_u64 index, const void *reply,
+                                   gyre_u32 length)
+{
+    if (run->reply_seals)
+        run->reply_seals[index & run->mask] = gyre_seal_of(0, 0, reply, length);
+}
+#else
+#define gyre_seal_holds_(run, index, header, request, length, sizes) ((void)(header), 1)
+#define gyre_seal_reply_(run, index, reply, length)                  ((void)(index))
+#endif
+
+/* ---- completing ---- */
+
+GYRE_INLINE_ void gyre_fail_request_(gyre_cpu_run *run, gyre_slot *out, gyre_i32 code, const char *text)
+{
+    gyre_write_failure_(out, code, text);
+    run->failed++;
+}
+
+/* A small reply is copied in one go; a large one of this program was built in its slot. */
+GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre_slot *out,
+                                   const gyre_cpu_sizes *sizes, void *reply)
+{
+    const gyre_u32 said = *(const gyre_u32 *)reply;
+    const gyre_u32 length = GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, said);
+    out->length = length;
+    if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD)
+        memcpy(out + 1, reply, sizes->reply);
+    else if (run->foreign)
+        gyre_give_large_(run, out, sizes, reply, length);
+    out->info = GYRE_OUTCOME_REPLY;
+    gyre_seal_reply_(run, index, reply, length);
+}
+
+/*
+ * Completes request `index` in `out`, all but the sequence. A small reply is built beside the ring and copied in
+ * one go: the client polls the line it goes to, and would steal it between two stores of the handler. `header`: of
+ * the request, where kernels see one.
+ */
+GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_slot *in, gyre_slot *out,
+                                 const unsigned char *header, const gyre_cpu_sizes *sizes,
+                                 gyre_cpu_handle handle)
+{
     gyre_context *context = run->context;
-    union {
-        gyre_u64 aligned[GYRE_SLOT_SMALL_PAYLOAD / 8];
-        unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
-    } small;
-    void *reply = reply_size <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)small.bytes : (void *)(out + 1);
+    gyre_small_ asked, given;
+    const void *request = in + 1;
+    void *reply = sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)given.bytes : (void *)(out + 1);
     /* atomic: the client takes a request back by giving it a length that no message has */
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
-    if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, *(const gyre_u32 *)(in + 1))) {
+    if (__builtin_expect(run->foreign != 0, 0)) {
+        if (run->foreign & GYRE_FOREIGN_RING)
+            request = gyre_take_request_(run->stage, in, length, sizes, &asked);
+        reply = gyre_begin_reply_(run, out, sizes, &given);
+    }
+    if (!gyre_seal_holds_(run, index, header, request, length, sizes)) {
+        gyre_fail_request_(run, out, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
+        return;
+    }
+    const gyre_u32 said = *(const gyre_u32 *)request;
+    if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
         if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */
             return;
-        gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
-        run->failed++;
+        gyre_fail_request_(run, out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return;
     }
-    int result = handle(in + 1, reply, run->state, 0, run->buffers, context);
+    int result = handle(request, reply, run->state, 0, run->buffers, context);
     if (context->failed) {
-        gyre_write_failure_(out, context->fail_code, context->fail_text);
+        gyre_fail_request_(run, out, context->fail_code, context->fail_text);
         context->failed = 0;
-        run->failed++;
         return;
     }
-    if (result == GYRE_OUTCOME_REPLY && reply_size) {
-        out->length = GYRE_REPLY_LENGTH_(sizes->reply_least, reply_size, *(const gyre_u32 *)reply);
-        if (reply_size <= GYRE_SLOT_SMALL_PAYLOAD)
-            memcpy(out + 1, small.bytes, reply_size);
-        out->info = GYRE_OUTCOME_REPLY;
+    if (result == GYRE_OUTCOME_REPLY && sizes->reply) {
+        gyre_give_reply_(run, index, out, sizes, reply);
     } else {
         out->length = 0;
         out->info = GYRE_OUTCOME_NO_REPLY;
@@ -131,44 +246,28 @@ GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 starte
     __atomic_store_n(&stamp->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with the client's acquire */
 }
 
-/* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others do not even ask. */
-#ifndef GYRE_SEALED
-#define GYRE_SEALED 0
-#endif
-#if GYRE_SEALED
-#include "gyre/checksum.h"
-
-/* Whether the request is what its sender sealed; one of a wrong length is refused for that. */
-GYRE_INLINE_ int gyre_seal_holds_(const gyre_cpu_run *run, const gyre_slot *in, gyre_u64 index,
-                                  const gyre_cpu_sizes *sizes)
+/* The header of request `index`, for seals and handlers; of another program's request its copy. */
+GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyre_u64 index,
+                                                    gyre_header *copy)
 {
-    const gyre_u64 place = index & run->mask;
-    const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
-    if (!run->request_seals || length > sizes->request)
-        return 1;
-    return gyre_seal_of(run->headers + place * run->header_size, run->header_size, in + 1, length) ==
-           run->request_seals[place];
+    const unsigned char *header = run->headers + (index & run->mask) * run->header_size;
+    if (!(run->foreign & GYRE_FOREIGN_RING))
+        return header;
+    memcpy(copy, header, run->header_size);
+    GYRE_TAKEN_(copy);
+    return (const unsigned char *)copy;
 }
-
-/* Before the reply is published. */
-GYRE_INLINE_ void gyre_seal_reply_(const gyre_cpu_run *run, const gyre_slot *out, gyre_u64 index)
-{
-    if (run->reply_seals && out->info == GYRE_OUTCOME_REPLY)
-        run->reply_seals[index & run->mask] = gyre_seal_of(0, 0, out + 1, out->length);
-}
-#else
-#define gyre_seal_holds_(run, in, index, sizes) 1
-#define gyre_seal_reply_(run, out, index)       ((void)0)
-#endif
 
 GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
 {
     const gyre_u64 first = run->first, end = first + run->limit;
     gyre_u64 index = first;
+    gyre_header copied;
     if (GYRE_HEADED) {
         run->context->header = 0;
         run->context->header_size = run->header_size;
     }
+    run->context->foreign = run->foreign;
     while (index != end) {
         const gyre_slot *in = (const gyre_slot *)(run->requests + (index & run->mask) * run->request_stride);
         gyre_slot *out = (gyre_slot *)(run->replies + (index & run->mask) * run->reply_stride);
@@ -179,16 +278,13 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
             out->length = 0;
             out->info = GYRE_OUTCOME_DROPPED;
         } else {
-            if (GYRE_HEADED && run->headers)
-                run->context->header = run->headers + (index & run->mask) * run->header_size;
+            const unsigned char *header = 0;
+            if ((GYRE_HEADED || GYRE_SEALED) && run->headers)
+                header = gyre_take_header_(run, index, &copied);
+            if (GYRE_HEADED)
+                run->context->header = header;
             const gyre_u64 started_ns = GYRE_TIMED && run->stamps ? run->context->services->time_ns() : 0;
-            if (gyre_seal_holds_(run, in, index, sizes)) {
-                gyre_complete_(run, in, out, sizes, handle);
-                gyre_seal_reply_(run, out, index);
-            } else {
-                gyre_write_failure_(out, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
-                run->failed++;
-            }
+            gyre_complete_(run, index, in, out, header, sizes, handle);
             if (GYRE_TIMED && run->stamps)
                 gyre_stamp_(run, index, started_ns);
         }
@@ -292,6 +388,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 #include "gyre/dialect/c11_functions.h"
 
+#define GYRE_FOREIGN_(gyre)                     ((gyre)->foreign)
 #define GYRE_HEADER_INLINE_                     GYRE_INLINE_
 #define GYRE_HEADER_LOAD_(gyre, type_, offset_) (*(const type_ *)(const void *)((gyre)->header + (offset_)))
 #include "gyre/dialect/header.h"

@@ -19,25 +19,28 @@
 
 #define GYRE_CHOICE_CASE_AS_(request_, reply_, meet_, leave_)                                                \
     gyre_number++;                                                                                           \
-    if (request->gyre_choice == gyre_number) {                                                               \
+    if (gyre_chosen == gyre_number) {                                                                        \
         const GYRE_GLOBAL request_ *gyre_asked = &request->gyre_one.gyre_of_##request_;                      \
         GYRE_GLOBAL reply_ *gyre_given = &reply->gyre_one.gyre_of_##request_;                                \
         const gyre_u32 gyre_least = gyre_least_##reply_, gyre_size = gyre_size_##reply_;                     \
-        if (GYRE_LENGTH_WRONG_(request->gyre_used - GYRE_CHOICE_FRONT, (gyre_u32)gyre_least_##request_,      \
-                               (gyre_u32)gyre_size_##request_, GYRE_CHOICE_WORD_(gyre_asked)))               \
+        const gyre_u32 gyre_said = GYRE_CHOICE_WORD_(gyre_asked);                                            \
+        if (GYRE_LENGTH_WRONG_(gyre_length, (gyre_u32)gyre_least_##request_, (gyre_u32)gyre_size_##request_, \
+                               gyre_said))                                                                   \
             return gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);                                 \
         if (!gyre_admit_##request_(gyre, gyre_asked))                                                        \
             return GYRE_FAILED;                                                                              \
-        if (gyre_writes)                                                                                     \
+        if (gyre_writes) {                                                                                   \
+            gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given, gyre_least);                                 \
             gyre_clear_##reply_(gyre_given);                                                                 \
+        }                                                                                                    \
         meet_;                                                                                               \
         const gyre_result gyre_outcome_ = gyre_handler_of_##request_(                                        \
             gyre_asked, gyre_given, (GYRE_GLOBAL void *)state, gyre_shared_, (const void *)buffers, gyre);   \
         leave_;                                                                                              \
         if (gyre_writes) {                                                                                   \
+            const gyre_u32 gyre_used_now = GYRE_CHOICE_WORD_(gyre_given);                                    \
             reply->gyre_choice = gyre_number;                                                                \
-            reply->gyre_used = GYRE_CHOICE_FRONT +                                                           \
-                               GYRE_REPLY_LENGTH_(gyre_least, gyre_size, GYRE_CHOICE_WORD_(gyre_given));     \
+            reply->gyre_used = GYRE_CHOICE_FRONT + GYRE_REPLY_LENGTH_(gyre_least, gyre_size, gyre_used_now); \
         }                                                                                                    \
         return gyre_size == 0 && gyre_outcome_ == GYRE_REPLY ? GYRE_NO_REPLY : gyre_outcome_;                \
     }
@@ -59,6 +62,8 @@
     {                                                                                                        \
         GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \
         const int gyre_writes = (writes_);                                                                   \
+        const gyre_u32 gyre_chosen = request->gyre_choice;                                                   \
+        const gyre_u32 gyre_length = request->gyre_used - GYRE_CHOICE_FRONT;                                 \
         gyre_u32 gyre_number = 0;                                                                            \
         LIST_(case_)                                                                                         \
         return gyre_fail_(gyre, GYRE_FAILURE_TYPE, GYRE_TYPE_TEXT_);                                         \

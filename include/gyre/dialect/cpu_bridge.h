@@ -70,7 +70,8 @@ GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, 
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
     const void *request = gyre_bridged_request_(bridge, in, length);
     gyre_place place = {0, 0, 0};
-    if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, *(const gyre_u32 *)request)) {
+    const gyre_u32 said = *(const gyre_u32 *)request;
+    if (GYRE_LENGTH_WRONG_(length, sizes->request_least, sizes->request, said)) {
         if (in->info == GYRE_REQUEST_ANSWERED) /* by a worker that died since */
             return 1;
         gyre_write_failure_(out, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
@@ -86,8 +87,9 @@ GYRE_INLINE_ int gyre_complete_bridged_(gyre_cpu_run *run, const gyre_slot *in, 
         context->failed = 0;
         run->failed++;
     } else if (result == GYRE_OUTCOME_REPLY && sizes->reply) {
+        const gyre_u32 used = *(const gyre_u32 *)reply;
         gyre_bridged_reply_(bridge, out, reply, &place,
-                            GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, *(const gyre_u32 *)reply));
+                            GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, used));
     } else {
         out->length = 0;
         out->info = GYRE_OUTCOME_NO_REPLY;
@@ -105,6 +107,7 @@ gyre_run_bridged_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handl
         run->context->header = 0;
         run->context->header_size = run->header_size;
     }
+    run->context->foreign = 0; /* queues of other programs have no bridge */
     while (index != end) {
         const gyre_slot *in = (const gyre_slot *)(run->requests + (index & run->mask) * run->request_stride);
         gyre_slot *out = (gyre_slot *)(run->replies + (index & run->mask) * run->reply_stride);

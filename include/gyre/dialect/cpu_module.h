@@ -12,7 +12,7 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 7
+#define GYRE_CPU_MODULE_VERSION 8
 
 struct gyre_context;
 
@@ -37,6 +37,7 @@ typedef struct gyre_context {
     const gyre_control_handle *handles; /* buffers that messages may name; NULL: none may */
     const unsigned char *header;        /* of the message at hand; NULL: it has none */
     gyre_u32 header_size;
+    gyre_u32 foreign; /* not 0: the reply goes to another program, so what the handler leaves out is zero */
 } gyre_context;
 
 /** A bound buffer: GYRE_BUFFERS structs are arrays of these. */
@@ -64,6 +65,12 @@ typedef struct gyre_cpu_bridge {
     gyre_u32 request_bytes, reply_bytes, track;
 } gyre_cpu_bridge;
 
+/** A worker's memory for messages of other programs (gyre_queue_slots.foreign) that exceed a line. */
+typedef struct gyre_cpu_stage {
+    unsigned char *request, *reply; /* as large as the types */
+    gyre_u32 filled;                /* bytes of `request` that may be other than 0 */
+} gyre_cpu_stage;
+
 /** A call into the batch runner of a lane or actor kernel: it handles consecutive requests that are ready. */
 typedef struct gyre_cpu_run {
     const unsigned char *requests;
@@ -84,6 +91,8 @@ typedef struct gyre_cpu_run {
     gyre_u32 *reply_seals;
     gyre_u32 header_size;
     gyre_cpu_bridge *bridge; /* NULL: every message lies in its slot */
+    gyre_u32 foreign;        /* GYRE_FOREIGN_* */
+    gyre_cpu_stage *stage;   /* with GYRE_FOREIGN_RING */
 } gyre_cpu_run;
 
 /** Returns how many requests were completed. */

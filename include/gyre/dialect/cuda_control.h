@@ -135,7 +135,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
     const gyre_u32 more =
         gyre_near_half_load_((const gyre_u32 *)&row->slots.sealed); /* and the bytes behind it */
     const gyre_u32 asked = more >> 16 & 0xffu, answered = more >> 24;
-    if (more & 0xffffu)
+    if (more & 0xffu)
         served->kind |= GYRE_KIND_SEALED_;
     served->lone_at = (gyre_u64)clock64();
     served->express = asked ? (const gyre_express_line *)served->requests - asked : 0;

@@ -208,6 +208,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 
 /* GYRE_HEADER_LOAD_ is the dialect's: a header lies in the host's memory, or in a copy of it. */
 #define GYRE_HEADER_INLINE_ GYRE_HELPER
+#define GYRE_FOREIGN_(gyre) 0
 #include "gyre/dialect/header.h"
 
 /* Before messages of a queue are handled; then for each one. `size` bytes of header from `headers_` on. */

@@ -50,6 +50,16 @@
 #define GYRE_LATE_ GYRE_HELPER /* a function that costs a compiler little where nobody calls it */
 #endif
 
+/* GYRE_FOREIGN_(gyre): of the dialect; whether the reply goes to another program. What it holds then begins zeroed,
+ * so that no bytes of this one, or of other clients' messages, travel. */
+GYRE_LATE_ void gyre_zero_(const gyre_context *gyre, GYRE_GLOBAL gyre_u8 *bytes, gyre_u32 size)
+{
+    if (!GYRE_FOREIGN_(gyre))
+        return;
+    for (gyre_u32 i = 0; i < size; i++)
+        bytes[i] = 0;
+}
+
 /* ---- checking ---- */
 
 /** What a message's parts may be in, and how many bytes of its tail no part was seen in yet. */
@@ -316,7 +326,8 @@ GYRE_LATE_ const GYRE_GLOBAL void *gyre_item_at_(gyre_context *gyre, const GYRE_
 #define gyre_new(gyre_, type_, reply_, count_)                                                               \
     gyre_new_((gyre_), (GYRE_GLOBAL gyre_u8 *)(reply_), sizeof(*(reply_)), (count_), sizeof(type_))
 
-/* The gap before the first item becomes zero, so that no bytes of other messages travel. */
+/* The gap before the first item becomes zero, so that no bytes of other messages travel; the items do, too, where
+ * the reply goes to another program. */
 GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, gyre_u32 size, gyre_u32 count,
                                gyre_u32 item_size)
 {
@@ -332,6 +343,7 @@ GYRE_LATE_ gyre_part gyre_new_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *reply, g
     }
     for (gyre_u32 i = end; i < first; i++)
         reply[i] = 0;
+    gyre_zero_(gyre, reply + first, count * item_size);
     *used = first + count * item_size;
     part.offset = first;
     part.count = count;

@@ -164,6 +164,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         GYRE_WIRED_BEGIN_(form_, name_, request_, reply_)                                                    \
         if (!GYRE_WIRED_DECODE_(request_, reply_))                                                           \
             return gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);           \
+        gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given_, gyre_least_##reply_);                           \
         gyre_clear_##reply_(gyre_given_);                                                                    \
         const gyre_result gyre_outcome_ = gyre_handler_##name_##_wired_(                                     \
             gyre_asked_, gyre_given_, the_state_, gyre_scratch_, the_buffers_, gyre);                        \
@@ -185,9 +186,10 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         gyre_u32 gyre_fine_ = 1;                                                                             \
         if (gyre_lane(gyre) == 0) {                                                                          \
             gyre_fine_ = GYRE_WIRED_DECODE_(request_, reply_) ? 1u : 0u;                                     \
-            if (gyre_fine_)                                                                                  \
+            if (gyre_fine_) {                                                                                \
+                gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given_, gyre_least_##reply_);                   \
                 gyre_clear_##reply_(gyre_given_);                                                            \
-            else                                                                                             \
+            } else                                                                                           \
                 gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);              \
         }                                                                                                    \
         gyre_barrier(gyre);                                                                                  \
