@@ -20,6 +20,8 @@
     ROW(WORKER_ANSWER, "worker.answer", "die", "the worker did a call and has not answered")                 \
     ROW(WORKER_MAP, "worker.map", "fail die", "the worker maps a ring")                                      \
     ROW(WORKER_LAUNCH, "worker.launch", "fail die", "the worker launches a kernel")                          \
+    ROW(LAUNCH_REPORT, "launch.report", "fail die",                                                          \
+        "a kernel is launched and about to be told to run: the worker is killed")                            \
     ROW(RECOVERY_LAUNCH, "recovery.launch", "die", "a kernel is about to be launched in the new worker")     \
     ROW(RECOVERY_REPLAY, "recovery.replay", "fail die", "a request is handled again: the worker is killed")  \
     ROW(CHECKPOINT_COPY, "checkpoint.copy", "fail die",                                                      \

@@ -125,9 +125,9 @@ static gyre_status look(const gyre_kernel *kernel, uint64_t command, enum gyre_c
     gyre_kernel_state state = gyre_kernel_get_state(kernel);
     if (yield == GYRE_YIELD_TO_TURN && __atomic_load_n(&kernel->turn.wanted, __ATOMIC_ACQUIRE))
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' is wanted by another thread", kernel->name);
-    if (yield != GYRE_YIELD_TO_NOTHING && state != GYRE_KERNEL_ACTIVE && state != GYRE_KERNEL_INACTIVE)
+    if (yield != GYRE_YIELD_TO_NOTHING && (state == GYRE_KERNEL_STOPPING || state == GYRE_KERNEL_TERMINATED))
         return gyre_error_set(GYRE_CLOSED, "kernel '%s' was terminated meanwhile", kernel->name);
-    if (behind == 0)
+    if (behind == 0 && (state != GYRE_KERNEL_LOST || yield == GYRE_YIELD_TO_NOTHING))
         return GYRE_OK;
     if (state == GYRE_KERNEL_TERMINATED) /* they obeyed a stop, and were gone when this order repeated it */
         return GYRE_OK;

@@ -95,6 +95,7 @@ gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
     gyre_status status = GYRE_OK;
     pthread_mutex_lock(&kernel->lock);
     gyre_kernel_await_turn(kernel);
+    const uint64_t generation = kernel->generation;
     if (kernel->resident) {
         uint64_t limit =
             gyre_config_ns(kernel->runtime->config, GYRE_SECTION_KERNEL, kernel->name, "stop_timeout_ms");
@@ -103,7 +104,8 @@ gyre_status gyre_kernel_await_boundary(gyre_kernel *kernel)
     }
     if (status == GYRE_CLOSED) { /* it is being terminated: that ends at a message boundary too */
         gyre_kernel_await_turn(kernel);
-        status = kernel->resident
+        /* of another generation: it ended, and was launched again before this thread had its turn */
+        status = kernel->resident && kernel->generation == generation
                      ? gyre_error_set(GYRE_TIMEOUT, "a handler of kernel '%s' does not return", kernel->name)
                      : GYRE_OK;
     }

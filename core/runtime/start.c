@@ -5,8 +5,10 @@
  * Lock: kernel->lock, given up while the backend works; `starting` keeps everybody else off meanwhile.
  */
 #include <stdlib.h>
+#include <time.h>
 
 #include "core/base/error.h"
+#include "core/base/fault.h"
 #include "core/runtime/checkpoint.h"
 #include "core/runtime/durable.h"
 
@@ -117,6 +119,16 @@ static gyre_status try_start(gyre_kernel *kernel, gyre_resident **out)
     return gyre_error_set(GYRE_LOST, "the worker process died while kernel '%s' was launched", kernel->name);
 }
 
+/* The worker is gone before it can be told what to do, as if it had died of itself. Only where a fault point says so. */
+static void lose_worker(const gyre_kernel *kernel)
+{
+    const struct timespec pause = {0, 100000};
+    gyre_dispatch_kill(kernel->dispatch, "a fault point said so");
+    while (gyre_dispatch_is_current(kernel->dispatch, kernel->resident) &&
+           gyre_dispatch_isolated(kernel->dispatch))
+        nanosleep(&pause, NULL);
+}
+
 gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
 {
     gyre_resident *resident = NULL;
@@ -139,6 +151,8 @@ gyre_status gyre_kernel_start(gyre_kernel *kernel, bool active)
         status = try_start(kernel, &resident);
     kernel->turn.starting = false;
     kernel->resident = resident;
+    if (status == GYRE_OK && GYRE_FAULT_POINT(LAUNCH_REPORT))
+        lose_worker(kernel);
     if (status == GYRE_OK)
         gyre_durable_forget(kernel);
     if (status == GYRE_OK && held) { /* only now it is known at which addresses a worker has the queues */
