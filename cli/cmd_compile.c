@@ -131,6 +131,31 @@ static json_t *buffers_json(const gyre_kernel_record *record)
     return rows;
 }
 
+/* The names among the kernel's own types that are said to be of queries. */
+static json_t *queries_json(const gyre_kernel_record *record)
+{
+    json_t *names = json_array();
+    for (size_t i = 0; record->request->field_types && record->request->field_types[i]; i++) {
+        const char *name = record->request->field_types[i]->name, *at = record->queries;
+        const size_t length = strlen(name);
+        while (at && *at && (strncmp(at, name, length) != 0 || at[length] != ';'))
+            at = strchr(at, ';') ? strchr(at, ';') + 1 : "";
+        if (at && *at)
+            json_array_append_new(names, json_string(name));
+    }
+    return names;
+}
+
+static void print_queries(const gyre_kernel_record *record)
+{
+    json_t *names = queries_json(record);
+    for (size_t i = 0; i < json_array_size(names); i++)
+        printf("%s%s", i ? ", " : "\n  queries: ", json_string_value(json_array_get(names, i)));
+    if (json_array_size(names))
+        printf("\n");
+    json_decref(names);
+}
+
 static void print_kernel(const gyre_kernel_record *record)
 {
     printf("\nkernel %s, %s form", record->name, gyre_form_word(record->form));
@@ -147,16 +172,18 @@ static void print_kernel(const gyre_kernel_record *record)
     print_layout("reply", record->reply);
     print_layout("state", record->state);
     print_buffers(record);
+    print_queries(record);
 }
 
 static json_t *kernel_json(const gyre_kernel_record *record)
 {
-    return cli_json_object(
-        "ssIIIIIoooo", "name", record->name, "form", gyre_form_word(record->form), "scratch_size",
-        (json_int_t)record->scratch_size, "registers", (json_int_t)record->registers, "spill_bytes",
-        (json_int_t)record->spill_bytes, "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
-        (json_int_t)record->blocks_per_unit, "request", layout_json(record->request), "reply",
-        layout_json(record->reply), "state", layout_json(record->state), "buffers", buffers_json(record));
+    return cli_json_object("ssIIIIIooooo", "name", record->name, "form", gyre_form_word(record->form),
+                           "scratch_size", (json_int_t)record->scratch_size, "registers",
+                           (json_int_t)record->registers, "spill_bytes", (json_int_t)record->spill_bytes,
+                           "shared_bytes", (json_int_t)record->shared_bytes, "blocks_per_unit",
+                           (json_int_t)record->blocks_per_unit, "request", layout_json(record->request),
+                           "reply", layout_json(record->reply), "state", layout_json(record->state),
+                           "buffers", buffers_json(record), "queries", queries_json(record));
 }
 
 /* ---- the report ---- */

@@ -38,6 +38,7 @@ struct gyre_module {
     void *library;
     const gyre_cpu_kernel **kernels; /* in the order of the source */
     uint32_t kernel_count;
+    char *queries; /* "ask;look;": types that GYRE_QUERY handles; NULL: none */
 };
 
 struct gyre_memory {

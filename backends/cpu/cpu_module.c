@@ -6,6 +6,7 @@
 #include "cpu_backend.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,22 @@ static gyre_status take_kernels(gyre_module *module, const gyre_cpu_module *tabl
     return GYRE_OK;
 }
 
+static gyre_status take_queries(gyre_module *module, const gyre_cpu_module *table)
+{
+    size_t size = 1;
+    for (const char *const *at = table->first_query; at != table->end_query; at++)
+        size += strlen(*at) + 1;
+    if (size == 1)
+        return GYRE_OK;
+    char *end = module->queries = malloc(size);
+    if (!end)
+        return module->device->host->error(GYRE_EXHAUSTED, "no memory for the names of %zu bytes of queries",
+                                           size);
+    for (const char *const *at = table->first_query; at != table->end_query; at++)
+        end += sprintf(end, "%s;", *at);
+    return GYRE_OK;
+}
+
 static gyre_status read_table(gyre_module *module, const char *path)
 {
     const gyre_host *host = module->device->host;
@@ -69,7 +86,8 @@ static gyre_status read_table(gyre_module *module, const char *path)
                            "'%s' was compiled with the kernel headers of another Gyre (module version %u, "
                            "this one needs %u): compile it again",
                            path, table ? table->version : 0, GYRE_CPU_MODULE_VERSION);
-    return take_kernels(module, table);
+    const gyre_status taken = take_kernels(module, table);
+    return taken == GYRE_OK ? take_queries(module, table) : taken;
 }
 
 gyre_status cpu_module_load(gyre_device *device, const gyre_module_desc *desc, gyre_module **out)
@@ -108,7 +126,8 @@ gyre_status cpu_module_kernel(gyre_module *module, uint32_t index, gyre_kernel_r
                               .state = kernel->state,
                               .scratch_size = kernel->form == GYRE_FORM_BLOCK ? kernel->scratch_size : 0,
                               .buffers = kernel->buffers,
-                              .buffer_types = kernel->buffer_types};
+                              .buffer_types = kernel->buffer_types,
+                              .queries = module->queries};
     memcpy(record, &now, record->size < sizeof now ? record->size : sizeof now);
     return GYRE_OK;
 }
@@ -128,5 +147,6 @@ void cpu_module_release(gyre_module *module)
     if (module->library)
         module->device->host->library_close(module->library);
     free(module->kernels);
+    free(module->queries);
     free(module);
 }

@@ -25,9 +25,16 @@ struct buffer_list {
     const gyre_type *types[];
 };
 
+/* "ask;look;": of a kernel's types those that queries are of. */
+struct query_list {
+    struct query_list *next;
+    char names[];
+};
+
 struct device_types {
     struct type *types;
     struct buffer_list *buffers;
+    struct query_list *queries;
 };
 
 gyre_status device_file_damaged(const struct device_file *file, const char *what, const char *name)
@@ -172,6 +179,28 @@ static gyre_status read_buffers(const struct reader *reader, const gyre_device_k
     return status;
 }
 
+/* Of a kernel of several types: those that the file marks. */
+static gyre_status read_queries(const struct reader *reader, gyre_kernel_record *record)
+{
+    size_t size = 1, used = 0;
+    const gyre_type *const *members = record->request->field_types;
+    record->queries = "";
+    for (size_t i = 0; members && members[i]; i++)
+        size += strlen(members[i]->name) + 1;
+    if (size == 1)
+        return GYRE_OK;
+    struct query_list *list = calloc(1, sizeof *list + size);
+    if (!list)
+        return device_file_no_memory(reader->file);
+    list->next = reader->types->queries;
+    reader->types->queries = list;
+    record->queries = list->names;
+    for (size_t i = 0; members[i]; i++)
+        if (reader->file->find_text(reader->file->self, "gyre_query_", members[i]->name))
+            used += (size_t)snprintf(list->names + used, size - used, "%s;", members[i]->name);
+    return GYRE_OK;
+}
+
 static gyre_status read_kernel_types(const struct reader *reader, const gyre_device_kernel *seen,
                                      gyre_kernel_record *record)
 {
@@ -189,7 +218,8 @@ static gyre_status read_kernel_types(const struct reader *reader, const gyre_dev
         if ((*roles[i].type)->size != roles[i].seen)
             return device_file_damaged(reader->file, "tells two sizes of the message type", roles[i].name);
     }
-    return read_buffers(reader, seen, record);
+    const gyre_status status = read_buffers(reader, seen, record);
+    return status == GYRE_OK ? read_queries(reader, record) : status;
 }
 
 static bool texts_end(const gyre_device_kernel *seen)
@@ -243,6 +273,11 @@ void device_types_release(struct device_types *types)
     while (types->buffers) {
         struct buffer_list *list = types->buffers;
         types->buffers = list->next;
+        free(list);
+    }
+    while (types->queries) {
+        struct query_list *list = types->queries;
+        types->queries = list->next;
         free(list);
     }
     free(types);

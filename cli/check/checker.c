@@ -288,6 +288,7 @@ static const char *const fixed_options[] = {"-x",
                                             "-DGYRE_CHECK=1",
                                             "-ferror-limit=20",
                                             "-Wno-everything",
+                                            "-Wcast-qual", /* refused in files with queries */
                                             "-Werror=duplicate-decl-specifier",
                                             "-Werror=implicit-int",
                                             "-Werror=int-conversion",

@@ -293,13 +293,48 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         report_error(&checker->report, &place, text);
 }
 
+/* ---- queries ---- */
+
+static enum CXChildVisitResult find_mark(CXCursor cursor, CXCursor parent, CXClientData found)
+{
+    char name[64];
+    (void)parent;
+    if (clang_getCursorKind(cursor) == CXCursor_EnumDecl)
+        return CXChildVisit_Recurse;
+    if (clang_getCursorKind(cursor) != CXCursor_EnumConstantDecl)
+        return CXChildVisit_Continue;
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (!begins_with(name, "gyre_query_of_"))
+        return CXChildVisit_Continue;
+    *(bool *)found = true;
+    return CXChildVisit_Break;
+}
+
+/* What a cast would make of the state of a query, the compilers of devices do not see. */
+static void check_cast(struct checker *checker, CXDiagnostic diagnostic)
+{
+    char option[96];
+    const CXSourceLocation location = clang_getDiagnosticLocation(diagnostic);
+    const struct place place = place_of(location);
+    take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
+    if (strcmp(option, "-Wcast-qual") == 0 && owner_of_use(checker, location) == OWNER_USER)
+        report_refuse(
+            &checker->report, "check", &place,
+            "a cast takes `const` away, in a file with GYRE_QUERY, whose handlers change nothing: keep "
+            "`const` in the cast; what changes the state is a GYRE_HANDLER");
+}
+
 void check_diagnostics(struct checker *checker)
 {
     unsigned count = clang_getNumDiagnostics(checker->unit);
+    bool has_queries = false;
+    clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_mark, &has_queries);
     for (unsigned i = 0; i < count; i++) {
         CXDiagnostic diagnostic = clang_getDiagnostic(checker->unit, i);
         if (clang_getDiagnosticSeverity(diagnostic) >= CXDiagnostic_Error)
             check_diagnostic(checker, diagnostic);
+        else if (has_queries)
+            check_cast(checker, diagnostic);
         clang_disposeDiagnostic(diagnostic);
     }
 }

@@ -212,6 +212,18 @@ static uint64_t count_of(const struct gyre_journal_content *content)
     return content->sent - content->first;
 }
 
+/* One request, or that there was a query. */
+static bool take_request(struct cursor *cursor, const struct gyre_journal_content *content, uint64_t *index,
+                         struct gyre_kept_message *out)
+{
+    struct gyre_record_message message = {0};
+    if (cursor->left >= sizeof message)
+        memcpy(&message, cursor->at, sizeof message);
+    const bool query = message.info == GYRE_MESSAGE_QUERY;
+    return take_message(cursor, query ? 0 : content->open.header_size, query ? 0 : content->open.request_size,
+                        index, out);
+}
+
 static gyre_status read_requests(struct cursor cursor, size_t offset, struct gyre_journal_content *content)
 {
     struct gyre_record_requests requests;
@@ -219,10 +231,11 @@ static gyre_status read_requests(struct cursor cursor, size_t offset, struct gyr
     for (uint64_t i = 0; i < requests.count; i++) {
         uint64_t index;
         struct gyre_kept_message message;
-        if (!take_message(&cursor, content->open.header_size, content->open.request_size, &index, &message) ||
-            index != requests.first + i)
+        if (!take_request(&cursor, content, &index, &message) || index != requests.first + i)
             return contradiction(offset, "holds something else than its requests");
         content->requests[place_of(content, index)] = message;
+        if (gyre_kept_is_query(&message))
+            content->skipped[place_of(content, index)] = 1;
     }
     return GYRE_OK;
 }

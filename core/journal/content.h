@@ -15,6 +15,12 @@ struct gyre_kept_message {
     uint32_t length, info;
 };
 
+/** Of a request: its handler changes nothing, so that only its number was kept. */
+static inline bool gyre_kept_is_query(const struct gyre_kept_message *request)
+{
+    return request->info == GYRE_MESSAGE_QUERY;
+}
+
 struct gyre_journal_content {
     struct gyre_record_open open;                 /* of version 1: without what that has not */
     struct gyre_journal_types types;              /* those that it was written with; of version 1: none */

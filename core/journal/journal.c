@@ -77,12 +77,33 @@ static void patch_count(struct gyre_bytes *bytes, size_t place, uint64_t first, 
 
 /* ---- requests ---- */
 
-/* What is in its slot for certain is taken from there; what may be overwritten any moment has a log. */
+/* What is in its slot for certain is taken from there; what may be overwritten any moment has a log. False: a query. */
+static bool read_request(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index,
+                         struct gyre_logged_request *request)
+{
+    *request = (struct gyre_logged_request){.payload = journal->request};
+    if (queue->log->keeps)
+        gyre_queue_log_read(queue, index, request);
+    else
+        request->query = gyre_queue_is_query(queue, gyre_request_slot(queue, index) + 1);
+    return !request->query;
+}
+
+static void add_query(struct gyre_bytes *bytes, uint64_t index)
+{
+    const struct gyre_record_message message = {.index = index, .info = GYRE_MESSAGE_QUERY};
+    gyre_bytes_add(bytes, &message, sizeof message);
+}
+
 static void add_request(struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
     const void *header =
         queue->header_size ? queue->headers + (index & queue->mask) * queue->header_size : NULL;
-    struct gyre_logged_request request = {.payload = journal->request};
+    struct gyre_logged_request request;
+    if (!read_request(journal, queue, index, &request)) {
+        add_query(&journal->group, index);
+        return;
+    }
     if (!queue->log->keeps) {
         struct gyre_record_message message = {.index = index,
                                               .length = gyre_queue_request_length(queue, index)};
@@ -90,7 +111,6 @@ static void add_request(struct gyre_journal *journal, const gyre_queue *queue, u
                     gyre_request_slot(queue, index) + 1);
         return;
     }
-    gyre_queue_log_read(queue, index, &request);
     struct gyre_record_message message = {.index = index, .length = request.length};
     add_message(&journal->group, &message, &request.header, queue->header_size, request.payload);
 }
@@ -149,11 +169,14 @@ static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *que
 
 /* ---- replies ---- */
 
-static bool was_handled(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
+/* Of a query it is known that it need not be handled again. */
+static bool is_skipped(const struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
     struct gyre_logged_request request = {.payload = journal->request};
-    return queue->log->keeps ? gyre_queue_log_read(queue, index, &request)
-                             : gyre_queue_was_handled(queue, index);
+    if (queue->log->keeps)
+        return !gyre_queue_log_read(queue, index, &request) && !request.query;
+    return !gyre_queue_was_handled(queue, index) &&
+           !gyre_queue_is_query(queue, gyre_request_slot(queue, index) + 1);
 }
 
 /* That replies below `received` were taken; those that no handler gave are named. */
@@ -168,7 +191,7 @@ static void add_taken(struct gyre_journal *journal, const gyre_queue *queue, uin
     size_t count_place = bytes->size;
     gyre_bytes_add(bytes, &taken, sizeof taken);
     for (uint64_t index = journal->taken; index < received; index++) {
-        if (was_handled(journal, queue, index))
+        if (!is_skipped(journal, queue, index))
             continue;
         gyre_bytes_add(bytes, &index, sizeof index);
         taken.skipped_count++;

@@ -75,11 +75,12 @@ struct gyre_record_requests {
     uint64_t first, count;
 };
 
-/** Then the header (of requests), then the payload, padded to 8. */
+/** Then the header (of requests), then the payload, padded to 8. A query has neither: all that is kept is its number. */
 struct gyre_record_message {
     uint64_t index;
-    uint32_t length, info; /* `info` as in the slot of a reply; 0 for requests */
+    uint32_t length, info; /* `info` as in the slot of a reply; of requests 0, or GYRE_MESSAGE_QUERY */
 };
+enum { GYRE_MESSAGE_QUERY = 1 };
 
 /** Whose a request is (core/ring/origin.h); zeros: the program's own. */
 struct gyre_record_origin {

@@ -13,7 +13,8 @@ static struct gyre_logged_request request_of(const struct gyre_journal_content *
 {
     const struct gyre_kept_message *kept = &content->requests[index - content->first];
     struct gyre_logged_request request = {.payload = (void *)(uintptr_t)kept->payload,
-                                          .length = kept->length};
+                                          .length = kept->length,
+                                          .query = gyre_kept_is_query(kept)};
     if (kept->header)
         memcpy(&request.header, kept->header, content->open.header_size);
     return request;
@@ -54,6 +55,23 @@ static gyre_status too_many(const struct gyre_journal_content *content, const gy
         (unsigned long long)queue->capacity);
 }
 
+/* What is not known of a query any more is not asked again: it says that nobody handled it, unless a checkpoint has its
+ * reply. In its slot stands one, which a device passes over then. */
+static bool offer_query(gyre_queue *queue, struct gyre_logged_request *request)
+{
+    uint32_t front[GYRE_CHOICE_FRONT / sizeof(uint32_t)] = {GYRE_CHOICE_FRONT, gyre_queue_any_query(queue)};
+    request->payload = front;
+    request->length = sizeof front;
+    return gyre_queue_put_logged(queue, request);
+}
+
+static void complete_query(gyre_queue *queue, uint64_t index, const struct gyre_kept_message *reply)
+{
+    static const unsigned char nothing[GYRE_RECORD_ALIGNMENT];
+    const struct gyre_kept_message unhandled = {.payload = nothing, .info = GYRE_OUTCOME_UNHANDLED};
+    put_reply(queue, index, reply->payload ? reply : &unhandled);
+}
+
 /*
  * Without its deadline, and while the queue gives none: it may have been handled, and the state may have what came of it,
  * before the program died.
@@ -65,9 +83,11 @@ static gyre_status offer_again(const struct gyre_journal_content *content, uint6
     request.header.deadline_ns = 0;
     if (content->origins)
         put_origin(queue, index, &content->origins[index - content->first]);
-    if (!gyre_queue_put_logged(queue, &request))
+    if (!(request.query ? offer_query(queue, &request) : gyre_queue_put_logged(queue, &request)))
         return too_many(content, queue);
-    if (reply->payload)
+    if (request.query)
+        complete_query(queue, index, reply);
+    else if (reply->payload)
         put_reply(queue, index, reply);
     return GYRE_OK;
 }

@@ -71,6 +71,7 @@ void gyre_record_put(struct gyre_parcel *parcel, const gyre_kernel_record *recor
     gyre_parcel_put_u64(parcel, record->spill_bytes);
     gyre_parcel_put_u64(parcel, record->shared_bytes);
     gyre_parcel_put_u64(parcel, record->blocks_per_unit);
+    gyre_parcel_put_text(parcel, record->queries ? record->queries : "");
 }
 
 /* ---- reading ---- */
@@ -158,6 +159,7 @@ gyre_status gyre_record_get(struct gyre_parcel *parcel, struct gyre_kept_record 
     record->spill_bytes = gyre_parcel_get_u32(parcel, UINT32_MAX);
     record->shared_bytes = gyre_parcel_get_u32(parcel, UINT32_MAX);
     record->blocks_per_unit = gyre_parcel_get_u32(parcel, UINT32_MAX);
+    record->queries = get_text(&reader);
     out->blocks = reader.blocks;
     if (gyre_parcel_whole(parcel))
         return GYRE_OK;

@@ -89,11 +89,12 @@ struct gyre_logged_request {
     void *payload; /* room for the largest */
     uint32_t length;
     gyre_header header; /* of queues whose messages have one, but for its deadline */
+    bool query;         /* nothing of it is kept but that it was there; length is 0 */
 };
 
 /**
  * Copies a request that the checkpoint does not cover, from the log or its slot. Whether a handler ran for
- * it, if it is completed.
+ * it that may have changed something, if it is completed.
  */
 bool gyre_queue_log_read(const gyre_queue *queue, uint64_t index, struct gyre_logged_request *request);
 

@@ -154,6 +154,7 @@ struct gyre_queue {
     uint32_t request_type;        /* what a header says whose sender named no type */
     const uint32_t *choice_types; /* the same of each type of a protocol, by its number less 1; or NULL */
     uint32_t choice_count;
+    const uint8_t *queries; /* of each: 1: its handler changes nothing that is kept; NULL: none is so */
     uint64_t ttl_ns;
     struct gyre_queue_letters *letters;     /* these are of behaviours.h; NULL: the queue has none */
     struct gyre_queue_expiry *expiry;       /* in queues whose headers hold a deadline */

@@ -6,12 +6,14 @@
 #ifndef GYRE_CORE_RING_QUEUE_INSIDE_H
 #define GYRE_CORE_RING_QUEUE_INSIDE_H
 
+#include <string.h>
 #include <time.h>
 
 #include "core/ring/copy.h"
 #include "core/ring/express.h"
 #include "core/ring/queue.h"
 #include "core/ring/senders.h"
+#include "gyre/message.h"
 #include "gyre/waiting.h"
 
 static inline gyre_slot *gyre_request_slot(const gyre_queue *queue, uint64_t index)
@@ -37,6 +39,25 @@ static inline bool gyre_reply_ready(const gyre_queue *queue, uint64_t index)
 {
     return gyre_reply_in_slot(queue, index) ||
            (__builtin_expect(queue->express_replies != NULL, 0) && gyre_express_answers(queue, index));
+}
+
+/** Whether a message of a protocol is of a type whose handler changes nothing; it is read once. */
+static inline bool gyre_queue_is_query(const gyre_queue *queue, const void *payload)
+{
+    uint32_t number;
+    if (__builtin_expect(queue->queries == NULL, 1))
+        return false;
+    memcpy(&number, (const unsigned char *)payload + GYRE_CHOICE_FRONT - sizeof number, sizeof number);
+    return number - 1 < queue->choice_count && queue->queries[number - 1];
+}
+
+/** The number of one such type; 0: there is none. */
+static inline uint32_t gyre_queue_any_query(const gyre_queue *queue)
+{
+    for (uint32_t i = 0; queue->queries && i < queue->choice_count; i++)
+        if (queue->queries[i])
+            return i + 1;
+    return 0;
 }
 
 /** Under the consumer lock, before the cursor moves: completions [first, end) were read. */

@@ -21,7 +21,8 @@
 /* An entry of the log. */
 struct entry {
     uint32_t length;
-    uint32_t handled; /* a handler ran for it */
+    uint16_t handled; /* a handler ran for it */
+    uint16_t query;   /* and changed nothing: of this one that is all there is */
     /* then the header of the queue's messages, then the payload */
 };
 
@@ -118,8 +119,9 @@ static void save(const gyre_queue *queue, uint64_t index)
     const gyre_slot *slot = gyre_request_slot(queue, index);
     struct entry *entry = entry_of(queue->log, index);
     unsigned char *payload = (unsigned char *)(entry + 1) + queue->header_size;
-    entry->length = gyre_queue_request_length(queue, index);
-    entry->handled = gyre_queue_was_handled(queue, index);
+    entry->query = gyre_queue_is_query(queue, slot + 1);
+    entry->length = entry->query ? 0 : gyre_queue_request_length(queue, index);
+    entry->handled = !entry->query && gyre_queue_was_handled(queue, index);
     if (queue->header_size)
         memcpy(entry + 1, header_of(queue, index), queue->header_size);
     memcpy(payload, slot + 1, entry->length);
@@ -281,7 +283,10 @@ void gyre_queue_log_resume(gyre_queue *queue, uint64_t first, uint64_t ask_after
     struct gyre_queue_log *log = queue->log;
     log->coming.first = first;
     memset(log->coming.done, 0, (size_t)(queue->capacity + 7) / 8);
-    for (uint64_t index = first; index < gyre_queue_next_index(queue); index++)
+    /* what is further away is a query that nobody handles any more, if it is completed */
+    const uint64_t next = gyre_queue_next_index(queue),
+                   end = next - first < queue->capacity ? next : first + queue->capacity;
+    for (uint64_t index = first; index < end; index++)
         if (index >= gyre_received(queue) && gyre_reply_ready(queue, index))
             log->coming.done[(index - first) / 8] |= (uint8_t)(1u << (index - first) % 8);
     log->looked = true;
@@ -314,6 +319,7 @@ static bool read_entry(const gyre_queue *queue, uint64_t index, struct gyre_logg
 {
     const struct entry *entry = entry_of(queue->log, index);
     request->length = entry->length;
+    request->query = entry->query != 0;
     memcpy(&request->header, entry + 1, queue->header_size);
     memcpy(request->payload, (const unsigned char *)(entry + 1) + queue->header_size, entry->length);
     return entry->handled != 0;
@@ -324,8 +330,9 @@ static bool read_slot(const gyre_queue *queue, uint64_t index, struct gyre_logge
                       bool *handled)
 {
     const gyre_slot *slot = gyre_request_slot(queue, index);
-    request->length = gyre_queue_request_length(queue, index);
-    *handled = gyre_queue_was_handled(queue, index);
+    request->query = gyre_queue_is_query(queue, slot + 1);
+    request->length = request->query ? 0 : gyre_queue_request_length(queue, index);
+    *handled = !request->query && gyre_queue_was_handled(queue, index);
     if (queue->header_size)
         memcpy(&request->header, header_of(queue, index), queue->header_size);
     memcpy(request->payload, slot + 1, request->length);
@@ -394,7 +401,8 @@ void gyre_queue_log_put(gyre_queue *queue, uint64_t index, const struct gyre_log
 {
     struct entry *entry = entry_of(queue->log, index);
     entry->length = request->length;
-    entry->handled = handled;
+    entry->query = request->query;
+    entry->handled = handled && !request->query;
     memcpy(entry + 1, &request->header, queue->header_size);
     memcpy((unsigned char *)(entry + 1) + queue->header_size, request->payload, request->length);
 }

@@ -67,7 +67,9 @@ static void mark(gyre_queue *queue, bool handled_too)
     uint64_t first = gyre_queue_first_unanswered(queue), end = gyre_received(queue) + queue->capacity;
     for (uint64_t index = first; index < end; index++) {
         gyre_slot *request = gyre_request_slot(queue, index);
-        if (!gyre_reply_ready(queue, index) || (!handled_too && gyre_queue_was_handled(queue, index)))
+        if (!gyre_reply_ready(queue, index))
+            continue;
+        if (!handled_too && gyre_queue_was_handled(queue, index) && !gyre_queue_is_query(queue, request + 1))
             continue;
         request->length = GYRE_LENGTH_ANSWERED;
         request->info = GYRE_REQUEST_ANSWERED;

@@ -23,7 +23,7 @@ uint64_t gyre_queue_count_unanswered(const gyre_queue *queue, uint64_t end, uint
 /** No device: tells the next one which requests are answered, so that it leaves their completions alone. */
 void gyre_queue_mark_answered(gyre_queue *queue);
 /**
- * No device: the same of those alone for which no handler ran. For a device whose handler keeps something and
+ * No device: the same of those alone for which no handler ran, and of queries. For a device whose handler keeps something and
  * takes one request after the other: it begins at the first unanswered one and handles all behind it once
  * more, in their order, and writes the replies that are there already.
  */

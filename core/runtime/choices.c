@@ -22,7 +22,8 @@ struct side {
 struct gyre_kernel_types {
     char name[GYRE_NAME_MAX]; /* of the kernel */
     struct side request, reply;
-    uint32_t *names; /* of the requests' types, as headers name them */
+    uint32_t *names;  /* of the requests' types, as headers name them */
+    uint8_t *queries; /* of each: its handler changes nothing; NULL: none is so */
 };
 
 static gyre_status make_side(const gyre_type *type, struct side *side)
@@ -58,6 +59,26 @@ gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request,
     return status == GYRE_OK ? make_names(types) : status;
 }
 
+/* "ask;look;": what is no type of the kernel's own is another kernel's of the same file. */
+gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *queries)
+{
+    const gyre_layout *layout = types->request.layout;
+    char name[128];
+    if (!queries || !queries[0] || layout->shape != GYRE_SHAPE_CHOICE)
+        return GYRE_OK;
+    types->queries = calloc(layout->choice_count, 1);
+    if (!types->queries)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for the types of a kernel");
+    for (size_t length; *queries; queries += length + (queries[length] == ';')) {
+        length = strcspn(queries, ";");
+        snprintf(name, sizeof name, "%.*s", (int)length, queries);
+        const uint32_t number = gyre_layout_choice(layout, name);
+        if (number)
+            types->queries[number - 1] = 1;
+    }
+    return GYRE_OK;
+}
+
 void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue)
 {
     const gyre_layout *layout = types->request.layout;
@@ -66,6 +87,7 @@ void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue)
         return;
     queue->choice_types = types->names;
     queue->choice_count = layout->choice_count;
+    queue->queries = types->queries;
 }
 
 void gyre_kernel_types_destroy(struct gyre_kernel_types *types)
@@ -78,6 +100,7 @@ void gyre_kernel_types_destroy(struct gyre_kernel_types *types)
         free(sides[i]->known);
     }
     free(types->names);
+    free(types->queries);
     free(types);
 }
 

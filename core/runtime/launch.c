@@ -201,6 +201,8 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
         status = gyre_kernel_types_create(kernel->name, kernel->record->request, kernel->record->reply,
                                           &kernel->types);
     if (status == GYRE_OK)
+        status = gyre_kernel_types_mark(kernel->types, kernel->record->queries);
+    if (status == GYRE_OK)
         status = gyre_types_of_kernel(kernel);
     if (status == GYRE_OK)
         status = choose_shape(kernel, desc);

@@ -211,7 +211,9 @@ gyre_status gyre_kernel_types_create(const char *name, const gyre_type *request,
                                      struct gyre_kernel_types **out);
 /** Accepts NULL. */
 void gyre_kernel_types_destroy(struct gyre_kernel_types *types);
-/** Tells a queue of the kernel what its headers say of each type of a protocol. */
+/** Notes which types have handlers that change nothing; `queries` as in gyre_kernel_record. EXHAUSTED. */
+gyre_status gyre_kernel_types_mark(struct gyre_kernel_types *types, const char *queries);
+/** Tells a queue of the kernel what its headers say of each type of a protocol, and which are of queries. */
 void gyre_kernel_types_name(struct gyre_kernel_types *types, gyre_queue *queue);
 /** Of its requests, as the device has them; NULL before gyre_kernel_types_create. */
 const gyre_layout *gyre_kernel_request_layout(const gyre_kernel *kernel);

@@ -36,7 +36,7 @@ extern "C" {
 
 #define GYRE_ABI_MAGIC 0x45525947u /* "GYRE" */
 #define GYRE_ABI_MAJOR 2
-#define GYRE_ABI_MINOR 3
+#define GYRE_ABI_MINOR 4
 
 typedef struct gyre_device gyre_device;             /* a backend's: one opened device */
 typedef struct gyre_module gyre_module;             /* a backend's: one loaded kernel file */
@@ -228,6 +228,9 @@ typedef struct gyre_kernel_record {
     uint32_t
         shared_bytes; /* memory that a block of the default shape has to itself, the backend's included */
     uint32_t blocks_per_unit; /* such blocks that one of device_info.unit_count holds; 0: not known */
+    /* since 2.4: "ask;look;": types whose handlers change nothing that is kept (GYRE_QUERY), of this kernel and perhaps of
+     * others; NULL: none. */
+    const char *queries;
 } gyre_kernel_record;
 
 /**

@@ -39,7 +39,9 @@
  *         return GYRE_REPLY;
  *     }
  *
- * DESK is the list that GYRE_PROTOCOL was given (message.h). In a file a type has one handler.
+ * DESK is the list that GYRE_PROTOCOL was given (message.h). In a file a type has one handler. One that asks and changes
+ * nothing is written GYRE_QUERY(desk, memo, memo_seen): its state and buffers are const, a journal does not hold such
+ * requests, and none is handled again from a checkpoint on.
  *
  * Write gyre_none for what a kernel does not have. A scratch may be any struct, all else are messages. State is
  * zero at launch unless the host gives other bytes.

@@ -15,7 +15,7 @@ GYRE_HANDLER(desk, deposit, balance)
     return GYRE_REPLY;
 }
 
-GYRE_HANDLER(desk, memo, memo_seen)
+GYRE_QUERY(desk, memo, memo_seen)
 {
     const GYRE_GLOBAL u32 *accounts = gyre_items(u32, request, request->accounts);
     reply->cents = gyre_new(gyre, i64, reply, request->accounts.count);
@@ -32,7 +32,7 @@ GYRE_HANDLER(desk, bell, gyre_none)
 }
 
 /* The last digit makes the sum of all, every second one doubled, a multiple of ten (Luhn). */
-GYRE_HANDLER(desk, card, card_check)
+GYRE_QUERY(desk, card, card_check)
 {
     u32 sum = 0;
     for (u32 i = 0; i < 16; i++) {

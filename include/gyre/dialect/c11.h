@@ -47,6 +47,25 @@
 #define GYRE_BUFFER_INOUT_TEXT_(type, name) GYRE_TEXT_(inout type name;)
 #define GYRE_BUFFER_TYPE_(type, name)       &gyre_type_##type,
 
+/* The same, to be read only (GYRE_QUERY). */
+#define GYRE_BUFFER_SEE_(type, name)                                                                         \
+    seen->name = buffers->name;                                                                              \
+    seen->name##_count = buffers->name##_count;
+#define GYRE_BUFFERS_SEEN_(name_, LIST_)                                                                     \
+    typedef struct gyre_seen_##name_ {                                                                       \
+        LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_IN_)                                                              \
+    } gyre_seen_##name_;                                                                                     \
+    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *seen, const name_ *buffers)                         \
+    {                                                                                                        \
+        LIST_(GYRE_BUFFER_SEE_, GYRE_BUFFER_SEE_)                                                            \
+    }
+typedef gyre_none gyre_seen_gyre_none;
+GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
+{
+    (void)seen;
+    (void)buffers;
+}
+
 #define GYRE_BUFFERS(name_, LIST_)                                                                           \
     typedef struct name_ {                                                                                   \
         LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_INOUT_)                                                           \
@@ -54,7 +73,8 @@
     static const char gyre_buffers_text_##name_[] GYRE_UNUSED_ =                                             \
         LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_);                                                \
     static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
-        LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};
+        LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};                                                      \
+    GYRE_BUFFERS_SEEN_(name_, LIST_)
 static const char gyre_buffers_text_gyre_none[] GYRE_UNUSED_ = "";
 static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
 
@@ -372,10 +392,20 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 #include "gyre/dialect/forms.h"
 
+#ifdef GYRE_CHECK /* what the check stage knows by: such a file has queries */
+#define GYRE_QUERY_MARK_(request_) enum { gyre_query_of_##request_ = 1 };
+#else
+#define GYRE_QUERY_MARK_(request_)                                                                           \
+    static const char *const gyre_query_of_##request_ __attribute__((section("gyre_queries"), used)) =       \
+        #request_;
+#endif
+
 /** Ends the generated unit: exports the kernels of the file. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \
     extern const gyre_cpu_kernel *const __start_gyre_kernels[] __attribute__((weak, visibility("hidden")));  \
     extern const gyre_cpu_kernel *const __stop_gyre_kernels[] __attribute__((weak, visibility("hidden")));   \
+    extern const char *const __start_gyre_queries[] __attribute__((weak, visibility("hidden")));             \
+    extern const char *const __stop_gyre_queries[] __attribute__((weak, visibility("hidden")));              \
     const gyre_cpu_module *gyre_cpu_module_table(void);                                                      \
     __attribute__((visibility("default"))) const gyre_cpu_module *gyre_cpu_module_table(void)                \
     {                                                                                                        \
@@ -383,6 +413,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         module.version = GYRE_CPU_MODULE_VERSION;                                                            \
         module.first = __start_gyre_kernels;                                                                 \
         module.end = __stop_gyre_kernels;                                                                    \
+        module.first_query = __start_gyre_queries;                                                           \
+        module.end_query = __stop_gyre_queries;                                                              \
         return &module;                                                                                      \
     }
 

@@ -73,6 +73,11 @@
     typedef scratch_ gyre_scratch_of_##name_;                                                                \
     typedef state_ gyre_state_of_##name_;                                                                    \
     typedef buffers_ gyre_buffers_of_##name_;                                                                \
+    typedef gyre_seen_##buffers_ gyre_seen_of_##name_;                                                       \
+    GYRE_HELPER void gyre_see_of_##name_(gyre_seen_of_##name_ *seen, const void *buffers)                    \
+    {                                                                                                        \
+        gyre_see_##buffers_(seen, (const buffers_ *)buffers);                                                \
+    }                                                                                                        \
     LIST_(GYRE_CHOICE_FORWARD_)
 
 #define GYRE_KERNEL_OF_WITH(name_, LIST_, state_, buffers_)                                                  \
@@ -113,5 +118,29 @@
                                      (const gyre_buffers_of_##name_ *)buffers, gyre);                        \
     }                                                                                                        \
     GYRE_TYPED_HANDLER_(name_, request_, reply_)
+
+/*
+ * The handler of a type that asks and changes nothing: state and buffers can only be read. GYRE_QUERY_MARK_ is the dialect's,
+ * and tells the backend, so that the core need neither keep such a request nor have it handled again from a checkpoint on.
+ */
+#define GYRE_TYPED_QUERY_(name_, request_, reply_)                                                           \
+    GYRE_HELPER gyre_result gyre_typed_##request_(                                                           \
+        const GYRE_GLOBAL request_ *request GYRE_UNUSED_, GYRE_GLOBAL reply_ *reply GYRE_UNUSED_,            \
+        const GYRE_GLOBAL gyre_state_of_##name_ *state GYRE_UNUSED_,                                         \
+        GYRE_SHARED gyre_scratch_of_##name_ *scratch GYRE_UNUSED_,                                           \
+        const gyre_seen_of_##name_ *buffers GYRE_UNUSED_, gyre_context *gyre GYRE_UNUSED_)
+#define GYRE_QUERY(name_, request_, reply_)                                                                  \
+    GYRE_QUERY_MARK_(request_)                                                                               \
+    GYRE_TYPED_QUERY_(name_, request_, reply_);                                                              \
+    GYRE_HELPER gyre_result gyre_handler_of_##request_(                                                      \
+        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
+        GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre)                                  \
+    {                                                                                                        \
+        gyre_seen_of_##name_ gyre_seen_;                                                                     \
+        gyre_see_of_##name_(&gyre_seen_, buffers);                                                           \
+        return gyre_typed_##request_(request, reply, (const GYRE_GLOBAL gyre_state_of_##name_ *)state,       \
+                                     (GYRE_SHARED gyre_scratch_of_##name_ *)scratch, &gyre_seen_, gyre);     \
+    }                                                                                                        \
+    GYRE_TYPED_QUERY_(name_, request_, reply_)
 
 #endif

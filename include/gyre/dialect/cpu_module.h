@@ -114,10 +114,11 @@ typedef struct gyre_cpu_kernel {
     gyre_u32 line;
 } gyre_cpu_kernel;
 
-/** What the exported function GYRE_CPU_MODULE_SYMBOL returns: the bounds of the section. */
+/** What the exported function GYRE_CPU_MODULE_SYMBOL returns: the bounds of the sections. */
 typedef struct gyre_cpu_module {
     gyre_u32 version;
     const gyre_cpu_kernel *const *first, *const *end;
+    const char *const *first_query, *const *end_query; /* names of types that GYRE_QUERY handles */
 } gyre_cpu_module;
 #define GYRE_CPU_MODULE_SYMBOL "gyre_cpu_module_table"
 

@@ -190,21 +190,41 @@ typedef struct gyre_bound {
     buffers->name##_count = bound->count;                                                                    \
     bound++;
 
+/* The same, to be read only (GYRE_QUERY). */
+#define GYRE_BUFFER_SEE_(type, name)                                                                         \
+    seen->name = buffers->name;                                                                              \
+    seen->name##_count = buffers->name##_count;
+#define GYRE_BUFFERS_SEEN_(name_, LIST_)                                                                     \
+    typedef struct gyre_seen_##name_ {                                                                       \
+        LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_IN_)                                                              \
+    } gyre_seen_##name_;                                                                                     \
+    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *seen, const name_ *buffers)                         \
+    {                                                                                                        \
+        LIST_(GYRE_BUFFER_SEE_, GYRE_BUFFER_SEE_)                                                            \
+    }
+typedef gyre_none gyre_seen_gyre_none;
+GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
+{
+    (void)seen;
+    (void)buffers;
+}
+
 #define GYRE_BUFFERS(name_, LIST_)                                                                           \
     typedef struct name_ {                                                                                   \
         LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_INOUT_)                                                           \
     } name_;                                                                                                 \
     GYRE_EXPORTED_TEXT_(gyre_buffers_text_##name_, LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_))     \
-    GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound)                              \
-    {                                                                                                        \
-        LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)                                                          \
-    }
+    GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound){                             \
+        LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)} GYRE_BUFFERS_SEEN_(name_, LIST_)
 
 GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound)
 {
     (void)buffers;
     (void)bound;
 }
+
+/* Found by the backend under this name. */
+#define GYRE_QUERY_MARK_(request_) GYRE_EXPORTED_TEXT_(gyre_query_##request_, "query")
 
 /* GYRE_HEADER_LOAD_ is the dialect's: a header lies in the host's memory, or in a copy of it. */
 #define GYRE_HEADER_INLINE_ GYRE_HELPER

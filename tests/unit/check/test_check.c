@@ -58,7 +58,22 @@ static bool has_finding(const struct report *report, const struct case_of_rule *
     return false;
 }
 
+/* A protocol of one type, whose handler is a query. */
+#define BOOK                                                                                                 \
+    "#define ASK(FIELD) FIELD(u64, n)\nGYRE_MESSAGE(ask, ASK)\n"                                             \
+    "#define BOOK(TAKES) TAKES(ask, ask)\nGYRE_PROTOCOL(book, BOOK)\nGYRE_ACTOR_OF(book, BOOK, ask)\n"       \
+    "GYRE_HELPER void add(GYRE_GLOBAL ask *to) { to->n++; }\n"                                               \
+    "GYRE_QUERY(book, ask, ask) { reply->n = state->n; "
+
 static const struct case_of_rule broken[] = {
+    {BOOK "((GYRE_GLOBAL ask *)state)->n++; return GYRE_REPLY; }", NULL, HELPERS + 6,
+     "a cast takes `const` away, in a file with GYRE_QUERY"},
+    {BOOK "add(state); return GYRE_REPLY; }", NULL, HELPERS + 6,
+     "a pointer to what may only be read becomes one that writes"},
+    {BOOK "GYRE_GLOBAL u64 *n = &state->n; *n = 1; return GYRE_REPLY; }", NULL, HELPERS + 6,
+     "a pointer to what may only be read becomes one that writes"},
+    {BOOK "gyre_atomic_add(&state->n, (u64)1); return GYRE_REPLY; }", NULL, HELPERS + 6,
+     "a pointer that this function does not take"},
     {"GYRE_HELPER u32 f(u32 n) { return n ? f(n - 1) : 0; }", NULL, HELPERS, "recursion: f -> f"},
     {"GYRE_HELPER u32 g(u32 n);\nGYRE_HELPER u32 f(u32 n) { return n ? g(n) : 0; }\n"
      "GYRE_HELPER u32 g(u32 n) { return f(n - 1); }",

@@ -407,6 +407,17 @@ static void too_long_a_request(void)
     end();
 }
 
+static void a_query_with_bytes(void)
+{
+    const struct gyre_record_requests requests = {106, 1};
+    const struct gyre_record_message message = {.index = 106, .length = 8, .info = GYRE_MESSAGE_QUERY};
+    begin(GYRE_RECORD_REQUESTS);
+    add(&requests, sizeof requests);
+    add(&message, sizeof message);
+    add("12345678", 8);
+    end();
+}
+
 static void a_request_of_another_number(void)
 {
     const struct gyre_record_requests requests = {106, 1};
@@ -532,6 +543,7 @@ static const struct {
 } contradictions[] = {
     {too_long_a_request, "holds something else than its requests"},
     {a_request_of_another_number, "holds something else than its requests"},
+    {a_query_with_bytes, "holds something else than its requests"},
     {a_gap_between_requests, "does not go on with the requests"},
     {more_requests_than_it_holds, "does not go on with the requests"},
     {replies_given_back, "replies were taken which cannot have been"},
@@ -579,6 +591,27 @@ START_TEST(a_record_out_of_turn_is_no_part_of_it)
 }
 END_TEST
 
+/* Its number is in its place, and nothing is handled again. */
+START_TEST(a_query_is_a_number_alone)
+{
+    const struct gyre_record_requests requests = {106, 3};
+    const struct gyre_record_message query = {.index = 107, .info = GYRE_MESSAGE_QUERY};
+    struct gyre_journal_content content;
+    make_good();
+    begin(GYRE_RECORD_REQUESTS);
+    add(&requests, sizeof requests);
+    add_message(106, REQUEST_SIZE);
+    add(&query, sizeof query);
+    add_message(108, REQUEST_SIZE);
+    end();
+    ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_OK);
+    ck_assert(content.sent == 109 && gyre_kept_is_query(&content.requests[7]) && content.skipped[7]);
+    ck_assert(!gyre_kept_is_query(&content.requests[8]) && content.requests[8].length == REQUEST_SIZE);
+    ck_assert(!content.skipped[6] && !content.skipped[8]);
+    gyre_journal_content_release(&content);
+}
+END_TEST
+
 /* What pads the last record is not there: nothing behind the file is read. */
 START_TEST(a_record_without_its_padding_is_none)
 {
@@ -612,6 +645,7 @@ int main(void)
     tcase_add_loop_test(tcase, what_contradicts_itself_is_refused, 0,
                         (int)(sizeof contradictions / sizeof contradictions[0]));
     tcase_add_test(tcase, a_record_out_of_turn_is_no_part_of_it);
+    tcase_add_test(tcase, a_query_is_a_number_alone);
     tcase_add_test(tcase, a_record_without_its_padding_is_none);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
