@@ -259,9 +259,12 @@ static gyre_status fill(call_stream *stream, request_state *state)
         size_t length;
         bool idle = stream->batched == 0 && stream->in_flight == 0;
         *state = request_source_next(stream->desc->source, idle, &text, &length);
-        if (*state != REQUEST_READY)
+        if (*state == REQUEST_REFUSED)
+            snprintf(stream->refusal, sizeof stream->refusal, "%s", gyre_error_text());
+        else if (*state != REQUEST_READY)
             return *state == REQUEST_ERROR ? gyre_error_status() : GYRE_OK;
-        status = read_request(stream, text, length);
+        else
+            status = read_request(stream, text, length);
     }
     return status;
 }

@@ -3,15 +3,12 @@
  * gyre call: launches a kernel, streams requests from the arguments or stdin through it, prints the replies.
  * One thread. Whatever it opens belongs to the runtime, which it closes in the end.
  */
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/call_buffers.h"
+#include "cli/call_ends.h"
 #include "cli/call_letters.h"
 #include "cli/call_report.h"
 #include "cli/call_stream.h"
@@ -22,7 +19,7 @@
 #include "core/runtime/tools.h"
 #include "gyre/attach.h"
 
-enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000, CRASH_MOMENT_NS = 100000000 };
+enum { STATE_FILE_MAX = 64 * 1024 * 1024, TIMEOUT_DEFAULT_MS = 10000 };
 
 static const char HELP[] =
     "usage: gyre call FILE.gyre.c[:KERNEL] [OPTION...] [REQUEST...]\n"
@@ -273,59 +270,6 @@ static int stream(call_run *call)
     return code == CLI_OK && counts.failed + counts.refused + counts.lost ? CLI_FAILED : code;
 }
 
-/*
- * A handler runs in this process on some backends, and its faults are the process's. The default action
- * follows when the faulting instruction runs again, after a moment in which the command's own thread prints the
- * replies that came before. Not write() and nanosleep(), which first ask whether their thread is cancelled: a handler
- * that runs over an array on a thread's own stack, as on PoCL, comes to where that is noted.
- */
-static void tell_crash(int signal_number)
-{
-    static const char sentence[] =
-        "gyre: a fault ended the program, most likely in the handler (invalid memory access, a division "
-        "by zero, locals beyond backend.cpu lane_stack, or, with opencl, a barrier that not all lanes meet); "
-        "the same command under gdb shows where\n";
-    static const struct timespec moment = {0, CRASH_MOMENT_NS};
-    (void)signal_number;
-    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
-    syscall(SYS_write, STDERR_FILENO, sentence, sizeof sentence - 1);
-}
-
-static void watch_for_crashes(void)
-{
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-    struct sigaction action = {.sa_handler = tell_crash, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction before;
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) /* not a sanitizer's */
-            sigaction(signals[i], &action, NULL);
-    }
-}
-
-static atomic_bool calls_under_way;
-
-/* The program would end as if all had been answered. On a stack of a handler; after the same moment as a fault. */
-static void tell_exit(void)
-{
-    static const char sentence[] =
-        "gyre: a handler ended the program by exit, and what was not answered by then will not be: "
-        "return gyre_fail(gyre, code, \"text\") in its place\n";
-    static const struct timespec moment = {0, CRASH_MOMENT_NS};
-    if (!atomic_load(&calls_under_way))
-        return;
-    nanosleep(&moment, NULL);
-    syscall(SYS_write, STDERR_FILENO, sentence, sizeof sentence - 1);
-    _exit(CLI_FAILED);
-}
-
-static void watch_for_exit(void)
-{
-    static bool watched;
-    if (!watched)
-        watched = atexit(tell_exit) == 0;
-    atomic_store(&calls_under_way, watched);
-}
-
 /* Stopped first: a buffer is read while nobody writes it. */
 static int save_outputs(call_run *call)
 {
@@ -351,8 +295,7 @@ static int refuse_inactive(const call_run *call)
 
 static int run_opened(call_run *call)
 {
-    watch_for_crashes();
-    watch_for_exit();
+    call_ends_watch();
     call->pipes = (input_wait){call->timeout_ms, "--timeout"};
     call->names = (message_json_names){call_buffers_resolve, &call->buffers};
     int code = call_buffers_name(&call->buffers, call->cli, &call->buffer_specs, &call->named_specs);
@@ -437,7 +380,7 @@ static int run(cli_context *cli)
             cli->exit_code = run_opened(&call);
     }
     gyre_close(call.runtime);
-    atomic_store(&calls_under_way, false);
+    call_ends_forget();
     call_buffers_finish(&call.buffers);
     free(call.state_bytes);
     cli_list_finish(&call.buffer_specs);

@@ -77,11 +77,6 @@ static bool would_wait(int descriptor)
 
 static request_state read_more(request_source *source, bool wait)
 {
-    if (source->end - source->start > REQUEST_LINE_MAX) {
-        gyre_error_set(GYRE_INVALID, "line %" PRIu64 " of standard input is longer than %d bytes",
-                       source->number + 1, REQUEST_LINE_MAX);
-        return REQUEST_ERROR;
-    }
     if (!wait && would_wait(source->descriptor))
         return REQUEST_NOT_YET;
     if (!make_room(source)) {
@@ -127,14 +122,41 @@ static bool is_blank(const char *text, size_t length)
     return true;
 }
 
+/* Leaves out what there is of a refused line's rest. */
+static void skip_rest(request_source *source)
+{
+    if (!source->skipping || source->start == source->end)
+        return;
+    const char *front = source->buffer + source->start;
+    const char *newline = memchr(front, '\n', source->end - source->start);
+    source->start = newline ? (size_t)(newline - source->buffer) + 1 : source->end;
+    source->skipping = !newline;
+}
+
+static request_state refuse(const request_source *source)
+{
+    gyre_error_set(GYRE_INVALID, "line %" PRIu64 " of standard input is longer than %d bytes", source->number,
+                   REQUEST_LINE_MAX);
+    return REQUEST_REFUSED;
+}
+
 request_state request_source_next(request_source *source, bool wait, const char **text, size_t *length)
 {
     if (source->texts)
         return next_text(source, text, length);
     for (;;) {
-        while (take_line(source, text, length))
+        skip_rest(source);
+        while (take_line(source, text, length)) {
+            if (*length > REQUEST_LINE_MAX)
+                return refuse(source);
             if (!is_blank(*text, *length))
                 return REQUEST_READY;
+        }
+        if (source->end - source->start > REQUEST_LINE_MAX) { /* told at once: it may never end */
+            source->skipping = true;
+            source->number++;
+            return refuse(source);
+        }
         if (source->ended)
             return REQUEST_END;
         request_state state = read_more(source, wait);

@@ -22,6 +22,7 @@ typedef struct request_source {
     char *buffer; /* holds what was read and not taken: [start, end) */
     size_t start, end, capacity;
     bool ended;      /* the descriptor has no more */
+    bool skipping;   /* the rest of a line that was refused is still to come */
     uint64_t number; /* of the request taken last: line or argument, from 1 */
 } request_source;
 
@@ -29,7 +30,8 @@ typedef enum request_state {
     REQUEST_READY,
     REQUEST_NOT_YET, /* nothing there without waiting */
     REQUEST_END,
-    REQUEST_ERROR /* the thread's error says why */
+    REQUEST_REFUSED, /* a line that is too long: the thread's error says so. The next one may be fine */
+    REQUEST_ERROR    /* the thread's error says why */
 } request_state;
 
 /** Requests from `count` texts, borrowed. */

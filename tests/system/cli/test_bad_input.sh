@@ -128,12 +128,33 @@ if [[ "$backend" == cpu ]]; then
         [[ "$out" == $'3\n6' ]] || fail "expected the replies before the fault"
     done
     # so does one that ends the program itself, which the check of the dialect would refuse
-    kernel leaves $'extern void exit(int);\nGYRE_KERNEL(x, u32, u32)\n{\n    if (*request == 3)\n        exit(0);\n    *reply = *request;\n    return GYRE_REPLY;\n}'
-    call --set gyre.check=off "$folder/leaves.gyre.c" 1 2 3
-    exits 1
-    says "gyre: a handler ended the program by exit, and what was not answered by then will not be"
+    sanitized="$(nm -D "$GYRE" 2>/dev/null | grep -E '__(a|t)san_init' || true)"
+    for leave in exit _exit _Exit quick_exit; do
+        [[ "$leave" != _* || -z "$sanitized" ]] || continue
+        kernel leaves "extern void $leave(int);"$'\nGYRE_KERNEL(x, u32, u32)\n{\n    if (*request == 3)\n        '"$leave"$'(0);\n    *reply = *request;\n    return GYRE_REPLY;\n}'
+        call --set gyre.check=off "$folder/leaves.gyre.c" 1 2 3
+        exits 1
+        says "gyre: a handler ended the program by exit, and what was not answered by then will not be"
+        checks=$((checks + 1))
+        [[ "$out" == $'1\n2' ]] || fail "expected the replies before the end by $leave"
+    done
+    # a child that it forks may leave
+    kernel forks $'extern int fork(void);\nextern void _exit(int);\nGYRE_KERNEL(x, u32, u32)\n{\n    if (fork() == 0)\n        _exit(0);\n    *reply = *request;\n    return GYRE_REPLY;\n}'
+    call --set gyre.check=off "$folder/forks.gyre.c" 1 2
+    exits 0
     checks=$((checks + 1))
-    [[ "$out" == $'1\n2' ]] || fail "expected the replies before the end"
+    [[ "$out" == $'1\n2' && "$err" != *"by exit"* ]] || fail "expected two replies and no word of an end"
+    # a signal that it sends itself ends the program as well, and is not told as a fault
+    for signal in 6:134:ABRT 11:139:SEGV 8:136:FPE; do
+        IFS=: read -r number status name <<<"$signal"
+        kernel raises $'extern int raise(int);\nGYRE_KERNEL(x, u32, u32)\n{\n    if (*request == 3)\n        raise('"$number"$');\n    *reply = *request;\n    return GYRE_REPLY;\n}'
+        [[ -z "$sanitized" ]] || continue
+        call --set gyre.check=off "$folder/raises.gyre.c" 1 2 3 4 2>/dev/null
+        exits "$status"
+        says "gyre: a handler, or another process, sent this program the signal SIG$name"
+        checks=$((checks + 1))
+        [[ "$out" == $'1\n2' ]] || fail "expected the replies before the signal, and no more"
+    done
     # a lane that needs more stack than it has
     kernel deep $'GYRE_BLOCK_KERNEL(x, u32, u32, gyre_none)\n{\n    volatile u8 big[300000];\n    big[0] = 1;\n    gyre_barrier(gyre);\n    *reply = big[0];\n    return GYRE_REPLY;\n}'
     call "$folder/deep.gyre.c" --lanes 4 1 2>/dev/null

@@ -55,6 +55,17 @@ for bytes in 0 1; do # the default, and the least
     cmp -s "$folder/longs" "$folder/out" || fail "256 long replies are not the requests in their order"
 done
 
+# a line that is too long for a request has a sentence for its answer, and the lines behind it have theirs
+{
+    echo '{"value":1,"factor":2}'
+    head -c 20000000 "/dev/zero" | tr '\0' ' '
+    printf '1\n{"value":3,"factor":4}\n'
+} | call examples/command/scale.gyre.c
+exits 1
+checks=$((checks + 1))
+[[ "$out" == $'{"scaled":2.0}\n{"refused":"line 2 of standard input is longer than 16777216 bytes"}\n{"scaled":12.0}' ]] ||
+    fail "expected two replies and a refusal between them"
+
 # an interactive user sees each reply before the next request
 mkfifo "$folder/in"
 "$GYRE" call --backend "$backend" "$kinds:outcomes" <"$folder/in" >"$folder/out" 2>"$folder/err" &

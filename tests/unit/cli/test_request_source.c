@@ -125,8 +125,39 @@ START_TEST(a_line_without_end_is_refused)
     ck_assert_int_eq(ftruncate(fileno(file), REQUEST_LINE_MAX + (1 << 20)), 0);
     request_source source;
     request_source_init_lines(&source, fileno(file));
-    ck_assert_int_eq(request_source_next(&source, true, &text, &length), REQUEST_ERROR);
+    ck_assert_int_eq(request_source_next(&source, true, &text, &length), REQUEST_REFUSED);
     ck_assert_str_eq(gyre_error_text(), "line 1 of standard input is longer than 16777216 bytes");
+    expect_state(&source, REQUEST_END);
+    request_source_finish(&source);
+    fclose(file);
+}
+END_TEST
+
+/* Lines of `sizes` bytes, each with a line "N" behind it. */
+START_TEST(a_line_that_is_too_long_leaves_the_next_ones)
+{
+    static const size_t sizes[] = {REQUEST_LINE_MAX + (3 << 20), REQUEST_LINE_MAX + 1, REQUEST_LINE_MAX};
+    const char *text;
+    size_t length;
+    FILE *file = tmpfile();
+    ck_assert_ptr_nonnull(file);
+    for (size_t i = 0; i < 3; i++) {
+        ck_assert_int_eq(fseek(file, (long)sizes[i], SEEK_CUR), 0);
+        ck_assert_int_gt(fprintf(file, "\n%zu\n", i), 0);
+    }
+    rewind(file);
+    request_source source;
+    request_source_init_lines(&source, fileno(file));
+    for (size_t i = 0; i < 3; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%zu", i);
+        const request_state state = request_source_next(&source, true, &text, &length);
+        ck_assert_int_eq(state, i < 2 ? REQUEST_REFUSED : REQUEST_READY);
+        ck_assert_uint_eq(source.number, 2 * i + 1);
+        expect(&source, true, number);
+        ck_assert_uint_eq(source.number, 2 * i + 2);
+    }
+    expect_state(&source, REQUEST_END);
     request_source_finish(&source);
     fclose(file);
 }
@@ -141,6 +172,7 @@ int main(void)
     tcase_add_test(tcase, a_long_line_is_put_together_from_many_reads);
     tcase_add_test(tcase, a_descriptor_that_cannot_be_read_is_an_error_with_its_reason);
     tcase_add_test(tcase, a_line_without_end_is_refused);
+    tcase_add_test(tcase, a_line_that_is_too_long_leaves_the_next_ones);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }

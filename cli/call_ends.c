@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Runs on a handler's stack, in its thread, at a moment of its choice. Not write(), nanosleep() and _exit() of the C library: the first
+ * two ask whether their thread is cancelled, and a handler that runs over an array on a thread's own stack, as on PoCL, comes to
+ * where that is noted; the third is the one below.
+ */
+#include "cli/call_ends.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+enum { MOMENT_NS = 100000000 };
+
+static atomic_int watched; /* this process, or 0 */
+
+/* Whether the caller is that process: a child that a handler forked is not. */
+static bool is_watched(void)
+{
+    return atomic_load(&watched) == (int)syscall(SYS_getpid);
+}
+
+static void tell(const char *sentence)
+{
+    static const struct timespec moment = {0, MOMENT_NS};
+    syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
+    syscall(SYS_write, STDERR_FILENO, sentence, strlen(sentence));
+}
+
+/* ---- signals ---- */
+
+static const struct fault {
+    int number;
+    const char *raised;
+} faults[] = {
+#define RAISED(name)                                                                                         \
+    "gyre: a handler, or another process, sent this program the signal " name ", which ended it\n"
+    {SIGSEGV, RAISED("SIGSEGV")},
+    {SIGBUS, RAISED("SIGBUS")},
+    {SIGFPE, RAISED("SIGFPE")},
+    {SIGILL, RAISED("SIGILL")},
+    {SIGABRT, RAISED("SIGABRT (abort, assert)")},
+#undef RAISED
+};
+
+/*
+ * The default action follows: a fault's when the faulting instruction runs again; a signal that was sent has none, and is
+ * sent once more.
+ */
+static void tell_signal(int number, siginfo_t *info, void *context)
+{
+    const char *sentence =
+        "gyre: a fault ended the program, most likely in the handler (invalid memory access, a division "
+        "by zero, locals beyond backend.cpu lane_stack, or, with opencl, a barrier that not all lanes meet); "
+        "the same command under gdb shows where\n";
+    const bool sent = info->si_code <= 0;
+    (void)context;
+    for (size_t i = 0; sent && i < sizeof faults / sizeof faults[0]; i++)
+        if (faults[i].number == number)
+            sentence = faults[i].raised;
+    tell(sentence);
+    if (sent)
+        syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
+}
+
+static void watch_signals(void)
+{
+    struct sigaction action = {.sa_sigaction = tell_signal,
+                               .sa_flags = (int)SA_RESETHAND | SA_ONSTACK | SA_SIGINFO};
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
+        struct sigaction before;
+        if (sigaction(faults[i].number, NULL, &before) == 0 &&
+            before.sa_handler == SIG_DFL) /* not a sanitizer's */
+            sigaction(faults[i].number, &action, NULL);
+    }
+}
+
+/* ---- exits ---- */
+
+/* The program would end as if all had been answered. */
+static void tell_exit(void)
+{
+    if (!is_watched())
+        return;
+    tell("gyre: a handler ended the program by exit, and what was not answered by then will not be: "
+         "return gyre_fail(gyre, code, \"text\") in its place\n");
+    syscall(SYS_exit_group, CLI_FAILED);
+}
+
+#ifdef GYRE_COMMAND_EXITS
+/* Kernels find these before those of the C library, because the command shows them (cli/CMakeLists.txt). */
+__attribute__((visibility("default"), noreturn)) void _exit(int code);
+__attribute__((visibility("default"), noreturn)) void _Exit(int code);
+
+void _exit(int code)
+{
+    tell_exit();
+    for (;;)
+        syscall(SYS_exit_group, code);
+}
+
+void _Exit(int code)
+{
+    _exit(code);
+}
+#endif
+
+void call_ends_watch(void)
+{
+    static bool registered;
+    watch_signals();
+    if (!registered)
+        registered = atexit(tell_exit) == 0 && at_quick_exit(tell_exit) == 0;
+    atomic_store(&watched, registered ? (int)getpid() : 0);
+}
+
+void call_ends_forget(void)
+{
+    atomic_store(&watched, 0);
+}
