@@ -16,7 +16,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "core/attach/meeting.h"
+#include "core/attach/attachment.h"
+#include "core/attach/lasting.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
@@ -26,26 +27,11 @@
 enum { ATTACH_MS = 5000 };
 #define LEAVE_NS UINT64_C(1000000000)
 
-struct attachment {
-    struct attachment *next;
-    gyre_queue *queue;
-    int socket;
-    pthread_t listener;
-    bool foreign;  /* of a forked child's parent */
-    bool answered; /* by a server, which may have made a queue for it */
-    void *control;
-    size_t control_size;
-    const gyre_type *request, *reply;
-    struct gyre_kept_block *types;
-    struct gyre_kernel_types *sides; /* the same, as gyre_send_as needs them */
-    struct gyre_parcel parcel;
-};
-
 /* ---- fork ---- */
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
-static struct attachment *attachments;
+static struct gyre_attachment *attachments;
 
 static void before_fork(void)
 {
@@ -59,7 +45,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-    for (struct attachment *attachment = attachments; attachment; attachment = attachment->next) {
+    for (struct gyre_attachment *attachment = attachments; attachment; attachment = attachment->next) {
         attachment->foreign = true;
         if (attachment->queue)
             gyre_queue_disown(attachment->queue);
@@ -75,7 +61,7 @@ static void prepare(void)
     pthread_atfork(before_fork, in_parent, in_child);
 }
 
-static void enlist(struct attachment *attachment)
+void gyre_attachment_enlist(struct gyre_attachment *attachment)
 {
     pthread_once(&prepared, prepare);
     pthread_mutex_lock(&list_lock);
@@ -84,17 +70,23 @@ static void enlist(struct attachment *attachment)
     pthread_mutex_unlock(&list_lock);
 }
 
-/* And closes its socket, so that no child has that without closing it. */
-static void unlist(struct attachment *attachment)
+void gyre_attachment_unlist(struct gyre_attachment *attachment)
 {
     pthread_mutex_lock(&list_lock);
-    struct attachment **link = &attachments;
+    struct gyre_attachment **link = &attachments;
     while (*link && *link != attachment)
         link = &(*link)->next;
     if (*link)
         *link = attachment->next;
     if (attachment->socket >= 0)
         close(attachment->socket);
+    pthread_mutex_unlock(&list_lock);
+}
+
+void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue)
+{
+    pthread_mutex_lock(&list_lock);
+    attachment->queue = queue;
     pthread_mutex_unlock(&list_lock);
 }
 
@@ -116,7 +108,7 @@ static bool hear(gyre_queue *queue, const struct gyre_parcel *parcel)
 
 static void *listen_to_server(void *argument)
 {
-    struct attachment *attachment = argument;
+    struct gyre_attachment *attachment = argument;
     gyre_status status = GYRE_OK;
     bool more = true;
     while (more) {
@@ -143,11 +135,11 @@ static void take_leave(int socket)
 }
 
 /* What there is of it, in any stage of it; nobody listens to the server. */
-static void release(struct attachment *attachment)
+static void release(struct gyre_attachment *attachment)
 {
     if (attachment->answered)
         take_leave(attachment->socket);
-    unlist(attachment);
+    gyre_attachment_unlist(attachment);
     gyre_queue_destroy(attachment->queue);
     if (attachment->control)
         munmap(attachment->control, attachment->control_size);
@@ -159,7 +151,7 @@ static void release(struct attachment *attachment)
 
 static void detach(gyre_queue *queue)
 {
-    struct attachment *attachment = queue->attachment;
+    struct gyre_attachment *attachment = queue->attachment;
     if (attachment->foreign)
         return;
     take_leave(attachment->socket);
@@ -170,7 +162,7 @@ static void detach(gyre_queue *queue)
 
 /* ---- the meeting ---- */
 
-static gyre_status map_control(struct attachment *attachment, int descriptor, uint64_t size)
+static gyre_status map_control(struct gyre_attachment *attachment, int descriptor, uint64_t size)
 {
     gyre_status status = gyre_region_check("the server's control region", descriptor, (size_t)size);
     if (status != GYRE_OK)
@@ -184,7 +176,7 @@ static gyre_status map_control(struct attachment *attachment, int descriptor, ui
 }
 
 /* How the caller's messages become the kernel's, which the server has found possible. */
-static gyre_status choose_growth(struct attachment *attachment, const gyre_attach_desc *desc,
+static gyre_status choose_growth(struct gyre_attachment *attachment, const gyre_attach_desc *desc,
                                  struct gyre_queue_options *options)
 {
     gyre_status status = gyre_queue_check_caller(attachment->request, desc->request,
@@ -195,16 +187,14 @@ static gyre_status choose_growth(struct attachment *attachment, const gyre_attac
     return status;
 }
 
-static void keep_queue(struct attachment *attachment, gyre_queue *queue, int doorbell)
+static void keep_queue(struct gyre_attachment *attachment, gyre_queue *queue, int doorbell)
 {
     queue->doorbell = doorbell;
     gyre_kernel_types_name(attachment->sides, queue);
-    pthread_mutex_lock(&list_lock);
-    attachment->queue = queue;
-    pthread_mutex_unlock(&list_lock);
+    gyre_attachment_name(attachment, queue);
 }
 
-static gyre_status adopt(struct attachment *attachment, const char *kernel, const gyre_attach_desc *desc,
+static gyre_status adopt(struct gyre_attachment *attachment, const char *kernel, const gyre_attach_desc *desc,
                          struct gyre_attach_answer *answer, const int descriptors[3])
 {
     gyre_queue *queue = NULL;
@@ -213,6 +203,7 @@ static gyre_status adopt(struct attachment *attachment, const char *kernel, cons
     attachment->reply = answer->reply;
     attachment->types = answer->types;
     answer->types = NULL;
+    attachment->options = answer->options;
     answer->options.control = attachment->control;
     if (status == GYRE_OK)
         status = gyre_kernel_types_create(kernel, attachment->request, attachment->reply, &attachment->sides);
@@ -230,7 +221,7 @@ static gyre_status adopt(struct attachment *attachment, const char *kernel, cons
 }
 
 /* The server's answer: its reasons for a refusal, or the queue. */
-static gyre_status take_answer(struct attachment *attachment, const char *kernel,
+static gyre_status take_answer(struct gyre_attachment *attachment, const char *kernel,
                                const gyre_attach_desc *desc)
 {
     struct gyre_parcel *parcel = &attachment->parcel;
@@ -270,7 +261,7 @@ static gyre_status tell_unanswered(const char *path, gyre_status status)
     return gyre_error_add(status, "the answer of the server at %s", path);
 }
 
-static gyre_status open_socket(struct attachment *attachment)
+static gyre_status open_socket(struct gyre_attachment *attachment)
 {
     pthread_mutex_lock(&list_lock);
     gyre_status status = gyre_place_socket(&attachment->socket);
@@ -278,7 +269,15 @@ static gyre_status open_socket(struct attachment *attachment)
     return status;
 }
 
-static gyre_status meet(struct attachment *attachment, const char *name, const gyre_attach_desc *desc)
+/* Who listens there. */
+static uint32_t process_of(int socket)
+{
+    struct ucred who = {0};
+    socklen_t size = sizeof who;
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? (uint32_t)who.pid : 0;
+}
+
+static gyre_status meet(struct gyre_attachment *attachment, const char *name, const gyre_attach_desc *desc)
 {
     char path[GYRE_PLACE_MAX];
     uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ATTACH_MS);
@@ -287,6 +286,8 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
         status = open_socket(attachment);
     if (status == GYRE_OK)
         status = gyre_place_connect(path, deadline, attachment->socket);
+    if (status == GYRE_OK)
+        attachment->server = process_of(attachment->socket);
     if (status == GYRE_OK)
         status = gyre_parcel_init(&attachment->parcel);
     if (status != GYRE_OK)
@@ -301,12 +302,33 @@ static gyre_status meet(struct attachment *attachment, const char *name, const g
     return take_answer(attachment, name, desc);
 }
 
-static gyre_status start(struct attachment *attachment)
+static gyre_status start(struct gyre_attachment *attachment)
 {
     gyre_queue *queue = attachment->queue;
     queue->attachment = attachment;
     queue->detach = detach;
     return gyre_thread_need(&attachment->listener, listen_to_server, attachment, "for an attached queue");
+}
+
+gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint32_t *server,
+                                 struct gyre_attachment **out)
+{
+    struct gyre_attachment *attachment = calloc(1, sizeof *attachment);
+    *out = NULL;
+    *server = 0;
+    if (!attachment)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
+    attachment->socket = -1;
+    gyre_attachment_enlist(attachment);
+    gyre_status status = meet(attachment, name, desc);
+    *server = attachment->server;
+    if (status == GYRE_OK)
+        status = start(attachment);
+    if (status == GYRE_OK)
+        *out = attachment;
+    else
+        release(attachment);
+    return status;
 }
 
 gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
@@ -327,24 +349,19 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
     gyre_status status = gyre_queue_plan_check_choices(given.policy, given.idle);
     if (status != GYRE_OK)
         return gyre_error_add(status, "gyre_attach to '%s'", name);
-    struct attachment *attachment = calloc(1, sizeof *attachment);
-    if (!attachment)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
-    attachment->socket = -1;
-    enlist(attachment);
-    status = meet(attachment, name, &given);
-    if (status == GYRE_OK)
-        status = start(attachment);
+    if (given.reconnect)
+        return gyre_lasting_attach(name, &given, out);
+    struct gyre_attachment *attachment = NULL;
+    uint32_t server;
+    status = gyre_attachment_make(name, &given, &server, &attachment);
     if (status == GYRE_OK)
         *out = attachment->queue;
-    else
-        release(attachment);
     return status;
 }
 
 void gyre_queue_types(const gyre_queue *queue, const gyre_type **request, const gyre_type **reply)
 {
-    const struct attachment *attachment = queue && queue->detach ? queue->attachment : NULL;
+    const struct gyre_attachment *attachment = queue && queue->detach ? queue->attachment : NULL;
     const gyre_kernel_record *record = queue && !attachment ? queue->kernel->record : NULL;
     if (request)
         *request = attachment ? attachment->request : record ? record->request : NULL;

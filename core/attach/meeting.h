@@ -60,7 +60,9 @@ gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attac
 
 /* ---- the state of a kernel ---- */
 
-enum { GYRE_STATE_PIECE = 64 * 1024 }; /* bytes of a state that one packet brings; the last one, what is left */
+enum {
+    GYRE_STATE_PIECE = 64 * 1024
+}; /* bytes of a state that one packet brings; the last one, what is left */
 
 void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel);
 /** INVALID for what makes no sense. */

@@ -7,17 +7,16 @@
 #include "core/attach/relay.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/attach/carry_wait.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/journal/record.h"
 #include "core/ring/queue_inside.h"
-#include "core/ring/strategy.h"
 #include "gyre/waiting.h"
 
 enum {
@@ -172,58 +171,18 @@ static void sleep_at_bell(struct gyre_relay *relay)
     announce(relay, held, UINT32_MAX);
 }
 
-/*
- * How the thread waits between two turns that did something, as the queue is configured to (strategy.h). It has a
- * patience for either side that it waits for: one of them may share its processor while the other has one of its own.
- */
-struct relay_wait {
-    gyre_patience of_clients, of_device;
-    gyre_patience *patience; /* of the wait under way; NULL: there is none */
-    uint64_t turns;
-    int ran;
-};
-
-static void end_wait(struct relay_wait *wait)
-{
-    if (wait->patience)
-        gyre_patience_end(wait->patience, wait->ran);
-    wait->patience = NULL;
-}
-
-static void begin_wait(struct relay_wait *wait, bool of_device)
-{
-    wait->patience = of_device ? &wait->of_device : &wait->of_clients;
-    wait->turns = 0;
-    wait->ran = 0;
-    gyre_patience_begin(wait->patience);
-}
-
-enum { LOOKS = 4 }; /* at a slot take as long as a turn that finds nothing */
-
-/* After a turn that did nothing: a moment later. False: it has looked often enough, and is to sleep. */
-static bool wait_a_moment(struct relay_wait *wait, bool of_device, uint32_t spin_turns)
-{
-    if (!wait->patience)
-        begin_wait(wait, of_device);
-    const uint64_t turn = ++wait->turns, looks = turn * LOOKS;
-    if (looks > (uint64_t)spin_turns + (uint64_t)GYRE_WAIT_YIELDS * LOOKS)
-        return false;
-    wait->ran = looks > spin_turns ? sched_yield() == 0 : gyre_patience_pause(wait->patience, looks);
-    return true;
-}
-
 static void *carry(void *argument)
 {
     struct gyre_relay *relay = argument;
-    struct relay_wait wait = {.patience = NULL};
+    struct gyre_carry_wait wait = {.patience = NULL};
     bool ended = false, waits = false;
     while (!ended) {
         const bool worked = look(relay, &waits, &ended);
         if (worked) {
-            end_wait(&wait);
-        } else if (!ended && !wait_a_moment(&wait, waits, relay->target->spin_turns)) {
+            gyre_carry_wait_end(&wait);
+        } else if (!ended && !gyre_carry_wait_a_moment(&wait, waits, relay->target->spin_turns)) {
             sleep_at_bell(relay);
-            wait.patience = NULL;
+            gyre_carry_wait_forget(&wait);
         }
     }
     return NULL;

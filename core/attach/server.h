@@ -39,8 +39,8 @@ struct gyre_session {
     int socket, doorbell; /* doorbell: eventfd that the client writes; -1 before it has a queue */
     uint32_t process, user;
     char client[GYRE_CLIENT_NAME_MAX]; /* as it says; empty: it has no name, or did not say anything yet */
-    bool counted;        /* in server->attached */
-    gyre_kernel *kernel; /* visited */
+    bool counted;                      /* in server->attached */
+    gyre_kernel *kernel;               /* visited */
     gyre_queue *queue;
     struct gyre_relay_ring *ring;      /* whose queue it is; NULL: it is the kernel's own */
     struct gyre_queue_options options; /* how it was made */

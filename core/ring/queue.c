@@ -64,6 +64,8 @@ gyre_status gyre_queue_tell_lost(const gyre_queue *queue)
 {
     char label[LABEL_SIZE], why[64];
     gyre_queue_label(queue, label, sizeof label);
+    if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE) && queue->state.lost_why)
+        return gyre_error_set(GYRE_LOST, "%s is lost: %s", label, queue->state.lost_why);
     if (__atomic_load_n(&queue->state.orphaned, __ATOMIC_ACQUIRE))
         return gyre_error_set(GYRE_LOST, "the program that served %s ended; attach again when it is back",
                               label);

@@ -37,7 +37,10 @@ static gyre_status give_up(const gyre_queue *queue, gyre_status status)
     char label[96];
     gyre_queue_label(queue, label, sizeof label);
     if (status == GYRE_TIMEOUT)
-        return gyre_error_set(status, "the deadline passed while waiting for %s", label);
+        return gyre_error_set(status, "the deadline passed while waiting for %s%s", label,
+                              __atomic_load_n(&queue->state.away, __ATOMIC_RELAXED)
+                                  ? ", whose server is gone: the next one is waited for"
+                                  : "");
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
     if (status == GYRE_LOST || gyre_queue_gone(queue))

@@ -321,7 +321,7 @@ gyre_status gyre_queue_plan_layout(const struct gyre_config *config, const struc
     return status;
 }
 
-static gyre_status measure_type(const gyre_type *type, uint32_t *size, uint32_t *least)
+gyre_status gyre_queue_plan_measure(const gyre_type *type, uint32_t *size, uint32_t *least)
 {
     gyre_layout *layout = NULL;
     gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
@@ -382,9 +382,10 @@ static gyre_status plan(const struct gyre_config *config, const struct gyre_disp
         .config = config, .device = device, .record = record, .name = record->name};
     struct gyre_queue_site site = {.kernel = record->name, .record = record, .device = device};
     uint32_t lanes = 0;
-    gyre_status status = measure_type(record->request, &options->request_size, &options->request_least);
+    gyre_status status =
+        gyre_queue_plan_measure(record->request, &options->request_size, &options->request_least);
     if (status == GYRE_OK)
-        status = measure_type(record->reply, &options->reply_size, &options->reply_least);
+        status = gyre_queue_plan_measure(record->reply, &options->reply_size, &options->reply_least);
     if (status == GYRE_OK)
         gyre_queue_plan_capacity(config, device, section, options);
     if (status == GYRE_OK)

@@ -18,6 +18,8 @@
 uint32_t gyre_queue_plan_word(const struct gyre_config *config, const char *section, const char *key);
 /** INVALID when a descriptor's policy or idle strategy is none that there is. */
 gyre_status gyre_queue_plan_check_choices(gyre_full_policy policy, gyre_idle_strategy idle);
+/** What messages of a type measure in a ring: the largest, and those with a tail with nothing in it (0: they have none). */
+gyre_status gyre_queue_plan_measure(const gyre_type *type, uint32_t *size, uint32_t *least);
 /** What fits all queues that the configuration names, and the others: what a kernel is compiled for. */
 struct gyre_header_plan gyre_queue_plan_all(const struct gyre_config *config);
 /** Header and behaviours into the options of the queue `options->name`, which have its policy and whether it is lent.

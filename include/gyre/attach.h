@@ -19,6 +19,8 @@
 #ifndef GYRE_ATTACH_H
 #define GYRE_ATTACH_H
 
+#include <stdbool.h>
+
 #include "gyre/gyre.h"
 
 #ifdef __cplusplus
@@ -70,6 +72,14 @@ typedef struct gyre_attach_desc {
      * name receives these completions (gyre_queue_recovered says which), if it comes in time
      * (gyre.client_return_ms). One client of a name at a time. Elsewhere a name means nothing. */
     const char *client;
+    /* The queue goes on by itself where its server ends, dies, or relaunches the kernel: it waits for the next server
+     * at that place, attaches again, and sends again what is unanswered, in order. Calls wait meanwhile, and end with
+     * TIMEOUT at their deadlines; LOST, with the sentence, is what the next server will never let in (other types, no
+     * such kernel, no permission). Requests to a kernel with a journal, of a client with a `client` name, are handled
+     * exactly once, others at least once; a reply of a journaled kernel comes once its request is durable. The first
+     * server, too, is waited for until the deadline. A thread of this program carries each message. Not for queues
+     * with levels. docs/attach.md says what that costs. */
+    bool reconnect;
 } gyre_attach_desc;
 
 /**

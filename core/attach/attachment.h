@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A queue of this program that a server has the other end of (client.c); or one that stands in front of such queues, one
+ * server's after the other's (lasting.h), which has no socket of its own. All of them are in one list, so that a forked
+ * child's copies are disowned.
+ */
+#ifndef GYRE_CORE_ATTACH_ATTACHMENT_H
+#define GYRE_CORE_ATTACH_ATTACHMENT_H
+
+#include <pthread.h>
+
+#include "core/attach/meeting.h"
+
+struct gyre_kernel_types;
+
+struct gyre_attachment {
+    struct gyre_attachment *next;
+    gyre_queue *queue;
+    int socket;
+    pthread_t listener;
+    bool foreign;    /* of a forked child's parent */
+    bool answered;   /* by a server, which may have made a queue for it */
+    uint32_t server; /* the process that serves there; 0: nobody was reached */
+    void *control;
+    size_t control_size;
+    struct gyre_queue_options options; /* as the server told them */
+    const gyre_type *request, *reply;  /* the kernel's */
+    struct gyre_kept_block *types;
+    struct gyre_kernel_types *sides; /* the same, as gyre_send_as needs them */
+    struct gyre_parcel parcel;
+};
+
+/** Into the list, before it has a socket. */
+void gyre_attachment_enlist(struct gyre_attachment *attachment);
+/** Out of it. Closes its socket, so that no child has that without closing it. */
+void gyre_attachment_unlist(struct gyre_attachment *attachment);
+/** Its queue, which a forked child disowns from now on. */
+void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue);
+
+/**
+ * One meeting; as gyre_attach, of a descriptor whose members are all there. *server: the process that was met, also
+ * where it refused; 0: none. Owner of *out: the caller, by gyre_queue_close of its queue.
+ */
+gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint32_t *server,
+                                 struct gyre_attachment **out);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queues that outlast their servers: how one is made, and its thread, which carries messages while there is a server, and
+ * waits for the next one while there is none. See lasting.h.
+ */
+#include "core/attach/lasting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/attach/carry_wait.h"
+#include "core/base/clock.h"
+#include "core/base/error.h"
+#include "core/base/lines.h"
+#include "core/ring/queue_inside.h"
+#include "core/runtime/queue_plan.h"
+#include "core/runtime/runtime.h"
+
+enum { FIRST_MS = 5000, KNOCK_MS = 20 };
+#define LOOK_NS          UINT64_C(50000000) /* asleep: something is under way, and a bell may be missed once */
+#define NAP_FIRST_NS     UINT64_C(2000000)  /* between two attempts, at first ... */
+#define NAP_MOST_NS      UINT64_C(200000000)  /* ... and in the end */
+#define PATIENCE_NS      UINT64_C(1000000000) /* of an attempt, at first ... */
+#define PATIENCE_MOST_NS UINT64_C(5000000000) /* ... and in the end */
+#define DOUBT_NS         UINT64_C(5000000000) /* the client's own connection before may hold its name so long */
+
+/* ---- a turn ---- */
+
+static bool is_stopped(const struct gyre_lasting *lasting)
+{
+    return __atomic_load_n(&lasting->stop, __ATOMIC_ACQUIRE) != 0;
+}
+
+/* Whether anything happened. *over: the server is gone, and is to be left. */
+static bool carry_some(struct gyre_lasting *lasting, bool *over)
+{
+    bool worked = false;
+    *over = false;
+    if (lasting->back) {
+        worked = gyre_lasting_give(lasting, over);
+        worked = gyre_lasting_take(lasting) || worked;
+        worked = gyre_lasting_promise(lasting) || worked;
+    } else {
+        worked = gyre_lasting_tidy(lasting);
+    }
+    gyre_lasting_ring_bell(lasting);
+    return worked;
+}
+
+static bool turn(struct gyre_lasting *lasting)
+{
+    bool over;
+    const bool worked = carry_some(lasting, &over);
+    if (over)
+        gyre_lasting_leave(lasting);
+    gyre_lasting_ring_bell(lasting);
+    return worked || over;
+}
+
+/* ---- sleep ---- */
+
+/* Says or takes back that it sleeps, on either side; `by`: 1, or the 1 taken back: wraps. */
+static void announce(const struct gyre_lasting *lasting, gyre_queue_region *theirs, uint32_t by)
+{
+    __atomic_fetch_add(&lasting->control->device.parked, by, __ATOMIC_SEQ_CST);
+    if (theirs)
+        __atomic_fetch_add(&theirs->host.waiting, by, __ATOMIC_SEQ_CST);
+}
+
+/* Until either bell differs from what was seen, the time, or spuriously. `theirs` NULL: there is one bell alone. */
+static void sleep_on(const uint32_t *ours, uint32_t seen, const uint32_t *theirs, uint32_t seen_theirs,
+                     uint64_t until)
+{
+    if (!theirs) {
+        gyre_futex_wait(ours, seen, until);
+        return;
+    }
+#if defined(SYS_futex_waitv) && defined(FUTEX_32)
+    const struct timespec end = gyre_clock_timespec(until);
+    struct futex_waitv bells[] = {{.val = seen, .uaddr = (uintptr_t)ours, .flags = FUTEX_32},
+                                  {.val = seen_theirs, .uaddr = (uintptr_t)theirs, .flags = FUTEX_32}};
+    if (syscall(SYS_futex_waitv, bells, 2, 0, &end, CLOCK_MONOTONIC) >= 0 ||
+        (errno != ENOSYS && errno != EPERM && errno != EINVAL))
+        return;
+#endif
+    gyre_nap(until); /* the system cannot wait for two */
+}
+
+/* Sleeps at both bells, or naps where the device rings none, until a turn did something, or so long. */
+static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
+{
+    const uint32_t *ours = &lasting->control->doorbell.bell;
+    gyre_queue *back = lasting->back ? lasting->back->queue : NULL;
+    gyre_queue_region *shared = back ? back->shared : NULL;
+    announce(lasting, shared, 1);
+    const uint64_t parked_ns = gyre_clock_ns();
+    gyre_barrier_heavy(1);
+    for (;;) {
+        const uint64_t looked_ns = gyre_clock_ns();
+        const uint32_t seen = __atomic_load_n(ours, __ATOMIC_ACQUIRE); /* before the look, both */
+        const uint32_t seen_theirs = shared ? __atomic_load_n(&shared->device.bell, __ATOMIC_ACQUIRE) : 0;
+        bool over;
+        if (looked_ns >= deadline_ns || is_stopped(lasting) || ((carry_some(lasting, &over) || over) && back))
+            break;
+        const uint64_t until = gyre_park_until(parked_ns, looked_ns, deadline_ns);
+        if (back && !back->device_wakes && gyre_lasting_awaits(lasting))
+            gyre_nap(until);
+        else
+            sleep_on(ours, seen, shared ? &shared->device.bell : NULL, seen_theirs, until);
+    }
+    announce(lasting, shared, UINT32_MAX);
+}
+/* ---- from server to server ---- */
+
+/* Whether this user may not come to where the next server is. */
+static bool is_denied(const struct gyre_lasting *lasting)
+{
+    char path[GYRE_PLACE_MAX];
+    return gyre_place_find(lasting->desc.path, false, path) == GYRE_OK &&
+           faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
+/* Whether another attempt may end otherwise. A server that ends has no kernel any more, and is not the next one. */
+static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, uint32_t server)
+{
+    switch (status) {
+    case GYRE_UNAVAILABLE:
+        return !is_denied(lasting);
+    case GYRE_TIMEOUT:
+    case GYRE_LOST:
+    case GYRE_CLOSED:
+    case GYRE_EXHAUSTED:
+    case GYRE_AGAIN:
+        return true;
+    case GYRE_NOT_FOUND:
+        return server == lasting->server;
+    case GYRE_INVALID:
+        return gyre_clock_ns() - lasting->lost_ns < DOUBT_NS;
+    default:
+        return false;
+    }
+}
+
+/* Nothing comes of waiting: whoever waits, now and later, is told why. */
+static void come_to_an_end(struct gyre_lasting *lasting)
+{
+    lasting->ring->state.lost_why = strdup(gyre_error_text());
+    __atomic_store_n(&lasting->ring->state.away, 0, __ATOMIC_RELAXED);
+    gyre_queue_orphan(lasting->ring);
+}
+
+static gyre_status come_in(struct gyre_lasting *lasting, uint32_t *server)
+{
+    lasting->desc.deadline_ns = gyre_clock_ns() + lasting->patience_ns;
+    gyre_status status = gyre_attachment_make(lasting->name, &lasting->desc, server, &lasting->back);
+    if (status != GYRE_OK)
+        return status;
+    lasting->back->queue->policy = GYRE_FULL_BLOCK; /* the ring has the program's */
+    status = gyre_lasting_resume(lasting);
+    if (status == GYRE_OK)
+        return status;
+    gyre_error_hold();
+    gyre_queue_close(lasting->back->queue);
+    gyre_error_let_go();
+    lasting->back = NULL;
+    return status;
+}
+
+static uint64_t doubled(uint64_t ns, uint64_t most)
+{
+    return 2 * ns < most ? 2 * ns : most;
+}
+
+/* One attempt, and a while until the next one. False: there will be none. */
+static bool look_for_server(struct gyre_lasting *lasting)
+{
+    uint32_t server = 0;
+    const gyre_status status = come_in(lasting, &server);
+    if (status == GYRE_OK) {
+        lasting->server = server;
+        lasting->nap_ns = NAP_FIRST_NS;
+        lasting->patience_ns = PATIENCE_NS;
+        return true;
+    }
+    if (!may_heal(lasting, status, server)) {
+        come_to_an_end(lasting);
+        return false;
+    }
+    gyre_error_clear();
+    sleep_at_bells(lasting, gyre_clock_ns() + lasting->nap_ns);
+    lasting->nap_ns = doubled(lasting->nap_ns, NAP_MOST_NS);
+    if (status == GYRE_TIMEOUT)
+        lasting->patience_ns = doubled(lasting->patience_ns, PATIENCE_MOST_NS);
+    return true;
+}
+
+static void *carry(void *argument)
+{
+    struct gyre_lasting *lasting = argument;
+    struct gyre_carry_wait wait = {.patience = NULL};
+    while (!is_stopped(lasting) && (lasting->back || look_for_server(lasting))) {
+        const bool waits = gyre_lasting_awaits(lasting);
+        if (turn(lasting)) {
+            gyre_carry_wait_end(&wait);
+        } else if (lasting->back && !gyre_carry_wait_a_moment(&wait, waits, lasting->ring->spin_turns)) {
+            sleep_at_bells(lasting, waits || lasting->held_up ? gyre_clock_ns() + LOOK_NS : GYRE_FOREVER);
+            gyre_carry_wait_forget(&wait);
+        }
+    }
+    if (lasting->back)
+        gyre_lasting_take(lasting); /* what was sent before the queue was closed */
+    return NULL;
+}
+
+/* ---- the end ---- */
+
+/* What there is of it, in any stage of it; its thread does not run. */
+static void release(struct gyre_lasting *lasting)
+{
+    if (lasting->back)
+        gyre_queue_close(lasting->back->queue);
+    gyre_attachment_unlist(&lasting->front);
+    const char *why = lasting->ring ? lasting->ring->state.lost_why : NULL;
+    gyre_queue_destroy(lasting->ring);
+    free((char *)(uintptr_t)why);
+    gyre_kernel_types_destroy(lasting->front.sides);
+    gyre_kept_release(&lasting->front.types);
+    gyre_kept_release(&lasting->types);
+    gyre_lasting_free_room(lasting);
+    free(lasting->control);
+    free(lasting);
+}
+
+static void detach(gyre_queue *queue)
+{
+    struct gyre_lasting *lasting = queue->attachment;
+    if (lasting->front.foreign)
+        return;
+    __atomic_store_n(&lasting->stop, 1, __ATOMIC_RELEASE);
+    gyre_bell_ring(&lasting->control->doorbell.bell, INT_MAX);
+    pthread_join(lasting->thread, NULL);
+    release(lasting);
+}
+
+/* ---- making ---- */
+
+/* A copy that lives as long as the queue does. */
+static gyre_status keep_type(const gyre_type *type, struct gyre_kept_block **blocks, const gyre_type **out)
+{
+    struct gyre_parcel parcel;
+    *out = NULL;
+    gyre_status status = type ? gyre_parcel_init(&parcel) : GYRE_OK;
+    if (!type || status != GYRE_OK)
+        return status;
+    gyre_parcel_begin(&parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
+    gyre_type_put(&parcel, type);
+    *out = gyre_type_get(&parcel, blocks);
+    if (!gyre_parcel_whole(&parcel))
+        status =
+            gyre_parcel_refuse(&parcel, GYRE_INVALID, "a type that gyre_attach was given makes no sense");
+    gyre_parcel_finish(&parcel);
+    return status;
+}
+
+static gyre_status keep_desc(struct gyre_lasting *lasting, const char *name, const gyre_attach_desc *desc)
+{
+    lasting->desc = *desc;
+    snprintf(lasting->name, sizeof lasting->name, "%s", name);
+    snprintf(lasting->client, sizeof lasting->client, "%s", desc->client ? desc->client : "");
+    lasting->desc.client = desc->client ? lasting->client : NULL;
+    if (desc->path && strlen(desc->path) >= sizeof lasting->path)
+        return gyre_place_find(desc->path, false, lasting->path); /* says so */
+    snprintf(lasting->path, sizeof lasting->path, "%s", desc->path ? desc->path : "");
+    lasting->desc.path = desc->path ? lasting->path : NULL;
+    gyre_status status = keep_type(desc->request, &lasting->types, &lasting->desc.request);
+    return status == GYRE_OK ? keep_type(desc->reply, &lasting->types, &lasting->desc.reply) : status;
+}
+
+/* The first server, which may not be up yet. */
+static gyre_status meet_first(struct gyre_lasting *lasting)
+{
+    const struct timespec nap = {0, KNOCK_MS * 1000000L};
+    const uint64_t deadline = lasting->desc.deadline_ns ? lasting->desc.deadline_ns : gyre_in_ms(FIRST_MS);
+    lasting->desc.deadline_ns = deadline;
+    lasting->lost_ns = gyre_clock_ns(); /* perhaps: by a client of this name that died just now */
+    for (;;) {
+        gyre_status status =
+            gyre_attachment_make(lasting->name, &lasting->desc, &lasting->server, &lasting->back);
+        const bool named_twice = status == GYRE_INVALID && lasting->client[0];
+        const bool heals = status == GYRE_INVALID     ? named_twice && may_heal(lasting, status, 0)
+                           : status == GYRE_NOT_FOUND ? false
+                                                      : may_heal(lasting, status, 0);
+        if (status == GYRE_OK || !heals || gyre_clock_ns() >= deadline)
+            return status;
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* The ring takes what the program sends, in its own types, where it told these; growth is the server's queue's matter. */
+static gyre_status plan(struct gyre_lasting *lasting, struct gyre_queue_options *options)
+{
+    gyre_status status = GYRE_OK;
+    *options = lasting->back->options;
+    options->name = "";
+    options->control = lasting->control;
+    options->request_growth = options->reply_growth = (struct gyre_queue_growth){NULL, NULL};
+    options->caller_request_size = options->caller_reply_size = 0;
+    options->express = options->express_replies = options->sealed = options->timed = false;
+    options->device_wakes = options->device_returns = true;
+    options->device_parks = false;
+    if (options->levels > 1)
+        return gyre_error_set(
+            GYRE_UNIMPLEMENTED,
+            "gyre_attach to '%s': reconnect is not for a queue with levels; attach without it",
+            lasting->name);
+    if (options->wire)
+        return status;
+    if (lasting->desc.request)
+        status =
+            gyre_queue_plan_measure(lasting->desc.request, &options->request_size, &options->request_least);
+    if (status == GYRE_OK && lasting->desc.reply)
+        status = gyre_queue_plan_measure(lasting->desc.reply, &options->reply_size, &options->reply_least);
+    return status;
+}
+
+/* What an earlier client of this name left is at the server, and its messages are not here. */
+static void adopt_leavings(struct gyre_lasting *lasting)
+{
+    const gyre_queue *ring = lasting->ring;
+    lasting->oldest = lasting->answered = ring->first_sequence;
+    lasting->next = lasting->again = ring->first_sequence + ring->left;
+    for (uint64_t index = lasting->oldest; index < lasting->next; index++)
+        *gyre_lasting_place(lasting, index) = (struct gyre_lasting_place){
+            .request = index + 1, .number = index, .stage = GYRE_LASTING_SENT, .earlier = true};
+}
+
+/* Its types are the kernel's as the first server told them; the attachment's own go with that server. */
+static gyre_status take_types(struct gyre_lasting *lasting)
+{
+    struct gyre_attachment *front = &lasting->front, *back = lasting->back;
+    front->request = back->request;
+    front->reply = back->reply;
+    front->types = back->types;
+    back->types = NULL;
+    if (!lasting->desc.request)
+        lasting->desc.request = front->request;
+    if (!lasting->desc.reply)
+        lasting->desc.reply = front->reply;
+    return gyre_kernel_types_create(lasting->name, lasting->desc.request, lasting->desc.reply, &front->sides);
+}
+
+static gyre_status make_ring(struct gyre_lasting *lasting)
+{
+    struct gyre_queue_options options;
+    lasting->control = gyre_lines_alloc(GYRE_CONTROL_SIZE(1));
+    if (!lasting->control)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue that outlasts its servers");
+    gyre_status status = plan(lasting, &options);
+    if (status == GYRE_OK)
+        status = gyre_queue_create(&options, &lasting->ring);
+    if (status == GYRE_OK)
+        status = take_types(lasting);
+    if (status == GYRE_OK)
+        status = gyre_lasting_make_room(lasting);
+    if (status != GYRE_OK)
+        return status;
+    lasting->back->queue->policy = GYRE_FULL_BLOCK;
+    adopt_leavings(lasting);
+    gyre_kernel_types_name(lasting->front.sides, lasting->ring);
+    gyre_attachment_name(&lasting->front, lasting->ring);
+    lasting->ring->attachment = lasting;
+    lasting->ring->detach = detach;
+    return GYRE_OK;
+}
+
+gyre_status gyre_lasting_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out)
+{
+    struct gyre_lasting *lasting = calloc(1, sizeof *lasting);
+    if (!lasting)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
+    lasting->front.socket = -1;
+    lasting->nap_ns = NAP_FIRST_NS;
+    lasting->patience_ns = PATIENCE_NS;
+    gyre_attachment_enlist(&lasting->front);
+    gyre_status status = keep_desc(lasting, name, desc);
+    if (status == GYRE_OK)
+        status = meet_first(lasting);
+    if (status == GYRE_OK)
+        status = make_ring(lasting);
+    if (status == GYRE_OK)
+        status = gyre_thread_need(&lasting->thread, carry, lasting, "for an attached queue");
+    if (status == GYRE_OK) {
+        *out = lasting->ring;
+        return status;
+    }
+    gyre_error_hold();
+    release(lasting);
+    gyre_error_let_go();
+    return status;
+}

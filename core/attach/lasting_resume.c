@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From one server to the next: which requests it knows, and which are sent again. By the queue's thread. The numbers
+ * tell it (docs/adr/serving.md, "Who a completion is owed to"): a journal's next life offers what it owes, and knows
+ * nothing of what stood behind that.
+ */
+#include "core/attach/lasting.h"
+
+#include "core/base/error.h"
+#include "core/ring/queue_inside.h"
+#include "gyre/attach.h"
+
+void gyre_lasting_leave(struct gyre_lasting *lasting)
+{
+    gyre_lasting_promise(lasting); /* its last word of what is durable */
+    gyre_queue_close(lasting->back->queue);
+    lasting->back = NULL;
+    lasting->covered.open = lasting->kept.open = false;
+    lasting->lost_ns = gyre_clock_ns();
+    lasting->durable = 0;
+    __atomic_store_n(&lasting->ring->state.away, 1, __ATOMIC_RELAXED);
+}
+
+/* Bytes go from ring to ring as they are. */
+static gyre_status check_fit(const struct gyre_lasting *lasting)
+{
+    const gyre_queue *ring = lasting->ring, *back = lasting->back->queue;
+    if (back->packets == ring->packets && back->header_size >= ring->header_size &&
+        (!ring->packets || back->reply_room <= ring->reply_room) &&
+        back->tells_durable >= ring->tells_durable && !back->levels)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the queue of kernel '%s' is configured in another way than at the server before (header, "
+        "wire form, levels, or no journal): attach anew",
+        lasting->name);
+}
+
+/* What a server with a memory of this client knows: requests from `first` on are offered, from `end` on unknown. */
+struct known {
+    uint64_t first, end;
+};
+
+static struct known ask(const struct gyre_lasting *lasting)
+{
+    gyre_recovered left = {.size = sizeof left};
+    const gyre_queue *back = lasting->back->queue;
+    if (!lasting->client[0] || gyre_queue_recovered(back, &left) != GYRE_OK) {
+        gyre_error_clear();
+        return (struct known){0, 0};
+    }
+    return (struct known){left.first, left.first + left.offered};
+}
+
+/* It left no trace, or nobody knows: it is sent again, if its message is here. */
+static void begin_again(struct gyre_lasting *lasting, uint64_t index)
+{
+    struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    if (place->earlier)
+        gyre_lasting_complete(lasting, index, GYRE_OUTCOME_UNHANDLED);
+    else
+        *place = (struct gyre_lasting_place){.request = index + 1, .stage = GYRE_LASTING_AGAIN};
+}
+
+/* Its completion was in the ring of the server before: it is told, or the server said that it would not handle it. */
+static void settle(struct gyre_lasting *lasting, uint64_t index)
+{
+    const struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    if (place->held)
+        gyre_lasting_tell(lasting, index);
+    else if (place->unhandled)
+        begin_again(lasting, index);
+    else
+        gyre_lasting_fail(lasting, index, GYRE_FAILURE_OUTCOME, "handled, and the reply is lost");
+}
+
+static void resume_one(struct gyre_lasting *lasting, uint64_t index, struct known known)
+{
+    struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    const bool was_there = place->stage == GYRE_LASTING_SENT || place->stage == GYRE_LASTING_HELD;
+    if (place->request != index + 1 || !was_there)
+        return;
+    if (place->number >= known.end)
+        begin_again(lasting, index);
+    else if (place->number < known.first)
+        settle(lasting, index);
+    else
+        place->stage = GYRE_LASTING_SENT; /* offered: its completion comes */
+}
+
+gyre_status gyre_lasting_resume(struct gyre_lasting *lasting)
+{
+    gyre_status status = check_fit(lasting);
+    if (status != GYRE_OK)
+        return status;
+    const struct known known = ask(lasting);
+    for (uint64_t index = lasting->oldest; index < lasting->next; index++)
+        resume_one(lasting, index, known);
+    lasting->again = lasting->answered = lasting->oldest;
+    __atomic_store_n(&lasting->ring->state.away, 0, __ATOMIC_RELAXED);
+    return GYRE_OK;
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages of a queue that outlasts its servers: from its ring to the server of now and back. By the queue's thread.
+ * Towards senders and receivers of the ring it is a device: it reads a request when its sequence is there, and writes a
+ * completion before its sequence.
+ */
+#include "core/attach/lasting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+#include "core/ring/origin.h"
+#include "core/ring/queue_inside.h"
+#include "core/ring/queue_wait_any.h"
+
+enum {
+    BATCH_MOST = 64,     /* messages that are carried together ... */
+    BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
+    TAKES_MAX = 256      /* requests in a turn */
+};
+
+/* ---- room ---- */
+
+static uint64_t most_of(uint64_t size)
+{
+    const uint64_t most = size ? BATCH_BYTES / size : BATCH_MOST;
+    return most < 1 ? 1 : most < BATCH_MOST ? most : BATCH_MOST;
+}
+
+gyre_status gyre_lasting_make_room(struct gyre_lasting *lasting)
+{
+    const gyre_queue *ring = lasting->ring;
+    lasting->reply_most = most_of(ring->reply_room);
+    lasting->batch_most = ring->fixed_size && !ring->detour ? most_of(ring->fixed_size) : 1;
+    lasting->places = calloc((size_t)ring->capacity, sizeof *lasting->places);
+    lasting->replies = malloc((size_t)(lasting->reply_most * ring->reply_room) + 1);
+    lasting->batch = malloc((size_t)(lasting->batch_most * ring->request_size) + 1);
+    lasting->batch_headers = calloc(BATCH_MOST, sizeof *lasting->batch_headers);
+    return lasting->places && lasting->replies && lasting->batch && lasting->batch_headers
+               ? GYRE_OK
+               : gyre_error_set(GYRE_EXHAUSTED, "no memory for a queue that outlasts its servers");
+}
+
+void gyre_lasting_free_room(struct gyre_lasting *lasting)
+{
+    free(lasting->places);
+    free(lasting->replies);
+    free(lasting->batch);
+    free(lasting->batch_headers);
+}
+
+/* ---- completions ---- */
+
+void gyre_lasting_tell(struct gyre_lasting *lasting, uint64_t index)
+{
+    struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    gyre_slot *slot = gyre_reply_slot(lasting->ring, index);
+    *place = (struct gyre_lasting_place){.request = index + 1, .stage = GYRE_LASTING_DONE};
+    lasting->rings = true;
+    __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
+}
+
+void gyre_lasting_complete(struct gyre_lasting *lasting, uint64_t index, uint32_t outcome)
+{
+    gyre_slot *slot = gyre_reply_slot(lasting->ring, index);
+    slot->length = 0;
+    slot->info = outcome;
+    gyre_lasting_tell(lasting, index);
+}
+
+void gyre_lasting_fail(struct gyre_lasting *lasting, uint64_t index, int32_t code, const char *text)
+{
+    gyre_slot_fail(gyre_reply_slot(lasting->ring, index), code, text);
+    gyre_lasting_tell(lasting, index);
+}
+
+/* One that expired here as well is told as the device of the ring would: the ring knows that it took it back. */
+static void write_failure(const gyre_queue *ring, uint64_t index, const gyre_completion *completion)
+{
+    const uint32_t length = __atomic_load_n(&gyre_request_slot(ring, index)->length, __ATOMIC_ACQUIRE);
+    const bool expired = completion->failure_code == GYRE_FAILURE_EXPIRED && length > ring->request_size;
+    gyre_slot_fail(gyre_reply_slot(ring, index), expired ? GYRE_FAILURE_LENGTH : completion->failure_code,
+                   completion->failure_text);
+}
+
+/* As the ring has it: a packet stands behind its length. */
+static void write_reply(const gyre_queue *ring, uint64_t index, const gyre_completion *completion,
+                        const void *reply)
+{
+    gyre_slot *slot = gyre_reply_slot(ring, index);
+    const uint32_t front = ring->packets && completion->outcome == GYRE_REPLIED ? GYRE_PACKET_FRONT : 0;
+    const uint32_t most = ring->reply_stride - (uint32_t)GYRE_SLOT_HEADER_SIZE - front;
+    const uint32_t length = completion->length < most ? completion->length : most;
+    const uint32_t used = length + front;
+    if (completion->outcome == GYRE_HANDLER_FAILED) {
+        write_failure(ring, index, completion);
+        return;
+    }
+    if (front)
+        memcpy(slot + 1, &used, sizeof used);
+    if (length)
+        memcpy((unsigned char *)(slot + 1) + front, reply, length);
+    slot->length = used;
+    slot->info = (uint32_t)completion->outcome;
+}
+
+/* The request that has this number at the server; false: none has, or it was answered. */
+static bool find_request(const struct gyre_lasting *lasting, uint64_t number, uint64_t *index)
+{
+    const uint64_t count = lasting->next - lasting->oldest;
+    uint64_t at = lasting->answered < lasting->oldest ? lasting->oldest : lasting->answered;
+    for (uint64_t i = 0; i < count; i++, at++) {
+        if (at >= lasting->next)
+            at = lasting->oldest;
+        const struct gyre_lasting_place *place = gyre_lasting_place(lasting, at);
+        *index = at;
+        if (place->request == at + 1 && place->stage == GYRE_LASTING_SENT && place->number == number)
+            return true;
+    }
+    return false;
+}
+
+/* The next server may handle it; or this one, which does not ask a query of its life before again. */
+static void leave_unhandled(struct gyre_lasting *lasting, uint64_t index, struct gyre_lasting_place *place)
+{
+    place->unhandled = true;
+    if (gyre_queue_closed(lasting->back->queue))
+        return;
+    place->stage = GYRE_LASTING_AGAIN;
+    lasting->again = index < lasting->again ? index : lasting->again;
+}
+
+/* What was held of an earlier connection counts, where its server says that it gave the completion. */
+static void take_completion(struct gyre_lasting *lasting, const gyre_completion *completion,
+                            const void *reply)
+{
+    uint64_t index = 0;
+    if (!find_request(lasting, completion->index, &index))
+        return; /* the journal offers it once more */
+    struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    lasting->answered = index + 1;
+    if (completion->outcome == GYRE_WAS_UNHANDLED && !place->earlier) {
+        leave_unhandled(lasting, index, place);
+        return;
+    }
+    if (!(place->held && completion->outcome == GYRE_WAS_DROPPED))
+        write_reply(lasting->ring, index, completion, reply);
+    place->held = true;
+    place->stage = GYRE_LASTING_HELD;
+    if (!lasting->back->queue->tells_durable || place->number < lasting->durable)
+        gyre_lasting_tell(lasting, index);
+}
+
+bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over)
+{
+    gyre_queue *back = lasting->back->queue;
+    gyre_completion completions[BATCH_MOST];
+    const size_t size = lasting->ring->reply_room;
+    bool worked = false;
+    *over = false;
+    while (back->any_order || gyre_queue_has_completion(back) || gyre_queue_closed(back)) {
+        size_t count = 0;
+        gyre_status status = gyre_receive_batch(back, lasting->replies, size, (size_t)lasting->reply_most,
+                                                completions, &count, GYRE_NO_WAIT);
+        for (size_t i = 0; i < count; i++)
+            take_completion(lasting, &completions[i], lasting->replies + i * size);
+        worked = worked || count != 0;
+        if (status == GYRE_OK && count)
+            continue;
+        *over = status != GYRE_OK && status != GYRE_AGAIN && status != GYRE_TIMEOUT;
+        break;
+    }
+    return worked;
+}
+
+/* ---- requests ---- */
+
+static bool is_there(const gyre_queue *ring, uint64_t index)
+{
+    return __atomic_load_n(&gyre_request_slot(ring, index)->sequence, __ATOMIC_ACQUIRE) == index + 1;
+}
+
+static bool is_done(const struct gyre_lasting *lasting, uint64_t index)
+{
+    const struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    return place->request == index + 1 && place->stage == GYRE_LASTING_DONE;
+}
+
+/*
+ * Completes a request that is for no server: one that is to be dropped, was taken back, or whose caller gave it up
+ * before any server saw it. Whether it was one.
+ */
+static bool settle_alone(struct gyre_lasting *lasting, uint64_t index)
+{
+    const gyre_queue *ring = lasting->ring;
+    const uint32_t length = __atomic_load_n(&gyre_request_slot(ring, index)->length, __ATOMIC_ACQUIRE);
+    const bool was_seen = index < lasting->next;
+    if (!was_seen && (index < __atomic_load_n(&ring->shared->host.drop_before, __ATOMIC_ACQUIRE) ||
+                      gyre_mark_get(ring, index) == GYRE_MARK_ABANDONED))
+        gyre_lasting_complete(lasting, index, GYRE_OUTCOME_DROPPED);
+    else if (length > ring->request_size)
+        gyre_lasting_fail(lasting, index, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
+    else
+        return false;
+    return true;
+}
+
+/* What the ring filled in by itself the server's queue fills in as it knows it. */
+static void take_header(const gyre_queue *ring, uint64_t index, gyre_header *header)
+{
+    memset(header, 0, sizeof *header);
+    if (!ring->header_size)
+        return;
+    memcpy(header, ring->headers + (index & ring->mask) * ring->header_size, ring->header_size);
+    bool own = header->type == ring->request_type;
+    for (uint32_t i = 0; !own && ring->choice_types && i < ring->choice_count; i++)
+        own = header->type == ring->choice_types[i];
+    header->type = own ? 0 : header->type;
+    header->sent_ns = 0;
+}
+
+static void note_sent(struct gyre_lasting *lasting, uint64_t index, uint64_t number)
+{
+    struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+    *place = (struct gyre_lasting_place){.request = index + 1, .number = number, .stage = GYRE_LASTING_SENT};
+}
+
+/* A server that refuses a message, which the ring took, has another idea of it. */
+static void refuse(struct gyre_lasting *lasting, uint64_t index, gyre_status status)
+{
+    if (status == GYRE_TIMEOUT)
+        gyre_lasting_fail(lasting, index, GYRE_FAILURE_EXPIRED, "expired: not handled by its deadline");
+    else if (status == GYRE_DROPPED)
+        gyre_lasting_complete(lasting, index, GYRE_OUTCOME_DROPPED);
+    else
+        gyre_lasting_fail(lasting, index, GYRE_FAILURE_LENGTH, "the server takes no such message");
+}
+
+/* Whether the request is done with: sent, or completed. */
+static bool pass_one(struct gyre_lasting *lasting, uint64_t index)
+{
+    const gyre_queue *ring = lasting->ring;
+    const gyre_slot *slot = gyre_request_slot(ring, index);
+    const uint32_t front = ring->packets ? GYRE_PACKET_FRONT : 0;
+    const uint32_t length = __atomic_load_n(&slot->length, __ATOMIC_ACQUIRE);
+    const unsigned char *payload = (const unsigned char *)(slot + 1) + front;
+    gyre_header header;
+    uint64_t number = 0;
+    if (length > ring->request_size || length < front)
+        return settle_alone(lasting, index); /* it was taken back just now */
+    take_header(ring, index, &header);
+    gyre_status status = gyre_send_with(lasting->back->queue, payload, length - front,
+                                        ring->header_size ? &header : NULL, &number, GYRE_NO_WAIT);
+    if (status == GYRE_OK) {
+        note_sent(lasting, index, number);
+        return true;
+    }
+    lasting->held_up = status == GYRE_AGAIN || status == GYRE_EXHAUSTED;
+    if (lasting->held_up || status == GYRE_CLOSED || status == GYRE_LOST)
+        return false;
+    refuse(lasting, index, status);
+    return true;
+}
+
+/* Copies new requests that go as they are; how many. */
+static uint64_t gather(struct gyre_lasting *lasting)
+{
+    const gyre_queue *ring = lasting->ring;
+    const size_t size = ring->fixed_size;
+    const uint64_t drop_before = __atomic_load_n(&ring->shared->host.drop_before, __ATOMIC_ACQUIRE);
+    uint64_t count = 0;
+    for (; count < lasting->batch_most; count++) {
+        const uint64_t index = lasting->next + count;
+        if (!is_there(ring, index) || index < drop_before || is_done(lasting, index) ||
+            gyre_mark_get(ring, index) == GYRE_MARK_ABANDONED ||
+            __atomic_load_n(&gyre_request_slot(ring, index)->length, __ATOMIC_ACQUIRE) != size)
+            break;
+        memcpy(lasting->batch + count * size, gyre_request_slot(ring, index) + 1, size);
+        take_header(ring, index, &lasting->batch_headers[count]);
+    }
+    return count;
+}
+
+/* Many new requests at once; how many of the gathered ones. A header that is refused goes alone, and is told so. */
+static uint64_t pass_batch(struct gyre_lasting *lasting, uint64_t gathered)
+{
+    const gyre_queue *ring = lasting->ring;
+    const uint64_t number = gyre_queue_next_index(lasting->back->queue);
+    size_t sent = 0;
+    gyre_send_batch_with(lasting->back->queue, lasting->batch, ring->fixed_size,
+                         ring->header_size ? lasting->batch_headers : NULL, (size_t)gathered, &sent,
+                         GYRE_NO_WAIT);
+    for (uint64_t i = 0; i < sent; i++)
+        note_sent(lasting, lasting->next + i, number + i);
+    lasting->next += sent;
+    lasting->again = lasting->next;
+    return sent;
+}
+
+/* The next one of those that are sent again. False: there is no room. */
+static bool take_again(struct gyre_lasting *lasting)
+{
+    const struct gyre_lasting_place *place = gyre_lasting_place(lasting, lasting->again);
+    if (place->request == lasting->again + 1 && place->stage == GYRE_LASTING_AGAIN &&
+        !pass_one(lasting, lasting->again))
+        return false;
+    lasting->again++;
+    return true;
+}
+
+static bool take_one(struct gyre_lasting *lasting)
+{
+    return settle_alone(lasting, lasting->next) || pass_one(lasting, lasting->next);
+}
+
+/* False: there is none, or no room. */
+static bool take_new(struct gyre_lasting *lasting)
+{
+    const uint64_t gathered = lasting->batch_most > 1 ? gather(lasting) : 0;
+    if (gathered > 1 && pass_batch(lasting, gathered))
+        return true;
+    if (!is_done(lasting, lasting->next) && !(is_there(lasting->ring, lasting->next) && take_one(lasting)))
+        return false;
+    lasting->again = ++lasting->next;
+    return true;
+}
+
+static void pass_done(struct gyre_lasting *lasting)
+{
+    while (lasting->oldest < lasting->next && is_done(lasting, lasting->oldest))
+        lasting->oldest++;
+}
+
+bool gyre_lasting_take(struct gyre_lasting *lasting)
+{
+    uint64_t taken = 0;
+    lasting->held_up = false;
+    while (taken < TAKES_MAX && (lasting->again < lasting->next ? take_again(lasting) : take_new(lasting)))
+        taken++;
+    pass_done(lasting);
+    return taken != 0;
+}
+
+bool gyre_lasting_tidy(struct gyre_lasting *lasting)
+{
+    bool worked = false;
+    for (uint64_t index = lasting->next; is_there(lasting->ring, index); index++) {
+        if (!is_done(lasting, index))
+            worked = settle_alone(lasting, index) || worked;
+        if (index == lasting->next && is_done(lasting, index))
+            lasting->next++; /* before its slot is another request's */
+    }
+    return worked;
+}
+
+/* ---- what is told besides ---- */
+
+/* One question at a time: the next one asks for all that was sent meanwhile. */
+static bool keep(struct gyre_lasting *lasting, struct gyre_lasting_promise *promise, uint64_t *word,
+                 uint64_t reached)
+{
+    bool told = false;
+    while (lasting->again == lasting->next && (promise->open || *word < lasting->next)) {
+        if (!promise->open) {
+            promise->index_end = lasting->next;
+            promise->number_end = gyre_queue_next_index(lasting->back->queue);
+            promise->open = true;
+        }
+        if (reached < promise->number_end)
+            break;
+        promise->open = false;
+        __atomic_store_n(word, promise->index_end, __ATOMIC_RELEASE); /* pairs with queue_await.c */
+        told = true;
+    }
+    return told;
+}
+
+/* Completions of requests below that number are told. */
+static bool tell_durable(struct gyre_lasting *lasting, uint64_t durable)
+{
+    bool told = false;
+    if (durable <= lasting->durable)
+        return false;
+    lasting->durable = durable;
+    for (uint64_t index = lasting->oldest; index < lasting->next; index++) {
+        const struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+        if (place->request != index + 1 || place->stage != GYRE_LASTING_HELD || place->number >= durable)
+            continue;
+        gyre_lasting_tell(lasting, index);
+        told = true;
+    }
+    pass_done(lasting);
+    return told;
+}
+
+bool gyre_lasting_promise(struct gyre_lasting *lasting)
+{
+    const gyre_queue *back = lasting->back->queue;
+    struct gyre_promises *theirs = gyre_promises_of(back), *ours = gyre_promises_of(lasting->ring);
+    bool told = false;
+    if (back->tells_durable) {
+        const uint64_t durable = __atomic_load_n(&theirs->durable, __ATOMIC_ACQUIRE);
+        told = tell_durable(lasting, durable);
+        told = keep(lasting, &lasting->kept, &ours->durable, durable) || told;
+    }
+    if (back->tells_covered)
+        told = keep(lasting, &lasting->covered, &ours->covered,
+                    __atomic_load_n(&theirs->covered, __ATOMIC_ACQUIRE)) ||
+               told;
+    lasting->rings = lasting->rings || told;
+    return told;
+}
+
+/* Pairs with a waiter's barrier between "I sleep" and its last look. */
+void gyre_lasting_ring_bell(struct gyre_lasting *lasting)
+{
+    gyre_queue_region *shared = lasting->ring->shared;
+    if (!lasting->rings)
+        return;
+    lasting->rings = false;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&shared->host.waiting, __ATOMIC_RELAXED))
+        gyre_bell_ring(&shared->device.bell, INT_MAX);
+}
+
+bool gyre_lasting_awaits(const struct gyre_lasting *lasting)
+{
+    return lasting->oldest < lasting->next;
+}
