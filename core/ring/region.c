@@ -21,6 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/cgroup.h"
 #include "core/base/error.h"
 #include "core/base/fault.h"
 
@@ -39,6 +40,22 @@ static uint64_t memory_available(void)
     return found ? (uint64_t)kibibytes * 1024 : UINT64_MAX;
 }
 
+/* A small region takes its pages one by one, and queues of idle kernels are small and many: that look costs more than they do. */
+static gyre_status check_group(const char *name, size_t size)
+{
+    struct gyre_cgroup_room room;
+    if (size <= GYRE_REGION_SMALL)
+        return GYRE_OK;
+    gyre_cgroup_look("", &room);
+    if (size <= room.left)
+        return GYRE_OK;
+    return gyre_error_set(
+        GYRE_EXHAUSTED,
+        "%s needs %zu bytes of shared memory, the control group of this process has %llu left of %llu (%s): raise "
+        "the limit of the container or unit, or use a smaller capacity or smaller messages",
+        name, size, (unsigned long long)room.left, (unsigned long long)room.limit, room.file);
+}
+
 gyre_status gyre_region_check_room(const char *name, size_t size)
 {
     const uint64_t available = memory_available();
@@ -55,7 +72,7 @@ gyre_status gyre_region_check_room(const char *name, size_t size)
             "%s needs %zu bytes of shared memory, which is a file, and this process may make files of at "
             "most %llu bytes (ulimit -f): raise that limit, or use a smaller capacity",
             name, size, (unsigned long long)limit.rlim_cur);
-    return GYRE_OK;
+    return check_group(name, size);
 }
 
 static gyre_status exhausted(const char *name, size_t size, const char *call)

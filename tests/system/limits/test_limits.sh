@@ -51,6 +51,30 @@ for kib in 100000 60000 40000 30000 25000 20000; do
     ((code == 0)) || [[ "$err" == *": "* ]] || fail "expected a sentence"
 done
 
+# the limit of a control group, beyond which Linux kills: where this user may make one
+group=''
+for candidate in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+    limit="$candidate/gyre-test-$$/memory.limit_in_bytes"
+    [[ "$candidate" == */memory ]] || limit="$candidate/gyre-test-$$/memory.max"
+    mkdir "$candidate/gyre-test-$$" 2>/dev/null || continue
+    group="$candidate/gyre-test-$$"
+    trap 'rmdir "$group"; rm -rf "$folder"' EXIT
+    [[ -e "$limit" ]] && echo $((24 << 20)) >"$limit" && break
+    rmdir "$group"
+    group=''
+done
+if [[ -n "$group" ]]; then
+    code=0
+    (echo $BASHPID >"$group/cgroup.procs" && exec "$GYRE" call --backend cpu --set queue.default.capacity=1048576 "$kept" 1) \
+        </dev/null >"$folder/out" 2>"$folder/err" || code=$?
+    called="gyre call in a control group of 24 MiB" out="$(<"$folder/out")" err="$(<"$folder/err")"
+    exits 1
+    says "gyre: queue 'same' needs 134"
+    says " bytes of shared memory, the control group of this process has "
+    says " left of 25165824 ($limit): raise the limit of the container or unit, or use a smaller capacity"
+fi
+[[ -n "$group" ]] || trap 'rm -rf "$folder"' EXIT
+
 # where addresses are limited, a platform that is installed and cannot be mapped is not called missing
 run call --backend opencl "$same" 1 </dev/null
 if ((code == 0)); then
