@@ -63,6 +63,29 @@ static gyre_status add_record(struct gyre_build *build, const gyre_kernel_record
     return GYRE_OK;
 }
 
+bool gyre_record_is_migration(const gyre_kernel_record *record)
+{
+    static const char prefix[] = "gyre_migrate_"; /* dialect/forms.h */
+    return strncmp(record->name, prefix, sizeof prefix - 1) == 0;
+}
+
+/* Kernels of the file first, in its order; behind them, not counted as such, its migrations. */
+static void part_records(struct gyre_build *build)
+{
+    const size_t all = build->count;
+    for (size_t i = 0, kernels = 0; i < all; i++) {
+        const gyre_kernel_record record = build->records[i];
+        if (gyre_record_is_migration(&record))
+            continue;
+        memmove(&build->records[kernels + 1], &build->records[kernels], (i - kernels) * sizeof record);
+        build->records[kernels++] = record;
+        build->count = kernels;
+    }
+    if (all && gyre_record_is_migration(&build->records[0]))
+        build->count = 0;
+    build->migrations = all - build->count;
+}
+
 static gyre_status read_records(struct gyre_build *build)
 {
     for (uint32_t index = 0; index < KERNELS_MAX; index++) {
@@ -70,6 +93,7 @@ static gyre_status read_records(struct gyre_build *build)
         gyre_status status = gyre_dispatch_module_kernel(build->device, build->module, index, &record);
         if (status == GYRE_NOT_FOUND) {
             gyre_error_clear();
+            part_records(build);
             return GYRE_OK;
         }
         if (status == GYRE_OK)
@@ -159,7 +183,7 @@ static gyre_status verify_kernel(const struct gyre_build *build, size_t index)
 
 gyre_status gyre_build_verify(const struct gyre_build *build, char *text, size_t size)
 {
-    for (size_t i = 0; i < build->count; i++) {
+    for (size_t i = 0; i < build->count + build->migrations; i++) {
         gyre_status status = verify_kernel(build, i);
         if (status != GYRE_OK)
             return status;
@@ -221,6 +245,11 @@ size_t gyre_build_count(const struct gyre_build *build)
 const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index)
 {
     return index < build->count ? &build->records[index] : NULL;
+}
+
+const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, size_t index)
+{
+    return index < build->migrations ? &build->records[build->count + index] : NULL;
 }
 
 /* `name`: what was asked for, "" for whichever there is. */

@@ -123,7 +123,7 @@ struct gyre_build {
     struct gyre_dispatch *device;
     gyre_module *module;
     gyre_kernel_record *records;
-    size_t count;
+    size_t count, migrations; /* behind the kernels */
     char kernel[GYRE_KERNEL_NAME_SIZE];
     char file[PATH_MAX];
     uint64_t handler;                /* 0: unknown */

@@ -117,6 +117,13 @@ size_t gyre_build_count(const struct gyre_build *build);
 const gyre_kernel_record *gyre_build_at(const struct gyre_build *build, size_t index);
 
 /**
+ * Migrations of the file (GYRE_MIGRATE), which are none of its kernels: each is an actor without state whose buffers are
+ * one value of the type that was, and one of the type that is. NULL past the last.
+ */
+const gyre_kernel_record *gyre_build_migration(const struct gyre_build *build, size_t index);
+bool gyre_record_is_migration(const gyre_kernel_record *record);
+
+/**
  * The kernel of that name; NULL: the one that the source named, or the only one. NOT_FOUND with the names
  * that there are (and the nearest), INVALID when there are several and none was named.
  */

@@ -102,6 +102,7 @@ struct gyre_kernel {
     struct gyre_kernel *next;
     bool announced;    /* the launch succeeded: it is shown in the list */
     bool only_built;   /* to see what it declares: it logs nothing */
+    bool migrates;     /* it takes over a state of a journal (migrate.c), and its queue has none itself */
     uint32_t visitors; /* atomic: threads that hold it without a lock; grows while it is listed */
 
     /* What was launched (launch.c, choices.c). Does not change after the launch. */

@@ -39,7 +39,7 @@ static struct gyre_queue_options choose_options(const gyre_kernel *kernel, const
         .device_returns = gyre_dispatch_isolated(kernel->dispatch),
         .device_parks = gyre_kernel_setting(kernel, "idle") == GYRE_IDLE_PARK,
         .timed = gyre_kernel_setting(kernel, "timing") != 0,
-        .wire = (uint32_t)setting(kernel, name, "wire"),
+        .wire = kernel->migrates ? 0 : (uint32_t)setting(kernel, name, "wire"),
         .control = kernel->control,
     };
     /* with drop_oldest a sender receives what it drops,
@@ -205,7 +205,8 @@ static gyre_status make_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, c
                              struct gyre_queue_options *lent, struct gyre_durable **durable, gyre_queue **out)
 {
     gyre_queue_desc given = *desc;
-    gyre_status status = lent ? GYRE_OK : gyre_durable_open(kernel, &given, section, durable);
+    gyre_status status =
+        lent || kernel->migrates ? GYRE_OK : gyre_durable_open(kernel, &given, section, durable);
     if (status == GYRE_OK)
         status = make_queue(kernel, &given, section, lent, out);
     if (status != GYRE_OK) {

@@ -171,8 +171,7 @@ static gyre_status open_main_queue(gyre_kernel *kernel, const gyre_launch_desc *
     return gyre_kernel_add_queue(kernel, &queue, &kernel->queues.main); /* nobody else has the kernel yet */
 }
 
-/* Another thread may have launched one of the same name since that was checked. */
-static gyre_status list_kernel(gyre_kernel *kernel)
+gyre_status gyre_kernel_list(gyre_kernel *kernel)
 {
     gyre_runtime *runtime = kernel->runtime;
     pthread_mutex_lock(&runtime->lock);
@@ -219,7 +218,7 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
     if (status == GYRE_OK)
         status = gyre_supervisor_need(kernel);
     if (status == GYRE_OK)
-        status = list_kernel(kernel); /* before the start: who brings back a worker looks there */
+        status = gyre_kernel_list(kernel); /* before the start: who brings back a worker looks there */
     if (status == GYRE_OK)
         status = gyre_watchdog_need(
             kernel); /* it looks there, and then pauses for as long as what it saw allows */

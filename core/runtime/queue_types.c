@@ -100,7 +100,7 @@ gyre_status gyre_queue_choose_types(const gyre_kernel *kernel, const gyre_queue_
     gyre_status status = gyre_layout_create_message(kernel->record->request, GYRE_MESSAGE_MAX, &request);
     if (status == GYRE_OK)
         status = gyre_layout_create_message(kernel->record->reply, GYRE_MESSAGE_MAX, &reply);
-    if (status == GYRE_OK)
+    if (status == GYRE_OK && !kernel->migrates)
         status = gyre_queue_check_wire(kernel->runtime->config, kernel->name, section, request, options);
     if (status == GYRE_OK)
         status =

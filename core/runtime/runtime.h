@@ -319,6 +319,8 @@ gyre_status gyre_kernel_end(gyre_kernel *kernel, uint64_t drain_deadline_ns, uin
 /* kernel.c */
 /** A kernel without anything but its locks; NULL for want of memory. */
 gyre_kernel *gyre_kernel_create(gyre_runtime *runtime);
+/** Into the runtime's list. INVALID when another one has its name, which may have come since that was checked. */
+gyre_status gyre_kernel_list(gyre_kernel *kernel);
 /** From now on it is in the list that applications see. */
 void gyre_kernel_announce(gyre_kernel *kernel);
 void gyre_kernel_set_state(gyre_kernel *kernel, gyre_kernel_state state);

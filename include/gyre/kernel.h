@@ -60,6 +60,16 @@
  * the buffer was freed, is another device's, or does not hold what the handle says. The address is valid until the
  * handler returns.
  *
+ * A state of an earlier type, which a journal holds, becomes the present one by the names of its fields; where that is not
+ * enough, the file says how, in
+ *
+ *     GYRE_MIGRATE(account_v1, account)
+ *     {
+ *         state->cents = before->euros * 100;
+ *     }
+ *
+ * `before` is what was kept, `state` what the launch gives (zero unless the host gives other bytes). docs/kernels.md
+ *
  * Pointers: what `request`, `reply`, `state` and `buffers` point to is GYRE_GLOBAL, what `scratch` points to
  * is GYRE_SHARED; a helper function that takes such a pointer says so (`GYRE_HELPER f32 sum(const GYRE_GLOBAL
  * f32 *x)`). Constant tables are GYRE_CONSTANT. Helper functions are GYRE_HELPER.

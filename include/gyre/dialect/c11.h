@@ -75,6 +75,15 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
     static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
         LIST_(GYRE_BUFFER_TYPE_, GYRE_BUFFER_TYPE_) 0};                                                      \
     GYRE_BUFFERS_SEEN_(name_, LIST_)
+/* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
+#define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
+    typedef struct name_ {                                                                                   \
+        GYRE_BUFFER_IN_(old_, before) GYRE_BUFFER_INOUT_(new_, after)                                        \
+    } name_;                                                                                                 \
+    static const char gyre_buffers_text_##name_[] GYRE_UNUSED_ =                                             \
+        GYRE_BUFFER_IN_TEXT_(old_, before) GYRE_BUFFER_INOUT_TEXT_(new_, after);                             \
+    static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
+        GYRE_BUFFER_TYPE_(old_, before) GYRE_BUFFER_TYPE_(new_, after) 0};
 static const char gyre_buffers_text_gyre_none[] GYRE_UNUSED_ = "";
 static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
 

@@ -217,6 +217,18 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
     GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound){                             \
         LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)} GYRE_BUFFERS_SEEN_(name_, LIST_)
 
+/* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
+#define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
+    typedef struct name_ {                                                                                   \
+        GYRE_BUFFER_IN_(old_, before) GYRE_BUFFER_INOUT_(new_, after)                                        \
+    } name_;                                                                                                 \
+    GYRE_EXPORTED_TEXT_(gyre_buffers_text_##name_,                                                           \
+                        GYRE_BUFFER_IN_TEXT_(old_, before) GYRE_BUFFER_INOUT_TEXT_(new_, after))             \
+    GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound)                              \
+    {                                                                                                        \
+        GYRE_BUFFER_BIND_(old_, before) GYRE_BUFFER_BIND_(new_, after)                                       \
+    }
+
 GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound)
 {
     (void)buffers;

@@ -54,4 +54,23 @@
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, name_, request_, reply_, gyre_none, state_, gyre_none,               \
                         gyre_scratch_, state, gyre_buffers_)
 
+/*
+ * A migration is an actor of its own, which the core launches on the kernel's device when a journal holds a state of the
+ * old type: it gets both states as buffers, and one message without content. Kernels of this prefix are not the file's.
+ */
+#define GYRE_MIGRATE(old_, new_)                                                                             \
+    GYRE_MIGRATION_BUFFERS_(gyre_migration_##old_, old_, new_)                                               \
+    GYRE_HELPER void gyre_migrate_to_##new_##_from_##old_(const GYRE_GLOBAL old_ *before,                    \
+                                                          GYRE_GLOBAL new_ *state);                          \
+    GYRE_DECLARE_LANE_(3, gyre_migrate_##old_, gyre_none, gyre_none, gyre_none, gyre_none,                   \
+                       gyre_migration_##old_)                                                                \
+    GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, gyre_migrate_##old_, gyre_none, gyre_none, gyre_none, gyre_none,     \
+                        gyre_migration_##old_, gyre_scratch_, gyre_state_, buffers)                          \
+    {                                                                                                        \
+        gyre_migrate_to_##new_##_from_##old_(buffers->before, buffers->after);                               \
+        return GYRE_NO_REPLY;                                                                                \
+    }                                                                                                        \
+    GYRE_HELPER void gyre_migrate_to_##new_##_from_##old_(const GYRE_GLOBAL old_ *before GYRE_UNUSED_,       \
+                                                          GYRE_GLOBAL new_ *state GYRE_UNUSED_)
+
 #endif

@@ -298,7 +298,7 @@ static void meet_shrunk(void)
     gyre_runtime *runtime = NULL;
     gyre_kernel *kernel = NULL;
     require(launch_sum(&runtime, &kernel) == GYRE_INCOMPATIBLE);
-    require(strstr(gyre_error_text(), "holds a state of earlier types"));
+    require(strstr(gyre_error_text(), "holds a state of an earlier type"));
     require(strstr(gyre_error_text(), "the field 'limit' of type u64 is gone"));
     gyre_close(runtime);
 }
@@ -327,6 +327,166 @@ static void a_state_that_would_lose_something_is_refused(void)
     live(call_grown, 0);
 }
 
+/* ---- migrations ---- */
+
+#define REPLY_FRONT FRONT "#define SUM(FIELD) FIELD(u64, sum)\nGYRE_MESSAGE(sum_reply, SUM)\n"
+#define IN_EUROS    "#define EUROS(FIELD) FIELD(u64, euros) FIELD(u32, calls)\nGYRE_MESSAGE(in_euros, EUROS)\n"
+#define IN_CENTS    "#define CENTS(FIELD) FIELD(u64, cents) FIELD(u32, calls)\nGYRE_MESSAGE(in_cents, CENTS)\n"
+#define LIMITED                                                                                              \
+    "#define LIMITED(FIELD) FIELD(u64, limit) FIELD(i64, balance)\nGYRE_MESSAGE(limited, LIMITED)\n"
+#define TO_CENTS                                                                                             \
+    "GYRE_HELPER u64 hundredfold(u64 n)\n{\n    return n * 100;\n}\n"                                        \
+    "GYRE_MIGRATE(in_euros, in_cents)\n"                                                                     \
+    "{\n    state->cents = hundredfold(before->euros);\n    state->calls = before->calls;\n}\n"
+#define TO_LIMITED                                                                                           \
+    "GYRE_MIGRATE(in_cents, limited)\n{\n    state->balance = -(i64)before->cents * (i64)state->limit;\n}\n"
+#define ACTOR(state, statement)                                                                              \
+    "GYRE_ACTOR(sum, add_request, sum_reply, " state ")\n{\n    " statement "\n    return GYRE_REPLY;\n}\n"
+
+static const char euros[] =
+    REPLY_FRONT IN_EUROS ACTOR("in_euros", "state->calls++; reply->sum = state->euros += request->add;");
+static const char cents[] = REPLY_FRONT IN_EUROS IN_CENTS TO_CENTS ACTOR(
+    "in_cents", "reply->sum = state->cents += request->add; reply->sum += ++state->calls * 100000;");
+static const char limited[] = REPLY_FRONT IN_EUROS IN_CENTS LIMITED TO_LIMITED TO_CENTS ACTOR(
+    "limited", "state->balance -= (i64)request->add; reply->sum = (u64)-state->balance;");
+static const char unsaid[] =
+    REPLY_FRONT LIMITED ACTOR("limited", "reply->sum = (u64)-(state->balance -= (i64)request->add);");
+
+static uint64_t given_limit, expected_sum;
+static const char *backend;
+
+static void call_once(void)
+{
+    const add_request request = {1};
+    const uint64_t given[2] = {given_limit, 0};
+    sum_reply reply = {0};
+    char path[160], setting[64];
+    gyre_kernel *kernel = NULL;
+    snprintf(path, sizeof path, "%s/sum.gyre.c", journal_folder());
+    snprintf(setting, sizeof setting, "backend.%s.isolation=%s", backend, next.isolated ? "process" : "none");
+    gyre_runtime *runtime = open_durable(
+        next.isolated, (const char *const[]){setting, "gyre.check=auto", "kernel.default.blocks=1", NULL});
+    gyre_launch_desc desc = {.size = sizeof desc,
+                             .source = path,
+                             .backend = backend,
+                             .state = given_limit ? given : NULL,
+                             .state_size = given_limit ? sizeof given : 0};
+    must(gyre_launch(runtime, &desc, &kernel));
+    require(gyre_kernels(runtime, NULL, 0) == 1);
+    must(gyre_call(gyre_kernel_queue(kernel), &request, sizeof request, &reply, sizeof reply, NULL, soon()));
+    require(reply.sum == expected_sum);
+    gyre_close(runtime);
+}
+
+static void expect_call(const char *text, uint64_t sum)
+{
+    write_text(text);
+    expected_sum = sum;
+    live(call_once, 0);
+}
+
+/* What a migration does not write is what the launch gives; several lead on from each other, wherever they stand. */
+static void migrate_on(const char *on)
+{
+    backend = on;
+    for (int round = 0; round < 2; round++) {
+        begin_anew();
+        next.isolated = round != 0;
+        given_limit = 0;
+        expect_call(euros, 1);
+        expect_call(cents, 101 + 200000);
+        expect_call(cents, 102 + 300000);
+        given_limit = 10;
+        expect_call(limited, 1021);
+        begin_anew();
+        next.isolated = round != 0;
+        given_limit = 0;
+        expect_call(euros, 1);
+        given_limit = 3;
+        expect_call(limited, 301);
+        given_limit = 0;
+        expect_call(limited, 302);
+    }
+}
+
+static void a_state_is_migrated_as_its_file_says(void)
+{
+    migrate_on("cpu");
+}
+
+static void look_for_backend(void)
+{
+    gyre_runtime *runtime = open_isolated(NULL);
+    gyre_buffer *buffer = NULL;
+    ledger->seed = gyre_buffer_alloc(runtime, backend, 0, 64, &buffer) == GYRE_OK;
+    gyre_close(runtime);
+}
+
+static void need_backend(const char *name)
+{
+    backend = name;
+    live(look_for_backend, 0);
+    if (!ledger->seed)
+        exit(77);
+}
+
+static void a_state_is_migrated_on_opencl(void)
+{
+    need_backend("opencl");
+    migrate_on("opencl");
+}
+
+static void a_state_is_migrated_on_cuda(void)
+{
+    need_backend("cuda");
+    expect_call(euros, 1);
+    expect_call(cents, 101 + 200000);
+    next.isolated = true;
+    expect_call(cents, 102 + 300000);
+}
+
+static void meet_unsaid(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    require(launch_sum(&runtime, &kernel) == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "say how with GYRE_MIGRATE(old, new) in its file"));
+    require(strstr(gyre_error_text(), "the field 'cents' of type u64 is gone"));
+    gyre_close(runtime);
+}
+
+static void a_state_that_nobody_says_how_to_migrate_is_refused(void)
+{
+    backend = "cpu";
+    given_limit = 0;
+    expect_call(euros, 1);
+    expect_call(cents, 101 + 200000);
+    write_text(unsaid);
+    live(meet_unsaid, 0);
+    given_limit = 2;
+    expect_call(limited, 203);
+}
+
+static void expect_call_of_file(const char *path, uint64_t sum)
+{
+    char text[4096];
+    FILE *file = fopen(path, "re");
+    require(file != NULL);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    expect_call(text, sum);
+}
+
+static void the_wallet_of_the_pages_is_migrated(void)
+{
+    backend = "cpu";
+    given_limit = 0;
+    expect_call_of_file(WALLET "_1.gyre.c", 100);
+    expect_call_of_file(WALLET "_1.gyre.c", 200);
+    expect_call_of_file(WALLET "_2.gyre.c", 300);
+    expect_call_of_file(WALLET "_2.gyre.c", 400);
+}
+
 static const named_case cases[] = {
     {"an_orderly_end_leaves_nothing_to_another_handler", an_orderly_end_leaves_nothing_to_another_handler},
     {"another_handler_replays_nothing_of_one_that_was_killed",
@@ -336,6 +496,12 @@ static const named_case cases[] = {
     {"another_handler_discards_when_told_so", another_handler_discards_when_told_so},
     {"what_grew_goes_on_with_what_was_there", what_grew_goes_on_with_what_was_there},
     {"a_state_that_would_lose_something_is_refused", a_state_that_would_lose_something_is_refused},
+    {"a_state_is_migrated_as_its_file_says", a_state_is_migrated_as_its_file_says},
+    {"a_state_is_migrated_on_opencl", a_state_is_migrated_on_opencl},
+    {"a_state_is_migrated_on_cuda", a_state_is_migrated_on_cuda},
+    {"the_wallet_of_the_pages_is_migrated", the_wallet_of_the_pages_is_migrated},
+    {"a_state_that_nobody_says_how_to_migrate_is_refused",
+     a_state_that_nobody_says_how_to_migrate_is_refused},
 };
 
 int main(int argc, char **argv)

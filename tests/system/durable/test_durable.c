@@ -472,7 +472,7 @@ static const struct {
      "other",
      NULL,
      "is of queue 'fragile_actor' of kernel 'fragile_actor', not of"},
-    {.of = "fragile_actor", "fragile", "fragile_actor", NULL, "holds a state of earlier types"},
+    {.of = "fragile_actor", "fragile", "fragile_actor", NULL, "holds a state of an earlier type"},
     {.of = "fragile", "fragile_spans", "fragile", NULL, "holds 1 request of type"},
     {.of = "fragile_actor",
      "fragile_actor",

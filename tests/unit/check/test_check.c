@@ -74,6 +74,10 @@ static const struct case_of_rule broken[] = {
      "a pointer to what may only be read becomes one that writes"},
     {BOOK "gyre_atomic_add(&state->n, (u64)1); return GYRE_REPLY; }", NULL, HELPERS + 6,
      "a pointer that this function does not take"},
+    {"GYRE_MIGRATE(request_type, reply_type)\n{\n    static u32 calls;\n    state->n = ++calls;\n}", NULL,
+     HELPERS + 2, "calls"},
+    {"GYRE_MIGRATE(request_type, reply_type)\n{\n    const f32 *a = before->a;\n    state->a[0] = a[0];\n}",
+     NULL, HELPERS + 2, "GYRE_GLOBAL"},
     {"GYRE_HELPER u32 f(u32 n) { return n ? f(n - 1) : 0; }", NULL, HELPERS, "recursion: f -> f"},
     {"GYRE_HELPER u32 g(u32 n);\nGYRE_HELPER u32 f(u32 n) { return n ? g(n) : 0; }\n"
      "GYRE_HELPER u32 g(u32 n) { return f(n - 1); }",
@@ -445,6 +449,11 @@ START_TEST(names_of_the_library_are_told_first)
 END_TEST
 
 static const struct case_of_rule kept[] = {
+    /* a migration is a helper that the core calls */
+    {"GYRE_HELPER u32 twice(u32 n) { return n * 2; }\n"
+     "GYRE_MIGRATE(request_type, reply_type)\n"
+     "{ state->n = twice(before->n); for (u32 i = 0; i < 8; i++) state->a[i] = before->a[i]; }",
+     "reply->n = 1;", 0, ""},
     /* keywords are arguments of macros like others */
     {"#define PAIR(kind, name) kind name { u32 x, y; }\nPAIR(struct, pair);\n"
      "#define ONE(name, kind) kind name { u32 x; }\nONE(one, struct);",
