@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/attach/attachment.h"
@@ -24,7 +26,9 @@
 #include "core/runtime/queue_plan.h"
 #include "core/runtime/runtime.h"
 
-enum { ATTACH_MS = 5000 };
+enum { ATTACH_MS = 5000, TRY_DOUBLINGS = 4 };
+#define TRY_AGAIN_NS                                                                                         \
+    UINT64_C(5000000) /* until a server that has no room is asked again, and up to 16 times that */
 #define LEAVE_NS UINT64_C(1000000000)
 
 /* ---- fork ---- */
@@ -277,29 +281,63 @@ static uint32_t process_of(int socket)
     return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? (uint32_t)who.pid : 0;
 }
 
-static gyre_status meet(struct gyre_attachment *attachment, const char *name, const gyre_attach_desc *desc)
+/* Once. *again: the server has no room at this moment. */
+static gyre_status ask(struct gyre_attachment *attachment, const char *path, const char *name,
+                       const gyre_attach_desc *desc, uint64_t deadline_ns, bool *again)
 {
-    char path[GYRE_PLACE_MAX];
-    uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ATTACH_MS);
-    gyre_status status = gyre_place_find(desc->path, false, path);
+    struct gyre_parcel *parcel = &attachment->parcel;
+    *again = false;
+    gyre_status status = open_socket(attachment);
     if (status == GYRE_OK)
-        status = open_socket(attachment);
-    if (status == GYRE_OK)
-        status = gyre_place_connect(path, deadline, attachment->socket);
+        status = gyre_place_connect(path, deadline_ns, attachment->socket);
     if (status == GYRE_OK)
         attachment->server = process_of(attachment->socket);
-    if (status == GYRE_OK)
-        status = gyre_parcel_init(&attachment->parcel);
     if (status != GYRE_OK)
         return status;
-    gyre_attach_request_put(&attachment->parcel, name, desc);
-    status = gyre_parcel_send(&attachment->parcel, attachment->socket, deadline);
+    gyre_attach_request_put(parcel, name, desc);
+    status = gyre_parcel_send(parcel, attachment->socket, deadline_ns);
     if (status == GYRE_OK)
-        status = gyre_parcel_receive(&attachment->parcel, attachment->socket, deadline);
+        status = gyre_parcel_receive(parcel, attachment->socket, deadline_ns);
     attachment->answered = status != GYRE_TIMEOUT;
-    if (status != GYRE_OK)
-        return tell_unanswered(path, status);
-    return take_answer(attachment, name, desc);
+    *again = status == GYRE_LOST || (status == GYRE_OK && gyre_parcel_status(parcel) == GYRE_EXHAUSTED);
+    return status == GYRE_OK ? take_answer(attachment, name, desc) : tell_unanswered(path, status);
+}
+
+/* Until the next try, or the deadline. */
+static void wait_outside(struct gyre_attachment *attachment, int tries, uint64_t deadline_ns)
+{
+    const uint64_t now = gyre_clock_ns(), left = deadline_ns > now ? deadline_ns - now : 0;
+    const uint64_t nap = TRY_AGAIN_NS << (tries < TRY_DOUBLINGS ? tries : TRY_DOUBLINGS);
+    const struct timespec pause = gyre_clock_timespec(nap < left ? nap : left);
+    pthread_mutex_lock(&list_lock);
+    close(attachment->socket);
+    attachment->socket = -1;
+    pthread_mutex_unlock(&list_lock);
+    attachment->answered = false;
+    nanosleep(&pause, NULL);
+}
+
+/* A server that has no room, and one that hangs up, is asked again until the deadline: somebody may leave, and who says
+ * nothing there is hung up. What it said last, or that it hung up, is what is told, not that it has gone since. */
+static gyre_status meet(struct gyre_attachment *attachment, const char *name, const gyre_attach_desc *desc)
+{
+    char path[GYRE_PLACE_MAX], why[512];
+    const uint64_t deadline = desc->deadline_ns ? desc->deadline_ns : gyre_in_ms(ATTACH_MS);
+    bool again = false;
+    gyre_status status = gyre_place_find(desc->path, false, path);
+    if (status == GYRE_OK)
+        status = gyre_parcel_init(&attachment->parcel);
+    if (status == GYRE_OK)
+        status = ask(attachment, path, name, desc, deadline, &again);
+    for (int tries = 0; again && gyre_clock_ns() < deadline; tries++) {
+        const gyre_status before = status;
+        snprintf(why, sizeof why, "%s", gyre_error_text());
+        wait_outside(attachment, tries, deadline);
+        status = ask(attachment, path, name, desc, deadline, &again);
+        if (status == GYRE_UNAVAILABLE || status == GYRE_TIMEOUT)
+            return gyre_error_set(before, "%s", why);
+    }
+    return status;
 }
 
 static gyre_status start(struct gyre_attachment *attachment)

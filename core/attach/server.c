@@ -5,6 +5,7 @@
  *
  * Lock: server->lock for the counts. Must not outlive the runtime, which ends a server that its owner forgot.
  */
+#include "core/attach/arrivals.h"
 #include "core/attach/relay.h"
 
 #include <errno.h>
@@ -21,45 +22,27 @@
 #include "core/base/info.h"
 #include "core/base/thread.h"
 
-enum { CONNECTIONS_MORE = 32 };
-
 /* ---- who comes in ---- */
 
-/* More than have queues, so that those who ask in vain are told why. */
-static bool count_in(struct gyre_server *server)
+static struct gyre_session *make_session(struct gyre_server *server, int client)
 {
-    pthread_mutex_lock(&server->lock);
-    bool room = server->inside < server->clients_max + CONNECTIONS_MORE;
-    server->inside += room;
-    server->refused += !room;
-    pthread_mutex_unlock(&server->lock);
-    return room;
-}
-
-static void count_out(struct gyre_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    server->inside--;
-    server->refused++;
-    pthread_mutex_unlock(&server->lock);
-}
-
-static gyre_status start_session(struct gyre_server *server, int client)
-{
-    struct ucred who = {0};
+    struct ucred who = {.uid = (uid_t)-1};
     socklen_t size = sizeof who;
-    pthread_t thread;
     struct gyre_session *session = calloc(1, sizeof *session);
     if (!session)
-        return gyre_error_set(GYRE_EXHAUSTED, "no memory for one more program");
+        return NULL;
     getsockopt(client, SOL_SOCKET, SO_PEERCRED, &who, &size);
     *session = (struct gyre_session){
         .server = server, .socket = client, .doorbell = -1, .process = (uint32_t)who.pid, .user = who.uid};
+    return session;
+}
+
+static gyre_status start_session(struct gyre_session *session)
+{
+    pthread_t thread;
     gyre_status status = gyre_thread_need(&thread, gyre_session_main, session, "for one more program");
     if (status == GYRE_OK)
         pthread_detach(thread);
-    else
-        free(session);
     return status;
 }
 
@@ -73,17 +56,42 @@ static void note_trouble(struct gyre_server *server, const char *why)
     server->in_trouble = why != NULL;
 }
 
+/* By the door's thread alone, in the same way. */
+static void note_crowd(struct gyre_server *server, bool crowded)
+{
+    if (crowded && !server->is_crowded)
+        gyre_runtime_log(server->runtime, GYRE_LOG_WARNING,
+                         "so many programs are connected to %s that those that say nothing are hung up",
+                         server->path);
+    server->is_crowded = crowded;
+}
+
+static void drop_session(struct gyre_session *session)
+{
+    struct gyre_server *server = session->server;
+    pthread_mutex_lock(&server->lock);
+    gyre_arrivals_leave(session);
+    server->refused++;
+    pthread_mutex_unlock(&server->lock);
+    free(session);
+}
+
 static void receive(struct gyre_server *server, int client)
 {
-    const bool counted = count_in(server);
-    if (counted && start_session(server, client) == GYRE_OK) {
+    struct gyre_session *session = make_session(server, client);
+    const enum gyre_arrival arrival = session ? gyre_arrivals_enter(server, session) : GYRE_ARRIVAL_NO_ROOM;
+    if (arrival != GYRE_ARRIVAL_NO_ROOM && start_session(session) == GYRE_OK) {
         note_trouble(server, NULL);
+        note_crowd(server, arrival == GYRE_ARRIVAL_IN_PLACE);
         return;
     }
-    if (counted)
-        count_out(server);
-    note_trouble(server,
-                 counted ? gyre_error_text() : "too many programs are on their way in (gyre.clients_max)");
+    if (arrival != GYRE_ARRIVAL_NO_ROOM)
+        drop_session(session);
+    else
+        free(session);
+    note_trouble(server, arrival != GYRE_ARRIVAL_NO_ROOM
+                             ? gyre_error_text()
+                             : "too many programs are on their way in (gyre.clients_max)");
     close(client);
 }
 
@@ -164,9 +172,12 @@ static uint32_t choose_mode(const gyre_runtime *runtime, const gyre_serve_desc *
 static gyre_status open_door(struct gyre_server *server, const gyre_serve_desc *desc)
 {
     const char *configured = gyre_config_text(server->runtime->config, GYRE_SECTION_GYRE, NULL, "socket");
+    const uint32_t mode = choose_mode(server->runtime, desc);
+    server->user = (uint32_t)geteuid();
+    server->open_to_others = (mode & (S_IRWXG | S_IRWXO)) != 0;
     gyre_status status = gyre_place_find(desc->path ? desc->path : configured, true, server->path);
     if (status == GYRE_OK)
-        status = gyre_place_listen(server->path, choose_mode(server->runtime, desc), &server->listener);
+        status = gyre_place_listen(server->path, mode, &server->listener);
     if (status != GYRE_OK)
         return status;
     status = gyre_thread_need(&server->door, watch_door, server, "for the server at %s", server->path);

@@ -19,13 +19,19 @@ struct gyre_server {
     int listener;
     int over; /* eventfd, never read: readable from the moment on that everybody is to leave */
     pthread_t door;
-    bool in_trouble; /* the door's: nobody could be let in, and that was told */
+    bool in_trouble;     /* the door's: nobody could be let in, and that was told */
+    bool is_crowded;     /* the door's: somebody silent had to make room, and that was told */
+    uint32_t user;       /* whose server it is */
+    bool open_to_others; /* other users may connect */
 
     pthread_mutex_t lock;
     pthread_cond_t left;
     uint32_t inside, attached; /* connections; of these, with a queue or about to get one */
     uint32_t readers;          /* copies of states that are being told */
     uint64_t admitted, refused;
+    uint32_t turned_out; /* of those inside: hung up to make room, and not gone yet */
+    struct gyre_session *first_silent, *last_silent; /* that have said nothing yet, by age */
+    struct gyre_attach_user *users;                  /* who have connections (arrivals.c) */
 
     pthread_mutex_t relay_lock; /* outside the one above */
     struct gyre_relay *relays;  /* relay.h */
@@ -39,8 +45,11 @@ struct gyre_session {
     int socket, doorbell; /* doorbell: eventfd that the client writes; -1 before it has a queue */
     uint32_t process, user;
     char client[GYRE_CLIENT_NAME_MAX]; /* as it says; empty: it has no name, or did not say anything yet */
-    bool counted;                      /* in server->attached */
-    gyre_kernel *kernel;               /* visited */
+    struct gyre_attach_user *of;       /* this and the next three: under server->lock */
+    struct gyre_session *arrived_before, *arrived_after; /* among the silent ones */
+    bool silent, turned_out;
+    bool counted;        /* in server->attached */
+    gyre_kernel *kernel; /* visited */
     gyre_queue *queue;
     struct gyre_relay_ring *ring;      /* whose queue it is; NULL: it is the kernel's own */
     struct gyre_queue_options options; /* how it was made */

@@ -7,6 +7,7 @@
  * for a client: what cannot be sent at once is not sent, and what a client says after the meeting ends its
  * stay.
  */
+#include "core/attach/arrivals.h"
 #include "core/attach/relay.h"
 
 #include <errno.h>
@@ -81,25 +82,6 @@ static gyre_status find_kernel(struct gyre_session *session, struct gyre_attach_
             GYRE_INVALID, "a client may ask for %llu slots here (gyre.client_capacity_max), found %llu",
             (unsigned long long)session->server->capacity_max, (unsigned long long)request->desc.capacity);
     return slash && strcmp(*section, request->name) != 0 ? check_section(session, *section) : GYRE_OK;
-}
-
-static gyre_status count_in(struct gyre_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    bool room = server->attached < server->clients_max;
-    server->attached += room;
-    pthread_mutex_unlock(&server->lock);
-    return room ? GYRE_OK
-                : gyre_error_set(GYRE_EXHAUSTED,
-                                 "%u clients are attached, which is the most (gyre.clients_max)",
-                                 server->clients_max);
-}
-
-static void count_out(struct gyre_server *server)
-{
-    pthread_mutex_lock(&server->lock);
-    server->attached--;
-    pthread_mutex_unlock(&server->lock);
 }
 
 static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_request *request)
@@ -192,9 +174,7 @@ static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, 
     char why[1024];
     snprintf(why, sizeof why, "%s", gyre_error_text());
     take_queue_back(session);
-    if (session->counted)
-        count_out(session->server);
-    session->counted = false;
+    gyre_arrivals_detach(session);
     refuse(session, parcel, status, why);
 }
 
@@ -202,6 +182,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
 {
     struct gyre_attach_request request = {.types = NULL};
     gyre_status status = gyre_parcel_receive(parcel, session->socket, gyre_in_ms(MEETING_MS));
+    gyre_arrivals_heard(session);
     if (status == GYRE_LOST)
         return status; /* it looked whether somebody serves here, and left */
     if (status == GYRE_OK && gyre_parcel_operation(parcel) == GYRE_PARCEL_STATE) {
@@ -212,8 +193,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
         status = gyre_attach_request_get(parcel, &request);
     memcpy(session->client, request.client, sizeof session->client);
     if (status == GYRE_OK)
-        status = count_in(session->server);
-    session->counted = status == GYRE_OK;
+        status = gyre_arrivals_attach(session);
     if (status == GYRE_OK)
         status = lend_queue(session, &request);
     if (status == GYRE_OK)
@@ -373,16 +353,16 @@ void *gyre_session_main(void *argument)
         run(session, &parcel);
         gyre_parcel_finish(&parcel);
     }
-    if (session->counted)
-        count_out(server);
+    gyre_arrivals_detach(session);
+    gyre_arrivals_heard(session); /* from now on nobody hangs up its socket, whose number may be another's */
     if (session->kernel)
         gyre_kernel_leave(session->kernel);
     close(session->socket);
     if (session->doorbell >= 0)
         close(session->doorbell);
-    free(session);
     pthread_mutex_lock(&server->lock);
-    server->inside--;
+    gyre_arrivals_leave(session);
+    free(session);
     pthread_cond_broadcast(&server->left);
     pthread_mutex_unlock(&server->lock);
     return NULL;

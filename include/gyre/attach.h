@@ -86,7 +86,8 @@ typedef struct gyre_attach_desc {
  * A queue of this program's own into a kernel of a server: "KERNEL", or "KERNEL/QUEUE" for one that the
  * server's section [queue.QUEUE] configures. NOT_FOUND when there is no such kernel, or section, UNAVAILABLE when nobody
  * serves at the path, INCOMPATIBLE when the types differ or the server is of another version, TIMEOUT when it
- * takes nobody in, or does not answer. Owner of *out: the caller, until gyre_queue_close, which waits until the
+ * takes nobody in, or does not answer. A server that has no room is asked again until the deadline: EXHAUSTED with what it
+ * said last, LOST when it only hung up. Owner of *out: the caller, until gyre_queue_close, which waits until the
  * server has let go of it, for a second at most.
  */
 GYRE_API gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_queue **out);
