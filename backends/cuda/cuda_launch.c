@@ -160,12 +160,12 @@ static gyre_status fill_arguments(gyre_resident *resident, const gyre_resident_d
                                   CUdeviceptr control)
 {
     gyre_device *device = resident->device;
-    gyre_resident_arguments *arguments = &resident->arguments;
+    gyre_cuda_arguments *arguments = &resident->arguments;
     if (desc->binding_count > GYRE_BINDINGS_MAX)
         return device->host->error(GYRE_INVALID,
                                    "a kernel binds at most %d buffers on this backend, found %u",
                                    GYRE_BINDINGS_MAX, desc->binding_count);
-    *arguments = (gyre_resident_arguments){
+    *arguments = (gyre_cuda_arguments){
         .control = (gyre_control_region *)(uintptr_t)control,
         .orders = (const gyre_cuda_orders *)(uintptr_t)device->residents->device_orders + resident->line,
         .cursors = (gyre_cuda_cursor *)(uintptr_t)resident->memory,

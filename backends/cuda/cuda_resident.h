@@ -42,7 +42,7 @@ struct gyre_resident {
     uint32_t threads, blocks, shared_size, sms;
     CUdeviceptr memory; /* cursors, relay, arrivals, turns, log, then the blocks' stages */
     size_t relay_offset, arrived_offset, turns_offset, log_offset, stage_offset, memory_size;
-    gyre_resident_arguments arguments;
+    gyre_cuda_arguments arguments;
 
     pthread_mutex_t order_lock;
     uint64_t order_count;

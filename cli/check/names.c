@@ -17,7 +17,7 @@ static const char cpp_keywords[] =
     "template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq ";
 static const char opencl_keywords[] =
     " kernel global local constant generic pipe read_only write_only read_write half uchar ushort uint ulong "
-    "event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
+    "vec_step event_t sampler_t image1d_t image2d_t image3d_t queue_t ndrange_t ";
 
 /* At file scope a kernel cannot have others of these; those that types.h frees the names of are not among them. */
 static const char opencl_functions[] =
@@ -28,7 +28,8 @@ static const char opencl_functions[] =
     "fast_normalize isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isordered "
     "isunordered isnormal lgamma_r shuffle2 vec_step wait_group_events async_work_group_copy "
     "async_work_group_strided_copy atomic_add atomic_sub atomic_xchg atomic_inc atomic_dec atomic_cmpxchg "
-    "atomic_min atomic_max atomic_and atomic_or atomic_xor cl_mem_fence_flags kernel_exec ";
+    "atom_add atom_sub atom_xchg atom_inc atom_dec atom_cmpxchg atom_min atom_max atom_and atom_or atom_xor "
+    "atomic_min atomic_max atomic_and atomic_or atomic_xor cl_mem_fence_flags kernel_exec isfinite signbit reserve_id_t dev_image_t dev_sampler_t ";
 /* native_sin, half_sin, ... */
 static const char opencl_quick[] = " cos divide exp exp2 exp10 log log2 log10 powr recip rsqrt sin sqrt tan ";
 
@@ -42,7 +43,7 @@ static const char opencl_macros[] =
     "M_SQRT2_F M_SQRT1_2_F ";
 
 /* What NVRTC declares before a kernel's text. */
-static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize clock_t ";
+static const char cuda_names[] = " std dim3 threadIdx blockIdx blockDim gridDim warpSize clock_t va_list ";
 /* Functions there, beside which a kernel may have its own functions, and nothing else. Those that C's library has
  * as well are the parser's to find. */
 static const char cuda_functions[] =
@@ -51,7 +52,8 @@ static const char cuda_functions[] =
     "malloc max min norm norm3d norm3df norm4d norm4df normcdf normcdff normcdfinv normcdfinvf normf printf "
     "rcbrt rcbrtf rhypot rhypotf rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf sincos sincosf "
     "sincospi sincospif sinpi sinpif cospi cospif cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f "
-    "syncthreads_and syncthreads_count syncthreads_or ullmax ullmin umax umin ";
+    "atomicAdd atomicSub atomicExch atomicMin atomicMax atomicInc atomicDec atomicCAS atomicAnd atomicOr "
+    "atomicXor syncthreads_and syncthreads_count syncthreads_or ullmax ullmin umax umin ";
 
 static bool in_list(const char *list, const char *name)
 {
@@ -86,8 +88,40 @@ static bool is_cuda_vector(const char *name)
                      " 1 2 3 4 ");
 }
 
+static bool begins_with(const char *name, const char *beginning)
+{
+    return strncmp(name, beginning, strlen(beginning)) == 0;
+}
+
+static bool begins_with_one_of(const char *name, const char *const beginnings[])
+{
+    for (size_t i = 0; beginnings[i]; i++)
+        if (begins_with(name, beginnings[i]))
+            return true;
+    return false;
+}
+
+/* image2d_array_t, ...: a type in some versions of OpenCL C, a word for nobody else. */
+static bool is_opencl_image(const char *name)
+{
+    const size_t length = strlen(name);
+    return begins_with(name, "image") && name[5] >= '1' && name[5] <= '3' && name[6] == 'd' && length > 9 &&
+           strcmp(name + length - 2, "_t") == 0;
+}
+
+/* double4_16a, ... */
+static bool is_aligned_cuda_vector(const char *name)
+{
+    char vector[16];
+    const char *behind = strchr(name, '_');
+    snprintf(vector, sizeof vector, "%.*s", behind ? (int)(behind - name) : 0, name);
+    return behind && in_list(" 16a 32a ", behind + 1) && is_cuda_vector(vector);
+}
+
 void check_name(struct checker *checker, CXCursor declaration)
 {
+    static const char *const opencl_beginnings[] = {"CLK_", "CL_VERSION_", "cl_khr_", "POCL_", "LLVM_", NULL};
+    static const char *const cuda_beginnings[] = {"CUDART", "NV_IF_", "NV_TARGET_", "NV_DISPATCH_", NULL};
     char name[128];
     const char *where = NULL;
     take_string(clang_getCursorSpelling(declaration), name, sizeof name);
@@ -95,18 +129,15 @@ void check_name(struct checker *checker, CXCursor declaration)
         where = "a keyword in C++, which some devices compile kernels as";
     else if (in_list(opencl_keywords, name))
         where = "a keyword in OpenCL C";
-    else if (is_opencl_vector(name))
+    else if (is_opencl_vector(name) || is_opencl_image(name))
         where = "a type in OpenCL C";
-    else if (in_list(opencl_macros, name) || strncmp(name, "CLK_", 4) == 0)
+    else if (in_list(opencl_macros, name) || begins_with_one_of(name, opencl_beginnings))
         where = "a macro in OpenCL C";
+    else if (begins_with_one_of(name, cuda_beginnings))
+        where = "a macro of CUDA";
     if (!name[0] || !where)
         return;
     refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, where);
-}
-
-static bool begins_with(const char *name, const char *beginning)
-{
-    return strncmp(name, beginning, strlen(beginning)) == 0;
 }
 
 /* as_uint, convert_float4, vload2, native_sin, ... */
@@ -114,14 +145,29 @@ static bool is_opencl_function(const char *name)
 {
     static const char elements[] = " char uchar short ushort int uint long ulong float double half ";
     const char *behind = strchr(name, '_');
+    char type[16];
     behind = behind ? behind + 1 : "";
-    if (in_list(opencl_functions, name))
+    snprintf(type, sizeof type, "%.*s", (int)strcspn(behind, "_"), behind); /* convert_int4_sat_rte */
+    static const char *const beginnings[] = {"get_image_",  "read_image",  "write_image",  "vload_half",
+                                             "vstore_half", "vloada_half", "vstorea_half", NULL};
+    if (in_list(opencl_functions, name) || begins_with_one_of(name, beginnings))
         return true;
     if (begins_with(name, "as_") || begins_with(name, "convert_"))
-        return in_list(elements, behind) || is_opencl_vector(behind);
+        return in_list(elements, type) || in_list(" size_t ptrdiff_t intptr_t uintptr_t ", behind) ||
+               is_opencl_vector(type);
     if (begins_with(name, "native_") || begins_with(name, "half_"))
         return in_list(opencl_quick, behind);
     return is_vector(name, " vload vstore ", " 2 3 4 8 16 ");
+}
+
+/* atomicAdd, atomicCAS_system, double2int, ... */
+static bool is_cuda_function(const char *name)
+{
+    char plain[32];
+    snprintf(plain, sizeof plain, "%.*s", (int)strcspn(name, "_"), name);
+    if (begins_with(name, "double2") || begins_with(name, "float2"))
+        return in_list(" int uint ll ull double ", strchr(name, '2') + 1);
+    return in_list(cuda_functions, begins_with(name, "atomic") ? plain : name);
 }
 
 /* At file scope, beside a function of that name: structs and the like have names of their own. */
@@ -138,10 +184,11 @@ void check_global_name(struct checker *checker, CXCursor declaration)
     take_string(clang_getCursorSpelling(declaration), name, sizeof name);
     if ((kind == CXCursor_FunctionDecl || is_beside_functions(kind)) && is_opencl_function(name))
         whose = "that of a function in OpenCL C";
-    else if (in_list(cuda_names, name) || (!is_opencl_vector(name) && is_cuda_vector(name)) ||
-             (is_beside_functions(kind) && in_list(cuda_functions, name)))
+    else if (in_list(cuda_names, name) || is_aligned_cuda_vector(name) ||
+             (!is_opencl_vector(name) && is_cuda_vector(name)) || begins_with(name, "cudaRound") ||
+             (is_beside_functions(kind) && is_cuda_function(name)))
         whose = "one of CUDA's own at file scope";
-    else if (kind == CXCursor_FunctionDecl && strcmp(name, "assert") == 0)
+    else if (kind == CXCursor_FunctionDecl && in_list(" assert va_arg va_copy va_end va_start ", name))
         whose = "that of a macro of CUDA";
     if (!whose)
         return;

@@ -179,7 +179,7 @@ typedef struct gyre_handle {
 #define GYRE_ALIGNOF_ _Alignof
 #endif
 #if defined(__GNUC__)
-#define GYRE_UNUSED_ __attribute__((unused))
+#define GYRE_UNUSED_ __attribute__((__unused__))
 #else
 #define GYRE_UNUSED_
 #endif

@@ -20,7 +20,7 @@
 
 #ifndef GYRE_GLOBAL
 #define GYRE_GLOBAL
-#define GYRE_HELPER static inline __attribute__((unused))
+#define GYRE_HELPER static inline __attribute__((__unused__))
 #endif
 #ifndef GYRE_LITERAL_
 #define GYRE_LITERAL_

@@ -16,8 +16,9 @@ static void answers_with_the_next(struct conformance *test, const char *name)
 /* Of one word each but for head, whose largest message is asked for. */
 static void types_may_have_any_name(struct conformance *test)
 {
-    static const char *const kernels[] = {"names_1", "names_2", "names_3", "names_4",
-                                          "names_6", "names_7", "names_8", "names_9"};
+    static const char *const kernels[] = {"names_1",   "names_2", "names_3", "names_4",
+                                          "names_6",   "names_7", "names_8", "names_9",
+                                          "arguments", "at_",     "shape",   "called_off_"};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
         answers_with_the_next(test, kernels[i]);
     head request;

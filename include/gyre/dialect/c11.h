@@ -16,23 +16,34 @@
 /* Numbers of compilers for Linux in place of names that are free on devices. */
 #undef linux
 #undef unix
+/* Likewise macros of <math.h> that stand for nothing that a kernel could call. */
+#undef FP_NAN
+#undef FP_INFINITE
+#undef FP_ZERO
+#undef FP_SUBNORMAL
+#undef FP_NORMAL
+#undef FP_ILOGB0
+#undef FP_ILOGBNAN
+#undef MATH_ERRNO
+#undef MATH_ERREXCEPT
+#undef math_errhandling
 
 /*
  * The check stage compiles this file with address spaces (clang only), so that a qualifier that OpenCL needs
  * is missed on every backend, not only there.
  */
 #ifdef GYRE_CHECK
-#define GYRE_GLOBAL   __attribute__((address_space(1)))
-#define GYRE_SHARED   __attribute__((address_space(3)))
-#define GYRE_CONSTANT static const __attribute__((address_space(2), unused))
-#define GYRE_HELPER   static inline __attribute__((unused, annotate("gyre_helper")))
+#define GYRE_GLOBAL   __attribute__((__address_space__(1)))
+#define GYRE_SHARED   __attribute__((__address_space__(3)))
+#define GYRE_CONSTANT static const __attribute__((__address_space__(2), __unused__))
+#define GYRE_HELPER   static inline __attribute__((__unused__, __annotate__("gyre_helper")))
 #else
 #define GYRE_GLOBAL
 #define GYRE_SHARED
-#define GYRE_CONSTANT static const __attribute__((unused))
-#define GYRE_HELPER   static inline __attribute__((unused))
+#define GYRE_CONSTANT static const __attribute__((__unused__))
+#define GYRE_HELPER   static inline __attribute__((__unused__))
 #endif
-#define GYRE_INLINE_   static inline __attribute__((always_inline, unused))
+#define GYRE_INLINE_   static inline __attribute__((__always_inline__, __unused__))
 #define GYRE_RESTRICT_ restrict
 
 /* ---- buffers ---- */
@@ -49,13 +60,13 @@
 
 /* The same, to be read only (GYRE_QUERY). */
 #define GYRE_BUFFER_SEE_(type, name)                                                                         \
-    seen->name = buffers->name;                                                                              \
-    seen->name##_count = buffers->name##_count;
+    gyre_its_seen_->name = gyre_its_buffers_->name;                                                          \
+    gyre_its_seen_->name##_count = gyre_its_buffers_->name##_count;
 #define GYRE_BUFFERS_SEEN_(name_, LIST_)                                                                     \
     typedef struct gyre_seen_##name_ {                                                                       \
         LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_IN_)                                                              \
     } gyre_seen_##name_;                                                                                     \
-    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *seen, const name_ *buffers)                         \
+    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *gyre_its_seen_, const name_ *gyre_its_buffers_)     \
     {                                                                                                        \
         LIST_(GYRE_BUFFER_SEE_, GYRE_BUFFER_SEE_)                                                            \
     }
@@ -334,15 +345,18 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 /* The typed handler behind the untyped signature that the backend calls. */
 #define GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                             \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
-    static inline int gyre_handle_##name_(const void *request, void *reply, void *state, void *scratch,      \
-                                          const gyre_binding *buffers, gyre_context *gyre)                   \
+    static inline int gyre_calls_##name_(                                                                    \
+        const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_state_,                         \
+        void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
     {                                                                                                        \
-        const buffers_ *typed = (const buffers_ *)(const void *)buffers;                                     \
-        if (!gyre_admit_##request_(gyre, request))                                                           \
+        const buffers_ *gyre_its_typed_ = (const buffers_ *)(const void *)gyre_its_buffers_;                 \
+        if (!gyre_admit_##request_(gyre_its_context_, gyre_its_request_))                                    \
             return GYRE_FAILED;                                                                              \
-        if (form_ != 2 || gyre->lane == 0)                                                                   \
-            gyre_clear_##reply_(reply);                                                                      \
-        return gyre_result_(gyre, gyre_handler_##name_(request, reply, state, scratch, typed, gyre));        \
+        if (form_ != 2 || gyre_its_context_->lane == 0)                                                      \
+            gyre_clear_##reply_(gyre_its_reply_);                                                            \
+        return gyre_result_(gyre_its_context_,                                                               \
+                            gyre_handler_##name_(gyre_its_request_, gyre_its_reply_, gyre_its_state_,        \
+                                                 gyre_its_scratch_, gyre_its_typed_, gyre_its_context_));    \
     }
 
 #define GYRE_SIZES_(request_, reply_)                                                                        \
@@ -353,12 +367,12 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     ((int)gyre_size_##request_ != (int)gyre_least_##request_ ||                                              \
      (int)gyre_size_##reply_ != (int)gyre_least_##reply_)
 #define GYRE_RUNNER_(name_, request_, reply_)                                                                \
-    static gyre_u64 gyre_runner_##name_(gyre_cpu_run *run)                                                   \
+    static gyre_u64 gyre_runner_##name_(gyre_cpu_run *gyre_its_run_)                                         \
     {                                                                                                        \
-        const gyre_cpu_sizes sizes = GYRE_SIZES_(request_, reply_);                                          \
-        if (GYRE_HAS_TAIL_(request_, reply_) && run->bridge)                                                 \
-            return gyre_run_bridged_(run, &sizes, gyre_handle_##name_);                                      \
-        return gyre_run_(run, &sizes, gyre_handle_##name_);                                                  \
+        const gyre_cpu_sizes gyre_its_sizes_ = GYRE_SIZES_(request_, reply_);                                \
+        if (GYRE_HAS_TAIL_(request_, reply_) && gyre_its_run_->bridge)                                       \
+            return gyre_run_bridged_(gyre_its_run_, &gyre_its_sizes_, gyre_calls_##name_);                   \
+        return gyre_run_(gyre_its_run_, &gyre_its_sizes_, gyre_calls_##name_);                               \
     }
 
 /* gyre_none has a byte in C, and stands for no scratch at all. */
@@ -376,12 +390,12 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
                                                         .scratch_alignment = _Alignof(scratch_),             \
                                                         .buffers = gyre_buffers_text_##buffers_,             \
                                                         .buffer_types = gyre_buffers_types_##buffers_,       \
-                                                        .handle = gyre_handle_##name_,                       \
+                                                        .handle = gyre_calls_##name_,                        \
                                                         .run = runner_,                                      \
                                                         .file = __FILE__,                                    \
                                                         .line = __LINE__};                                   \
-    static const gyre_cpu_kernel *const gyre_kernel_pointer_##name_                                          \
-        __attribute__((section("gyre_kernels"), used)) = &gyre_kernel_##name_;
+    static const gyre_cpu_kernel *const gyre_pointer_of_##name_                                              \
+        __attribute__((__section__("gyre_kernels"), __used__)) = &gyre_kernel_##name_;
 
 #ifdef GYRE_CHECK
 /* only what a message has: others are refused by name */
@@ -405,26 +419,28 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 #define GYRE_QUERY_MARK_(request_) enum { gyre_query_of_##request_ = 1 };
 #else
 #define GYRE_QUERY_MARK_(request_)                                                                           \
-    static const char *const gyre_query_of_##request_ __attribute__((section("gyre_queries"), used)) =       \
-        #request_;
+    static const char *const gyre_query_of_##request_                                                        \
+        __attribute__((__section__("gyre_queries"), __used__)) = #request_;
 #endif
 
 /** Ends the generated unit: exports the kernels of the file. */
 #define GYRE_EXPORT_KERNELS_                                                                                 \
-    extern const gyre_cpu_kernel *const __start_gyre_kernels[] __attribute__((weak, visibility("hidden")));  \
-    extern const gyre_cpu_kernel *const __stop_gyre_kernels[] __attribute__((weak, visibility("hidden")));   \
-    extern const char *const __start_gyre_queries[] __attribute__((weak, visibility("hidden")));             \
-    extern const char *const __stop_gyre_queries[] __attribute__((weak, visibility("hidden")));              \
+    extern const gyre_cpu_kernel *const __start_gyre_kernels[]                                               \
+        __attribute__((__weak__, __visibility__("hidden")));                                                 \
+    extern const gyre_cpu_kernel *const __stop_gyre_kernels[]                                                \
+        __attribute__((__weak__, __visibility__("hidden")));                                                 \
+    extern const char *const __start_gyre_queries[] __attribute__((__weak__, __visibility__("hidden")));     \
+    extern const char *const __stop_gyre_queries[] __attribute__((__weak__, __visibility__("hidden")));      \
     const gyre_cpu_module *gyre_cpu_module_table(void);                                                      \
-    __attribute__((visibility("default"))) const gyre_cpu_module *gyre_cpu_module_table(void)                \
+    __attribute__((__visibility__("default"))) const gyre_cpu_module *gyre_cpu_module_table(void)            \
     {                                                                                                        \
-        static gyre_cpu_module module;                                                                       \
-        module.version = GYRE_CPU_MODULE_VERSION;                                                            \
-        module.first = __start_gyre_kernels;                                                                 \
-        module.end = __stop_gyre_kernels;                                                                    \
-        module.first_query = __start_gyre_queries;                                                           \
-        module.end_query = __stop_gyre_queries;                                                              \
-        return &module;                                                                                      \
+        static gyre_cpu_module gyre_its_module_;                                                             \
+        gyre_its_module_.version = GYRE_CPU_MODULE_VERSION;                                                  \
+        gyre_its_module_.first = __start_gyre_kernels;                                                       \
+        gyre_its_module_.end = __stop_gyre_kernels;                                                          \
+        gyre_its_module_.first_query = __start_gyre_queries;                                                 \
+        gyre_its_module_.end_query = __stop_gyre_queries;                                                    \
+        return &gyre_its_module_;                                                                            \
     }
 
 #include "gyre/dialect/c11_functions.h"

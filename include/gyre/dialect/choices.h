@@ -13,36 +13,40 @@
 
 /* The handlers stand behind the kernel, so that they know its state; it calls them through untyped ones. */
 #define GYRE_CHOICE_FORWARD_(request_, reply_)                                                               \
-    GYRE_HELPER gyre_result gyre_handler_of_##request_(                                                      \
-        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
-        GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre);
+    GYRE_HELPER gyre_result gyre_takes_##request_(                                                           \
+        const GYRE_GLOBAL request_ *gyre_its_request_, GYRE_GLOBAL reply_ *gyre_its_reply_,                  \
+        GYRE_GLOBAL void *gyre_its_state_, GYRE_SHARED void *gyre_its_scratch_,                              \
+        const void *gyre_its_buffers_, gyre_context *gyre_its_context_);
 
+/* Within the kernel's frame its parameters hide types of their names, so it names no type of the user's. */
 #define GYRE_CHOICE_CASE_AS_(request_, reply_, meet_, leave_)                                                \
-    gyre_number++;                                                                                           \
-    if (gyre_chosen == gyre_number) {                                                                        \
-        const GYRE_GLOBAL request_ *gyre_asked = &request->gyre_one.gyre_of_##request_;                      \
-        GYRE_GLOBAL reply_ *gyre_given = &reply->gyre_one.gyre_of_##request_;                                \
-        const gyre_u32 gyre_least = gyre_least_##reply_, gyre_size = gyre_size_##reply_;                     \
-        const gyre_u32 gyre_said = GYRE_CHOICE_WORD_(gyre_asked);                                            \
-        if (GYRE_LENGTH_WRONG_(gyre_length, (gyre_u32)gyre_least_##request_, (gyre_u32)gyre_size_##request_, \
-                               gyre_said))                                                                   \
+    gyre_number_++;                                                                                          \
+    if (gyre_chosen_ == gyre_number_) {                                                                      \
+        const GYRE_GLOBAL void *gyre_asked_ = &request->gyre_one.gyre_of_##request_;                         \
+        GYRE_GLOBAL void *gyre_given_ = &reply->gyre_one.gyre_of_##request_;                                 \
+        const gyre_u32 gyre_least_ = gyre_least_##reply_, gyre_size_ = gyre_size_##reply_;                   \
+        const gyre_u32 gyre_said_ = GYRE_CHOICE_WORD_(gyre_asked_);                                          \
+        if (GYRE_LENGTH_WRONG_(gyre_length_, (gyre_u32)gyre_least_##request_,                                \
+                               (gyre_u32)gyre_size_##request_, gyre_said_))                                  \
             return gyre_fail_(gyre, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);                                 \
-        if (!gyre_admit_##request_(gyre, gyre_asked))                                                        \
+        if (!gyre_admit_##request_(gyre, &request->gyre_one.gyre_of_##request_))                             \
             return GYRE_FAILED;                                                                              \
-        if (gyre_writes) {                                                                                   \
-            gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given, gyre_least);                                 \
-            gyre_clear_##reply_(gyre_given);                                                                 \
+        if (gyre_writes_) {                                                                                  \
+            gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given_, gyre_least_);                               \
+            gyre_clear_##reply_(&reply->gyre_one.gyre_of_##request_);                                        \
         }                                                                                                    \
         meet_;                                                                                               \
-        const gyre_result gyre_outcome_ = gyre_handler_of_##request_(                                        \
-            gyre_asked, gyre_given, (GYRE_GLOBAL void *)state, gyre_shared_, (const void *)buffers, gyre);   \
+        const gyre_result gyre_outcome_ = gyre_takes_##request_(                                             \
+            &request->gyre_one.gyre_of_##request_, &reply->gyre_one.gyre_of_##request_,                      \
+            (GYRE_GLOBAL void *)state, gyre_shared_, (const void *)buffers, gyre);                           \
         leave_;                                                                                              \
-        if (gyre_writes) {                                                                                   \
-            const gyre_u32 gyre_used_now = GYRE_CHOICE_WORD_(gyre_given);                                    \
-            reply->gyre_choice = gyre_number;                                                                \
-            reply->gyre_used = GYRE_CHOICE_FRONT + GYRE_REPLY_LENGTH_(gyre_least, gyre_size, gyre_used_now); \
+        if (gyre_writes_) {                                                                                  \
+            const gyre_u32 gyre_used_now_ = GYRE_CHOICE_WORD_(gyre_given_);                                  \
+            reply->gyre_choice = gyre_number_;                                                               \
+            reply->gyre_used =                                                                               \
+                GYRE_CHOICE_FRONT + GYRE_REPLY_LENGTH_(gyre_least_, gyre_size_, gyre_used_now_);             \
         }                                                                                                    \
-        return gyre_size == 0 && gyre_outcome_ == GYRE_REPLY ? GYRE_NO_REPLY : gyre_outcome_;                \
+        return gyre_size_ == 0 && gyre_outcome_ == GYRE_REPLY ? GYRE_NO_REPLY : gyre_outcome_;               \
     }
 #define GYRE_CHOICE_CASE_(request_, reply_) GYRE_CHOICE_CASE_AS_(request_, reply_, (void)0, (void)0)
 #ifdef GYRE_DIALECT_OPENCL
@@ -61,10 +65,10 @@
 #define GYRE_CHOICE_BODY_(LIST_, case_, scratch_, writes_)                                                   \
     {                                                                                                        \
         GYRE_SHARED void *gyre_shared_ = (GYRE_SHARED void *)(scratch_);                                     \
-        const int gyre_writes = (writes_);                                                                   \
-        const gyre_u32 gyre_chosen = request->gyre_choice;                                                   \
-        const gyre_u32 gyre_length = request->gyre_used - GYRE_CHOICE_FRONT;                                 \
-        gyre_u32 gyre_number = 0;                                                                            \
+        const int gyre_writes_ = (writes_);                                                                  \
+        const gyre_u32 gyre_chosen_ = request->gyre_choice;                                                  \
+        const gyre_u32 gyre_length_ = request->gyre_used - GYRE_CHOICE_FRONT;                                \
+        gyre_u32 gyre_number_ = 0;                                                                           \
         LIST_(case_)                                                                                         \
         return gyre_fail_(gyre, GYRE_FAILURE_TYPE, GYRE_TYPE_TEXT_);                                         \
     }
@@ -73,10 +77,11 @@
     typedef scratch_ gyre_scratch_of_##name_;                                                                \
     typedef state_ gyre_state_of_##name_;                                                                    \
     typedef buffers_ gyre_buffers_of_##name_;                                                                \
-    typedef gyre_seen_##buffers_ gyre_seen_of_##name_;                                                       \
-    GYRE_HELPER void gyre_see_of_##name_(gyre_seen_of_##name_ *seen, const void *buffers)                    \
+    typedef gyre_seen_##buffers_ gyre_visible_to_##name_;                                                    \
+    GYRE_HELPER void gyre_show_##name_(gyre_visible_to_##name_ *gyre_its_seen_,                              \
+                                       const void *gyre_its_buffers_)                                        \
     {                                                                                                        \
-        gyre_see_##buffers_(seen, (const buffers_ *)buffers);                                                \
+        gyre_see_##buffers_(gyre_its_seen_, (const buffers_ *)gyre_its_buffers_);                            \
     }                                                                                                        \
     LIST_(GYRE_CHOICE_FORWARD_)
 
@@ -109,13 +114,15 @@
         const gyre_buffers_of_##name_ *buffers GYRE_UNUSED_, gyre_context *gyre GYRE_UNUSED_)
 #define GYRE_HANDLER(name_, request_, reply_)                                                                \
     GYRE_TYPED_HANDLER_(name_, request_, reply_);                                                            \
-    GYRE_HELPER gyre_result gyre_handler_of_##request_(                                                      \
-        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
-        GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre)                                  \
+    GYRE_HELPER gyre_result gyre_takes_##request_(                                                           \
+        const GYRE_GLOBAL request_ *gyre_its_request_, GYRE_GLOBAL reply_ *gyre_its_reply_,                  \
+        GYRE_GLOBAL void *gyre_its_state_, GYRE_SHARED void *gyre_its_scratch_,                              \
+        const void *gyre_its_buffers_, gyre_context *gyre_its_context_)                                      \
     {                                                                                                        \
-        return gyre_typed_##request_(request, reply, (GYRE_GLOBAL gyre_state_of_##name_ *)state,             \
-                                     (GYRE_SHARED gyre_scratch_of_##name_ *)scratch,                         \
-                                     (const gyre_buffers_of_##name_ *)buffers, gyre);                        \
+        return gyre_typed_##request_(gyre_its_request_, gyre_its_reply_,                                     \
+                                     (GYRE_GLOBAL gyre_state_of_##name_ *)gyre_its_state_,                   \
+                                     (GYRE_SHARED gyre_scratch_of_##name_ *)gyre_its_scratch_,               \
+                                     (const gyre_buffers_of_##name_ *)gyre_its_buffers_, gyre_its_context_); \
     }                                                                                                        \
     GYRE_TYPED_HANDLER_(name_, request_, reply_)
 
@@ -128,18 +135,20 @@
         const GYRE_GLOBAL request_ *request GYRE_UNUSED_, GYRE_GLOBAL reply_ *reply GYRE_UNUSED_,            \
         const GYRE_GLOBAL gyre_state_of_##name_ *state GYRE_UNUSED_,                                         \
         GYRE_SHARED gyre_scratch_of_##name_ *scratch GYRE_UNUSED_,                                           \
-        const gyre_seen_of_##name_ *buffers GYRE_UNUSED_, gyre_context *gyre GYRE_UNUSED_)
+        const gyre_visible_to_##name_ *buffers GYRE_UNUSED_, gyre_context *gyre GYRE_UNUSED_)
 #define GYRE_QUERY(name_, request_, reply_)                                                                  \
     GYRE_QUERY_MARK_(request_)                                                                               \
     GYRE_TYPED_QUERY_(name_, request_, reply_);                                                              \
-    GYRE_HELPER gyre_result gyre_handler_of_##request_(                                                      \
-        const GYRE_GLOBAL request_ *request, GYRE_GLOBAL reply_ *reply, GYRE_GLOBAL void *state,             \
-        GYRE_SHARED void *scratch, const void *buffers, gyre_context *gyre)                                  \
+    GYRE_HELPER gyre_result gyre_takes_##request_(                                                           \
+        const GYRE_GLOBAL request_ *gyre_its_request_, GYRE_GLOBAL reply_ *gyre_its_reply_,                  \
+        GYRE_GLOBAL void *gyre_its_state_, GYRE_SHARED void *gyre_its_scratch_,                              \
+        const void *gyre_its_buffers_, gyre_context *gyre_its_context_)                                      \
     {                                                                                                        \
-        gyre_seen_of_##name_ gyre_seen_;                                                                     \
-        gyre_see_of_##name_(&gyre_seen_, buffers);                                                           \
-        return gyre_typed_##request_(request, reply, (const GYRE_GLOBAL gyre_state_of_##name_ *)state,       \
-                                     (GYRE_SHARED gyre_scratch_of_##name_ *)scratch, &gyre_seen_, gyre);     \
+        gyre_visible_to_##name_ gyre_seen_;                                                                  \
+        gyre_show_##name_(&gyre_seen_, gyre_its_buffers_);                                                   \
+        return gyre_typed_##request_(                                                                        \
+            gyre_its_request_, gyre_its_reply_, (const GYRE_GLOBAL gyre_state_of_##name_ *)gyre_its_state_,  \
+            (GYRE_SHARED gyre_scratch_of_##name_ *)gyre_its_scratch_, &gyre_seen_, gyre_its_context_);       \
     }                                                                                                        \
     GYRE_TYPED_QUERY_(name_, request_, reply_)
 

@@ -10,7 +10,7 @@
 /* ---- block 0 reads, and tells the others ---- */
 
 /* Waits until every block has taken up that order or a later one. All threads; all blocks are resident. */
-GYRE_HELPER void gyre_await_blocks_(const gyre_resident_arguments &arguments, gyre_u64 order)
+GYRE_HELPER void gyre_await_blocks_(const gyre_cuda_arguments &arguments, gyre_u64 order)
 {
 #pragma unroll 1
     for (gyre_u32 block = threadIdx.x; block < gridDim.x; block += blockDim.x)
@@ -20,15 +20,14 @@ GYRE_HELPER void gyre_await_blocks_(const gyre_resident_arguments &arguments, gy
 }
 
 /* Block `blockIdx.x` has left its positions in the cursors, or, with the low bit set, has read the relay. */
-GYRE_HELPER void gyre_arrived_at_(const gyre_resident_arguments &arguments, gyre_u64 order)
+GYRE_HELPER void gyre_arrived_at_(const gyre_cuda_arguments &arguments, gyre_u64 order)
 {
     asm volatile("st.release.gpu.global.u64 [%0],%1;" ::"l"(&arguments.arrived[blockIdx.x]), "l"(order)
                  : "memory");
 }
 
 /* One row of the queue table, when it holds a queue. By one thread. */
-GYRE_HELPER void gyre_relay_row_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                 gyre_u32 entry)
+GYRE_HELPER void gyre_relay_row_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 entry)
 {
     const gyre_control_queue *row = &arguments.control->queues[entry];
     gyre_cuda_relayed *relayed = &arguments.relay->rows[entry];
@@ -51,7 +50,7 @@ GYRE_HELPER void gyre_relay_row_(const gyre_resident_arguments &arguments, gyre_
 
 /* The latest order, and what belongs to it, from the host into the relay, once all have read what stood there
  * of the order `before`, 0: of none. Block 0's threads. */
-GYRE_HELPER void gyre_speak_(const gyre_resident_arguments &arguments, gyre_block_view *view, gyre_u64 before)
+GYRE_HELPER void gyre_speak_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u64 before)
 {
     gyre_u32 rows = 0;
     __syncthreads();
@@ -81,7 +80,7 @@ GYRE_HELPER void gyre_speak_(const gyre_resident_arguments &arguments, gyre_bloc
 }
 
 /* What block 0 says. One thread of another block. */
-GYRE_HELPER void gyre_listen_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER void gyre_listen_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     gyre_u64 order;
     do {
@@ -95,8 +94,7 @@ GYRE_HELPER void gyre_listen_(const gyre_resident_arguments &arguments, gyre_blo
 /* ---- sharing out the queues ---- */
 
 /* One row of the relay becomes a queue of this block. By one thread. */
-GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                                  gyre_u32 entry)
+GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 entry)
 {
     const gyre_cuda_relayed *relayed = &arguments.relay->rows[entry];
     const gyre_control_queue *row = &relayed->row;
@@ -147,7 +145,7 @@ GYRE_HELPER void gyre_take_queue_(const gyre_resident_arguments &arguments, gyre
  * Which queues are this block's: with as many queues as blocks or more, every so-many-th alone; with more
  * blocks than queues, one, together with the other blocks of its team. By one thread.
  */
-GYRE_HELPER void gyre_read_table_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER void gyre_read_table_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     const gyre_u32 block = blockIdx.x, blocks = gridDim.x;
     gyre_u64 rows = gyre_near_load_(&arguments.relay->live);
@@ -169,7 +167,7 @@ GYRE_HELPER void gyre_read_table_(const gyre_resident_arguments &arguments, gyre
 }
 
 /* Positions into device memory, for this launch's end or for another share of the queues. By one thread. */
-GYRE_HELPER void gyre_save_cursors_(const gyre_resident_arguments &arguments, const gyre_block_view *view)
+GYRE_HELPER void gyre_save_cursors_(const gyre_cuda_arguments &arguments, const gyre_block_view *view)
 {
 #pragma unroll 1
     for (gyre_u32 i = 0; i < view->queue_count && view->team_size == 1; i++)
@@ -184,7 +182,7 @@ GYRE_HELPER void gyre_save_cursors_(const gyre_resident_arguments &arguments, co
  * Takes up the latest order. Returns the verb to act on, or 0: leave. All threads; the view is ready
  * afterwards.
  */
-GYRE_HELPER gyre_u32 gyre_obey_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER gyre_u32 gyre_obey_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     __syncthreads();
     gyre_u64 before = 0;
@@ -203,15 +201,15 @@ GYRE_HELPER gyre_u32 gyre_obey_(const gyre_resident_arguments &arguments, gyre_b
     return view->order & GYRE_ORDER_LEAVE ? 0 : (gyre_u32)GYRE_COMMAND_VERB(view->command);
 }
 
-GYRE_HELPER void gyre_acknowledge_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER void gyre_acknowledge_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     gyre_control_block *line = (gyre_control_block *)(arguments.control + 1) + blockIdx.x;
     gyre_fence_system_();
     gyre_word_store_(&line->acknowledged, view->command);
 }
 
-GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                             gyre_kernel_shape shape, void *near_state)
+GYRE_PART_ void gyre_arrive_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_shape shape,
+                             void *near_state)
 {
     GYRE_IN_SHARED_(view);
     const gyre_control_block *line = (const gyre_control_block *)(arguments.control + 1) + blockIdx.x;
@@ -239,7 +237,7 @@ GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_bloc
  * Takes up orders until one says that the block is to serve queues, which `view` tells then (1), or to leave
  * (0). All threads.
  */
-GYRE_HELPER int gyre_await_run_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER int gyre_await_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     for (;;) {
         const gyre_u32 verb = gyre_obey_(arguments, view);

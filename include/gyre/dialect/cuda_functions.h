@@ -29,7 +29,7 @@ GYRE_HELPER void gyre_place_(gyre_context *gyre)
  * on a rest of no length, so that it has a use: of an acquire whose value nobody uses ptxas (13.0) drops the
  * load, and leaves the order to forget the cache under a predicate that nothing sets.
  */
-GYRE_HELPER void gyre_see_buffers_(const void *buffers)
+GYRE_HELPER void gyre_mark_buffers_(const void *buffers)
 {
     const void *first;
     memcpy(&first, buffers, sizeof first);

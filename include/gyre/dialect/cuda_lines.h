@@ -48,7 +48,8 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_DROPPED);
         return 0;
     }
-    if (GYRE_LENGTH_WRONG_((gyre_u32)line[0].y, K::request_least_, K::request_size_, (gyre_u32)line[1].x)) {
+    if (GYRE_LENGTH_WRONG_((gyre_u32)line[0].y, K::gyre_its_request_least_, K::gyre_its_request_size_,
+                           (gyre_u32)line[1].x)) {
         gyre_line_fail_(line, index, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return 1;
     }
@@ -56,14 +57,16 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
     GYRE_HEADER_AT_(gyre, index);
     GYRE_STAMP_BEGIN_(gyre, started);
     const int result = gyre_seal_holds_(gyre, index, line + 1, (gyre_u32)line[0].y)
-                           ? K::handle_chunks_(line + 1, state, buffers, gyre)
+                           ? K::gyre_its_handle_chunks_(line + 1, state, buffers, gyre)
                            : GYRE_FAILED;
     GYRE_STAMP_END_(gyre, index, started);
     if (gyre->failed)
         gyre_line_fail_(line, index, gyre->fail_code, gyre->fail_text);
-    else if (result == GYRE_OUTCOME_REPLY && K::reply_size_ > 0)
-        gyre_line_head_(line, index, GYRE_REPLY_LENGTH_(K::reply_least_, K::reply_size_, (gyre_u32)line[1].x),
-                        GYRE_OUTCOME_REPLY);
+    else if (result == GYRE_OUTCOME_REPLY && K::gyre_its_reply_size_ > 0)
+        gyre_line_head_(
+            line, index,
+            GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, (gyre_u32)line[1].x),
+            GYRE_OUTCOME_REPLY);
     else
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_NO_REPLY);
     gyre_seal_reply_(gyre, index, (gyre_u32)(line[0].y >> 32), line + 1, (gyre_u32)line[0].y);
@@ -82,7 +85,7 @@ GYRE_HELPER gyre_chunk gyre_chunk_shuffle_(gyre_chunk chunk, gyre_u32 from)
  * k runs the handler for request k.
  */
 template <class K>
-GYRE_HELPER void gyre_serve_warp_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_serve_warp_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                   gyre_served *queue, gyre_u32 *turn, gyre_chunk mine, gyre_u64 first,
                                   gyre_u32 count, const void *buffers, gyre_context *gyre)
 {
@@ -124,8 +127,8 @@ GYRE_HELPER gyre_u32 gyre_go_(gyre_block_view *view)
 
 /* Now and then: another order ends the polling, and counts that changed go to the host. By one lane of each
  * warp. */
-GYRE_HELPER void gyre_look_up_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                               gyre_u64 order, gyre_u64 *told)
+GYRE_HELPER void gyre_look_up_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u64 order,
+                               gyre_u64 *told)
 {
     if (order != view->order)
         atomicExch(&view->go, GYRE_GO_ORDER);
@@ -141,7 +144,7 @@ GYRE_HELPER void gyre_look_up_(const gyre_resident_arguments &arguments, gyre_bl
  * two warps share each queue's position; who advances it owns the run.
  */
 template <class K>
-GYRE_HELPER void gyre_poll_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_poll_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                   const void *buffers, gyre_context *gyre)
 {
     constexpr gyre_u32 full = 0x11111111u >> (32 - 4 * GYRE_CUDA_POLL_SLOTS);
@@ -254,7 +257,7 @@ GYRE_HELPER gyre_u32 gyre_rows_next_(const gyre_block_view *view, gyre_u32 asked
 
 /* The whole block works off a backlog, a window at a time. */
 template <class K>
-GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_drain_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                    gyre_served *queue, gyre_chunk *window, const void *buffers,
                                    gyre_context *gyre)
 {
@@ -337,7 +340,7 @@ GYRE_HELPER void gyre_drain_lines_(const gyre_resident_arguments &arguments, gyr
 }
 
 template <class K>
-GYRE_HELPER void gyre_serve_lines_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_serve_lines_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                    gyre_chunk *memory, const void *buffers, gyre_context *gyre)
 {
     if (threadIdx.x == 0)

@@ -149,7 +149,7 @@ GYRE_HELPER gyre_u32 gyre_lone_try_(gyre_block_view *view, gyre_worker *worker, 
  * Waits for a request that comes alone, takes it, and starts to fetch it. 0: there is a backlog, or another
  * order. By a worker's first warp, of a queue of this kind; where blocks share it, with a place among the pollers.
  */
-GYRE_APART_ gyre_u32 gyre_find_lone_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_APART_ gyre_u32 gyre_find_lone_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                      gyre_worker *worker, gyre_chunk *cells)
 {
     GYRE_IN_SHARED_(view);

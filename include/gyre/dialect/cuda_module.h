@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a resident CUDA kernel and its backend tell each other. One text for host C and CUDA C++ (NVRTC);
- * kernel authors never need it. The entry of kernel NAME is `gyre_resident_NAME(gyre_resident_arguments)`.
+ * kernel authors never need it. The entry of kernel NAME is `gyre_resident_NAME(gyre_cuda_arguments)`.
  *
  * Block 0 watches one word of mapped host memory, `orders->order`, not the core's control word: the
  * backend bumps it whenever the core changed the control region, and also when it wants all kernels of the
@@ -126,7 +126,7 @@ typedef struct gyre_cuda_turns {
     gyre_u32 of[GYRE_CUDA_TURNS];
 } gyre_cuda_turns;
 
-typedef struct gyre_resident_arguments {
+typedef struct gyre_cuda_arguments {
     gyre_control_region *control;
     const gyre_cuda_orders *orders;
     gyre_cuda_cursor *cursors; /* GYRE_QUEUES_MAX */
@@ -142,6 +142,6 @@ typedef struct gyre_resident_arguments {
     gyre_u32 pause_ns; /* between two polls of an idle block, 0: none */
     gyre_u32 reserved;
     gyre_device_binding bindings[GYRE_BINDINGS_MAX];
-} gyre_resident_arguments;
+} gyre_cuda_arguments;
 
 #endif

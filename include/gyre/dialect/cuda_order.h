@@ -37,7 +37,7 @@ GYRE_HELPER gyre_u32 gyre_all_bridged_(const gyre_block_view *view)
 }
 
 /* How many messages a worker takes at once, if so many fit into its share of `size` bytes. */
-GYRE_HELPER void gyre_size_windows_(gyre_block_view *view, gyre_u32 size)
+GYRE_HELPER void gyre_windows_sized_(gyre_block_view *view, gyre_u32 size)
 {
     const gyre_u32 is = view->shape.is, adapts = is & (GYRE_SHAPE_BLOCK_ | GYRE_SHAPE_ACTOR_);
     const gyre_u32 block_most = is & GYRE_SHAPE_SHARED_ ? GYRE_BLOCK_WINDOW : 1;
@@ -58,7 +58,7 @@ GYRE_HELPER void gyre_size_windows_(gyre_block_view *view, gyre_u32 size)
 /* Lays out the stage for the queues that the block is about to serve. By one thread. */
 GYRE_HELPER void gyre_stage_make_(gyre_block_view *view)
 {
-    const gyre_kernel_shape *shape = &view->shape;
+    const gyre_shape *shape = &view->shape;
     const gyre_u32 bridged = gyre_all_bridged_(view);
     view->stage.threads = gyre_worker_threads_(view, bridged);
     view->stage.request_chunks = shape->request_chunks;
@@ -69,9 +69,9 @@ GYRE_HELPER void gyre_stage_make_(gyre_block_view *view)
     view->stage.in_shared = shape->is & GYRE_SHAPE_SHARED_;
     view->stage.dense = !bridged && shape->is & GYRE_SHAPE_DENSE_;
     view->go = 0;
-    gyre_size_windows_(view, shape->is & GYRE_SHAPE_SHARED_
-                                 ? gyre_dynamic_size_() - 16 * shape->scratch_chunks
-                                 : GYRE_CUDA_STAGE_SIZE);
+    gyre_windows_sized_(view, shape->is & GYRE_SHAPE_SHARED_
+                                  ? gyre_dynamic_size_() - 16 * shape->scratch_chunks
+                                  : GYRE_CUDA_STAGE_SIZE);
 }
 
 /* ---- the next order ---- */
@@ -88,7 +88,7 @@ GYRE_HELPER void gyre_copy_state_(void *to, const void *from, gyre_u32 size)
         ((gyre_u8 *)to)[i] = ((const gyre_u8 *)from)[i];
 }
 
-GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     GYRE_IN_SHARED_(view);
     __syncthreads(); /* all have left the last run */

@@ -168,7 +168,7 @@ struct gyre_stage_place {
 };
 
 /** What parts have to know of a kernel. Sizes in chunks. */
-struct gyre_kernel_shape {
+struct gyre_shape {
     gyre_u32 is; /* GYRE_SHAPE_ bits */
     gyre_u32 request_chunks, reply_chunks, scratch_chunks;
     gyre_u32 state_bytes; /* of a state that is in shared memory while queues are served; else 0 */
@@ -219,7 +219,7 @@ struct gyre_block_view {
     gyre_u32 posted;      /* a bit a worker: its replies wait for a fence */
     gyre_u32 finished;    /* ... and are with the host */
     gyre_u32 posting;     /* a worker makes the fence */
-    gyre_kernel_shape shape;
+    gyre_shape shape;
     gyre_u32 staged;  /* queues are served through the stage */
     void *near_state; /* of shape.state_bytes */
     gyre_stage_place stage;
@@ -247,7 +247,7 @@ GYRE_HELPER int gyre_order_changed_(const gyre_block_view *view)
     return gyre_word_load_(view->order_word) != view->order;
 }
 
-GYRE_HELPER void gyre_count_served_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER void gyre_count_served_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     gyre_control_block *line = (gyre_control_block *)(arguments.control + 1) + blockIdx.x;
     gyre_word_store_(&line->handled, view->handled);
@@ -258,7 +258,7 @@ GYRE_HELPER void gyre_count_served_(const gyre_resident_arguments &arguments, gy
  * Where a worker, or a warp that polls, tells what it is at, for whoever wonders why nothing is answered: in the
  * device's own memory, and once a run. Nothing else is ordered by these stores, so they hold nothing up.
  */
-GYRE_HELPER gyre_u32 *gyre_turn_(const gyre_resident_arguments &arguments, gyre_u32 worker)
+GYRE_HELPER gyre_u32 *gyre_turn_(const gyre_cuda_arguments &arguments, gyre_u32 worker)
 {
     return &arguments.turns[blockIdx.x].of[worker];
 }
@@ -288,7 +288,7 @@ GYRE_HELPER gyre_u32 gyre_dynamic_size_()
 }
 
 /** One lane's context; `shared` is NULL in lane kernels. */
-GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_resident_arguments &arguments,
+GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_arguments &arguments,
                                     gyre_block_shared *shared)
 {
     gyre_place_(gyre);
@@ -336,15 +336,15 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 
 /* At the start of a launch: takes up the counts of the launch before. `near_state`: shared memory, if the shape
  * says so. All threads. */
-GYRE_PART_ void gyre_arrive_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                             gyre_kernel_shape shape, void *near_state);
+GYRE_PART_ void gyre_arrive_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_shape shape,
+                             void *near_state);
 
 /*
  * Puts away what belonged to the queues that were served, and takes up orders until one says that the block is to serve
  * queues. Returns 0 when the kernel is to leave; GYRE_SEAT_LINES_ when the block is to serve its queues by
  * gyre_serve_lines_; else the thread's seat: its worker, and which of the worker's threads it is. All threads.
  */
-GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_resident_arguments &arguments, gyre_block_view *view);
+GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_cuda_arguments &arguments, gyre_block_view *view);
 #define GYRE_SEAT_LINES_           0xffffffffu
 #define GYRE_SEAT_(worker, thread) ((worker) << 16 | ((thread) + 1))
 #define GYRE_SEAT_WORKER_(seat)    ((seat) >> 16)
@@ -354,14 +354,14 @@ GYRE_PART_ gyre_u32 gyre_next_order_(const gyre_resident_arguments &arguments, g
  * Waits for requests and fetches them into the worker's cells; view->workers[its number] tells which. 0:
  * another order. All threads of a worker, of which each has `threads`.
  */
-GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                              gyre_chunk *cells, gyre_u32 threads);
+GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_chunk *cells,
+                              gyre_u32 threads);
 /* Writes why a request does not get to the handler: it was dropped, or else has a wrong length. All but the
  * sequence; by one thread. */
 GYRE_PART_ void gyre_refuse_(gyre_slot *out, gyre_u32 dropped);
 /* Delivers the run's replies, of which this thread `failed` so many, and counts them. */
-GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                              gyre_u32 threads, gyre_u32 failed);
+GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 threads,
+                              gyre_u32 failed);
 
 #ifndef GYRE_CUDA_LINKED
 #include "gyre/dialect/cuda_seek.h"
@@ -377,74 +377,83 @@ GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_blo
 
 #define GYRE_RESIDENT_BIND_(buffers_, bound_to_)                                                             \
     buffers_ bound_to_;                                                                                      \
-    gyre_bound bound[sizeof(buffers_) / sizeof(gyre_bound) + 1]; /* gyre_none is smaller */                  \
-    for (int binding = 0; binding < (int)(sizeof(buffers_) / sizeof(gyre_bound)); binding++) {               \
-        bound[binding].data = (void *)arguments.bindings[binding].address;                                   \
-        bound[binding].count = arguments.bindings[binding].count;                                            \
+    gyre_bound gyre_its_bound_[sizeof(buffers_) / sizeof(gyre_bound) + 1]; /* gyre_none is smaller */        \
+    for (int gyre_its_binding_ = 0; gyre_its_binding_ < (int)(sizeof(buffers_) / sizeof(gyre_bound));        \
+         gyre_its_binding_++) {                                                                              \
+        gyre_its_bound_[gyre_its_binding_].data =                                                            \
+            (void *)gyre_its_arguments_.bindings[gyre_its_binding_].address;                                 \
+        gyre_its_bound_[gyre_its_binding_].count = gyre_its_arguments_.bindings[gyre_its_binding_].count;    \
     }                                                                                                        \
-    gyre_bind_##buffers_(&bound_to_, bound);
+    gyre_bind_##buffers_(&bound_to_, gyre_its_bound_);
 
 /* What the templates know of a kernel: its sizes, and its handler behind one signature. Its names here hide no
  * type of a message, whatever that is called. */
 #define GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                      \
-    struct gyre_resident_kernel_##name_ {                                                                      \
+    struct gyre_traits_of_##name_ {                                                                            \
         enum {                                                                                                 \
-            kernel_form_ = form_,                                                                              \
-            request_size_ = gyre_size_##request_,                                                              \
-            request_least_ = gyre_least_##request_,                                                            \
-            reply_size_ = gyre_size_##reply_,                                                                  \
-            reply_least_ = gyre_least_##reply_,                                                                \
-            scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_),                                                      \
-            state_size_ = sizeof(state_)                                                                       \
+            gyre_its_kernel_form_ = form_,                                                                     \
+            gyre_its_request_size_ = gyre_size_##request_,                                                     \
+            gyre_its_request_least_ = gyre_least_##request_,                                                   \
+            gyre_its_reply_size_ = gyre_size_##reply_,                                                         \
+            gyre_its_reply_least_ = gyre_least_##reply_,                                                       \
+            gyre_its_scratch_size_ = GYRE_SCRATCH_SIZE_(scratch_),                                             \
+            gyre_its_state_size_ = sizeof(state_)                                                              \
         };                                                                                                     \
-        static __device__ __forceinline__ int handle_(const void *in_, void *out_, void *state_there_,         \
-                                                      void *scratch_there_, const void *bound_there_,          \
-                                                      gyre_context *gyre)                                      \
+        static __device__ __forceinline__ int                                                                  \
+        gyre_its_handle_(const void *gyre_its_in_, void *gyre_its_out_, void *gyre_its_state_there_,           \
+                         void *gyre_its_scratch_there_, const void *gyre_its_bound_there_,                     \
+                         gyre_context *gyre_its_context_)                                                      \
         {                                                                                                      \
             if (sizeof(buffers_) > sizeof(gyre_none))                                                          \
-                gyre_see_buffers_(bound_there_);                                                               \
-            if (!gyre_admit_##request_(gyre, (const request_ *)in_))                                           \
+                gyre_mark_buffers_(gyre_its_bound_there_);                                                     \
+            if (!gyre_admit_##request_(gyre_its_context_, (const request_ *)gyre_its_in_))                     \
                 return GYRE_FAILED;                                                                            \
-            if (form_ != 2 || gyre->lane == 0)                                                                 \
-                gyre_clear_##reply_((reply_ *)out_);                                                           \
-            return gyre_result_(gyre,                                                                          \
-                                gyre_handler_##name_((const request_ *)in_, (reply_ *)out_,                    \
-                                                     (state_ *)state_there_, (scratch_ *)scratch_there_,       \
-                                                     (const buffers_ *)bound_there_, gyre));                   \
+            if (form_ != 2 || gyre_its_context_->lane == 0)                                                    \
+                gyre_clear_##reply_((reply_ *)gyre_its_out_);                                                  \
+            return gyre_result_(                                                                               \
+                gyre_its_context_,                                                                             \
+                gyre_handler_##name_((const request_ *)gyre_its_in_, (reply_ *)gyre_its_out_,                  \
+                                     (state_ *)gyre_its_state_there_, (scratch_ *)gyre_its_scratch_there_,     \
+                                     (const buffers_ *)gyre_its_bound_there_, gyre_its_context_));             \
         }                                                                                                      \
         /* A request that lies in registers; the reply takes its place. Copies, so that types are not        \
          * punned. */ \
-        static __device__ __forceinline__ int handle_chunks_(gyre_chunk *chunks_, void *state_there_,          \
-                                                             const void *bound_there_, gyre_context *gyre)     \
+        static __device__ __forceinline__ int gyre_its_handle_chunks_(gyre_chunk *gyre_its_chunks_,            \
+                                                                      void *gyre_its_state_there_,             \
+                                                                      const void *gyre_its_bound_there_,       \
+                                                                      gyre_context *gyre_its_context_)         \
         {                                                                                                      \
-            request_ in_;                                                                                      \
-            reply_ out_;                                                                                       \
-            memcpy(&in_, chunks_, sizeof in_);                                                                 \
-            const int result_there_ = handle_(&in_, &out_, state_there_, 0, bound_there_, gyre);               \
-            memcpy(chunks_, &out_, sizeof out_);                                                               \
-            return result_there_;                                                                              \
+            request_ gyre_its_in_;                                                                             \
+            reply_ gyre_its_out_;                                                                              \
+            memcpy(&gyre_its_in_, gyre_its_chunks_, sizeof gyre_its_in_);                                      \
+            const int gyre_its_result_there_ =                                                                 \
+                gyre_its_handle_(&gyre_its_in_, &gyre_its_out_, gyre_its_state_there_, 0,                      \
+                                 gyre_its_bound_there_, gyre_its_context_);                                    \
+            memcpy(gyre_its_chunks_, &gyre_its_out_, sizeof gyre_its_out_);                                    \
+            return gyre_its_result_there_;                                                                     \
         }                                                                                                      \
-        static __device__ __forceinline__ void reside_(const gyre_resident_arguments &arguments)               \
+        static __device__ __forceinline__ void                                                                 \
+        gyre_its_reside_(const gyre_cuda_arguments &gyre_its_arguments_)                                       \
         {                                                                                                      \
-            GYRE_RESIDENT_BIND_(buffers_, buffers)                                                             \
-            gyre_reside_<gyre_resident_kernel_##name_>(arguments, &buffers);                                   \
+            GYRE_RESIDENT_BIND_(buffers_, gyre_its_buffers_)                                                   \
+            gyre_reside_<gyre_traits_of_##name_>(gyre_its_arguments_, &gyre_its_buffers_);                     \
         }                                                                                                      \
     };
 
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
     GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     extern "C" __global__ void __launch_bounds__(GYRE_CUDA_LANES_MAX, 1)                                     \
-        gyre_resident_##name_(const __grid_constant__ gyre_resident_arguments arguments)                     \
+        gyre_resident_##name_(const __grid_constant__ gyre_cuda_arguments gyre_its_arguments_)               \
     {                                                                                                        \
-        gyre_resident_kernel_##name_::reside_(arguments);                                                    \
+        gyre_traits_of_##name_::gyre_its_reside_(gyre_its_arguments_);                                       \
     }
 
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_RESIDENT_KERNEL_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     extern "C" __global__ void __launch_bounds__(1024, 1)                                                    \
-        gyre_resident_##name_(const __grid_constant__ gyre_resident_arguments arguments)                     \
+        gyre_resident_##name_(const __grid_constant__ gyre_cuda_arguments gyre_its_arguments_)               \
     {                                                                                                        \
-        gyre_resident_kernel_##name_::reside_(arguments);                                                    \
+        gyre_traits_of_##name_::gyre_its_reside_(gyre_its_arguments_);                                       \
     }
 
 #endif

@@ -60,7 +60,7 @@ GYRE_HELPER gyre_u32 gyre_first_warp_()
 
 /* Counts that changed go to the host, by one thread at a time, so that an older count never replaces a newer
  * one. */
-GYRE_HELPER void gyre_tell_counts_(const gyre_resident_arguments &arguments, gyre_block_view *view)
+GYRE_HELPER void gyre_tell_counts_(const gyre_cuda_arguments &arguments, gyre_block_view *view)
 {
     if (*(volatile gyre_u64 *)&view->told == *(volatile gyre_u64 *)&view->handled ||
         atomicCAS(&view->telling, 0u, 1u) != 0)
@@ -291,7 +291,7 @@ GYRE_HELPER gyre_u32 gyre_note_found_(gyre_block_view *view, gyre_seeker_ *seeke
 }
 
 /* Between two steps that led to nothing. By lane 0. */
-GYRE_HELPER void gyre_seek_rest_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_seek_rest_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                  const gyre_seeker_ *seeker)
 {
     gyre_tell_counts_(arguments, view);
@@ -301,7 +301,7 @@ GYRE_HELPER void gyre_seek_rest_(const gyre_resident_arguments &arguments, gyre_
 }
 
 /* The same, and then it is the next queue's turn. By lane 0. */
-GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_seek_on_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                gyre_seeker_ *seeker)
 {
     gyre_seek_rest_(arguments, view, seeker);
@@ -316,8 +316,7 @@ GYRE_HELPER void gyre_seek_on_(const gyre_resident_arguments &arguments, gyre_bl
  * another order, or it is quiet, which leaves it with a count of 0. By the worker's first warp; the worker's words
  * are there once its threads met.
  */
-GYRE_HELPER void gyre_seek_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                            gyre_worker *worker)
+GYRE_HELPER void gyre_seek_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_worker *worker)
 {
     const gyre_u32 mask = gyre_first_warp_(), lane = threadIdx.x & 31;
     gyre_seeker_ seeker = {0};

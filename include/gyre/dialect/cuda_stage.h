@@ -17,19 +17,20 @@
 /** What follows from a kernel's types; sizes in chunks. */
 template <class K> struct gyre_stage_ {
     enum {
-        request_chunks = GYRE_CUDA_CHUNKS(K::request_size_),
-        reply_payload = K::reply_size_ > GYRE_SLOT_SMALL_PAYLOAD ? K::reply_size_ : GYRE_SLOT_SMALL_PAYLOAD,
+        request_chunks = GYRE_CUDA_CHUNKS(K::gyre_its_request_size_),
+        reply_payload = K::gyre_its_reply_size_ > GYRE_SLOT_SMALL_PAYLOAD ? K::gyre_its_reply_size_
+                                                                          : GYRE_SLOT_SMALL_PAYLOAD,
         reply_chunks = GYRE_CUDA_CHUNKS(reply_payload),
-        cell = GYRE_CUDA_CELL(K::request_size_, reply_payload),
-        scratch_chunks = K::kernel_form_ == 2 ? (K::scratch_size_ + 15) / 16 : 0,
+        cell = GYRE_CUDA_CELL(K::gyre_its_request_size_, reply_payload),
+        scratch_chunks = K::gyre_its_kernel_form_ == 2 ? (K::gyre_its_scratch_size_ + 15) / 16 : 0,
         room = GYRE_CUDA_ROOM(__CUDA_ARCH__) / 16,
         in_shared = scratch_chunks + cell <= room,
-        by_workers = K::kernel_form_ == 1 && cell <= room / GYRE_CUDA_WORKERS_MAX,
-        dense = (by_workers || K::kernel_form_ == 3) && GYRE_CUDA_DENSE(K::request_size_),
-        lines = K::kernel_form_ == 1 && K::request_size_ <= GYRE_SLOT_SMALL_PAYLOAD &&
-                K::reply_size_ <= GYRE_SLOT_SMALL_PAYLOAD,
-        near = K::kernel_form_ == 3 && K::state_size_ > sizeof(gyre_none) &&
-               K::state_size_ <= GYRE_ACTOR_NEAR_MOST
+        by_workers = K::gyre_its_kernel_form_ == 1 && cell <= room / GYRE_CUDA_WORKERS_MAX,
+        dense = (by_workers || K::gyre_its_kernel_form_ == 3) && GYRE_CUDA_DENSE(K::gyre_its_request_size_),
+        lines = K::gyre_its_kernel_form_ == 1 && K::gyre_its_request_size_ <= GYRE_SLOT_SMALL_PAYLOAD &&
+                K::gyre_its_reply_size_ <= GYRE_SLOT_SMALL_PAYLOAD,
+        near = K::gyre_its_kernel_form_ == 3 && K::gyre_its_state_size_ > sizeof(gyre_none) &&
+               K::gyre_its_state_size_ <= GYRE_ACTOR_NEAR_MOST
     };
 };
 
@@ -41,7 +42,7 @@ GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 
                                   int writes)
 {
     const int dropped = index < drop_before,
-              wrong = GYRE_LENGTH_WRONG_(in->length, K::request_least_, K::request_size_,
+              wrong = GYRE_LENGTH_WRONG_(in->length, K::gyre_its_request_least_, K::gyre_its_request_size_,
                                          GYRE_FIRST_WORD_(in + 1));
     if (!dropped && !wrong)
         return 0;
@@ -52,7 +53,7 @@ GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 
 
 template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
 {
-    return GYRE_REPLY_LENGTH_(K::reply_least_, K::reply_size_, GYRE_FIRST_WORD_(out + 1));
+    return GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, GYRE_FIRST_WORD_(out + 1));
 }
 
 /* What follows a slot's header in the stage, for handlers, whose compiler is to know how it is aligned. */
@@ -75,9 +76,10 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
         gyre->failed = 0;
         GYRE_HEADER_AT_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
-        const int result = gyre_seal_holds_(gyre, index, in + 1, in->length)
-                               ? K::handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
-                               : GYRE_FAILED;
+        const int result =
+            gyre_seal_holds_(gyre, index, in + 1, in->length)
+                ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, 0, buffers, gyre)
+                : GYRE_FAILED;
         failed = gyre_lane_end_(gyre, out, result, gyre_reply_length_<K>(out));
         gyre_seal_reply_(gyre, index, out->info, out + 1, out->length);
         GYRE_STAMP_END_(gyre, index, started);
@@ -103,7 +105,7 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result =
             gyre_seal_holds_(gyre, worker->first + slot, in + 1, in->length)
-                ? K::handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
+                ? K::gyre_its_handle_(gyre_payload_(in), gyre_payload_(out), state, scratch, buffers, gyre)
                 : GYRE_FAILED;
         failed = gyre_block_end_(gyre, out, result, gyre_reply_length_<K>(out));
         if (gyre->lane == 0) {
@@ -162,9 +164,9 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory,
                                       gyre_context *gyre)
 {
     GYRE_QUEUE_BEGIN_(gyre, &view->served[worker->which]);
-    if constexpr (K::kernel_form_ == 2) {
+    if constexpr (K::gyre_its_kernel_form_ == 2) {
         gyre_handle_in_turn_<K>(view, cells, worker, state, memory, buffers, gyre);
-    } else if constexpr (K::kernel_form_ == 3) {
+    } else if constexpr (K::gyre_its_kernel_form_ == 3) {
         if (thread == 0)
             return gyre_handle_actor_<K>(view, cells, state, buffers, gyre);
     } else {
@@ -176,22 +178,22 @@ GYRE_HELPER gyre_u32 gyre_handle_run_(gyre_block_view *view, gyre_chunk *memory,
 
 /* ---- the loop ---- */
 
-template <class K> GYRE_HELPER gyre_kernel_shape gyre_shape_of_()
+template <class K> GYRE_HELPER gyre_shape gyre_shape_of_()
 {
     typedef gyre_stage_<K> stage;
     return {(stage::in_shared ? GYRE_SHAPE_SHARED_ : 0) | (stage::dense ? GYRE_SHAPE_DENSE_ : 0) |
-                (K::kernel_form_ == 2 ? GYRE_SHAPE_BLOCK_ : 0) |
-                (K::kernel_form_ == 3 ? GYRE_SHAPE_ACTOR_ : 0) |
+                (K::gyre_its_kernel_form_ == 2 ? GYRE_SHAPE_BLOCK_ : 0) |
+                (K::gyre_its_kernel_form_ == 3 ? GYRE_SHAPE_ACTOR_ : 0) |
                 (stage::by_workers ? GYRE_SHAPE_WORKERS_ : 0) | (stage::lines ? GYRE_SHAPE_LINES_ : 0),
             stage::request_chunks, stage::reply_chunks, stage::scratch_chunks,
-            stage::near ? (gyre_u32)K::state_size_ : 0};
+            stage::near ? (gyre_u32)K::gyre_its_state_size_ : 0};
 }
 
 /* Shared memory for a state that is near while the actor serves its queues; else NULL. */
 template <class K> GYRE_HELPER void *gyre_near_state_()
 {
     if constexpr (gyre_stage_<K>::near) {
-        __shared__ gyre_chunk state[(K::state_size_ + 15) / 16];
+        __shared__ gyre_chunk state[(K::gyre_its_state_size_ + 15) / 16];
         void *there = state;
         asm volatile("" : "+l"(there)); /* one address, in place of making it anew for each message */
         GYRE_IN_SHARED_(there);
@@ -203,7 +205,7 @@ template <class K> GYRE_HELPER void *gyre_near_state_()
 /* What the lanes of a block kernel share; else NULL. */
 template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
 {
-    if constexpr (K::kernel_form_ == 2) {
+    if constexpr (K::gyre_its_kernel_form_ == 2) {
         __shared__ gyre_block_shared shared;
         return &shared;
     }
@@ -212,7 +214,7 @@ template <class K> GYRE_HELPER gyre_block_shared *gyre_lanes_share_()
 
 /* Serves the block's queues until another order. All threads, each with its seat. */
 template <class K>
-GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_HELPER void gyre_serve_staged_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                     gyre_chunk *memory, gyre_u32 seat, void *state, const void *buffers,
                                     gyre_context *gyre)
 {
@@ -230,8 +232,7 @@ GYRE_HELPER void gyre_serve_staged_(const gyre_resident_arguments &arguments, gy
                       gyre_handle_run_<K>(view, memory, cells, worker, thread, state, buffers, gyre));
 }
 
-template <class K>
-GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &arguments, const void *buffers)
+template <class K> GYRE_HELPER void gyre_reside_(const gyre_cuda_arguments &arguments, const void *buffers)
 {
     extern __shared__ gyre_chunk gyre_dynamic_memory_[];
     __shared__ gyre_block_view view;
@@ -240,7 +241,7 @@ GYRE_HELPER void gyre_reside_(const gyre_resident_arguments &arguments, const vo
     void *near = gyre_near_state_<K>();
     void *state = near ? near : arguments.state;
     gyre_context_make_(&gyre, arguments, gyre_lanes_share_<K>());
-    if (K::kernel_form_ == 3)
+    if (K::gyre_its_kernel_form_ == 3)
         gyre.lane_count = 1; /* the other threads only help to move messages */
     gyre_arrive_(arguments, &view, gyre_shape_of_<K>(), near);
     while ((seat = gyre_next_order_(arguments, &view)) != 0) {

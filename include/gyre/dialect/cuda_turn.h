@@ -12,7 +12,7 @@
 #include "gyre/dialect/cuda_lone.h"
 
 /* By the worker's first warp. */
-GYRE_APART_ void gyre_find_long_(const gyre_resident_arguments &arguments, gyre_block_view *view,
+GYRE_APART_ void gyre_find_long_(const gyre_cuda_arguments &arguments, gyre_block_view *view,
                                  gyre_worker *worker, gyre_chunk *cells)
 {
     GYRE_IN_SHARED_(view);
@@ -45,8 +45,8 @@ GYRE_HELPER gyre_u32 gyre_lone_is_next_(const gyre_block_view *view, const gyre_
 }
 
 /* By the worker's first warp. */
-GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                            gyre_worker *worker, gyre_chunk *cells)
+GYRE_APART_ void gyre_find_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_worker *worker,
+                            gyre_chunk *cells)
 {
     GYRE_IN_SHARED_(view);
     GYRE_IN_SHARED_(worker);
@@ -62,8 +62,8 @@ GYRE_APART_ void gyre_find_(const gyre_resident_arguments &arguments, gyre_block
     }
 }
 
-GYRE_PART_ int gyre_next_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                              gyre_chunk *cells, gyre_u32 threads)
+GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_chunk *cells,
+                              gyre_u32 threads)
 {
     GYRE_IN_SHARED_(view);
     gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];
@@ -107,8 +107,8 @@ GYRE_HELPER void gyre_deliver_lone_(const gyre_block_view *view, const gyre_work
         gyre_chunk_store_(slot + chunk, reply[chunk]);
 }
 
-GYRE_PART_ void gyre_end_run_(const gyre_resident_arguments &arguments, gyre_block_view *view,
-                              gyre_u32 threads, gyre_u32 failed)
+GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_u32 threads,
+                              gyre_u32 failed)
 {
     GYRE_IN_SHARED_(view);
     gyre_worker *worker = &view->workers[gyre_worker_of_(threads)];

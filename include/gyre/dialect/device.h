@@ -186,19 +186,19 @@ typedef struct gyre_bound {
 #define GYRE_BUFFER_IN_TEXT_(type, name)    GYRE_TEXT_(in type name;)
 #define GYRE_BUFFER_INOUT_TEXT_(type, name) GYRE_TEXT_(inout type name;)
 #define GYRE_BUFFER_BIND_(type, name)                                                                        \
-    buffers->name = (GYRE_GLOBAL type *)bound->data;                                                         \
-    buffers->name##_count = bound->count;                                                                    \
-    bound++;
+    gyre_its_buffers_->name = (GYRE_GLOBAL type *)gyre_its_bound_->data;                                     \
+    gyre_its_buffers_->name##_count = gyre_its_bound_->count;                                                \
+    gyre_its_bound_++;
 
 /* The same, to be read only (GYRE_QUERY). */
 #define GYRE_BUFFER_SEE_(type, name)                                                                         \
-    seen->name = buffers->name;                                                                              \
-    seen->name##_count = buffers->name##_count;
+    gyre_its_seen_->name = gyre_its_buffers_->name;                                                          \
+    gyre_its_seen_->name##_count = gyre_its_buffers_->name##_count;
 #define GYRE_BUFFERS_SEEN_(name_, LIST_)                                                                     \
     typedef struct gyre_seen_##name_ {                                                                       \
         LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_IN_)                                                              \
     } gyre_seen_##name_;                                                                                     \
-    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *seen, const name_ *buffers)                         \
+    GYRE_HELPER void gyre_see_##name_(gyre_seen_##name_ *gyre_its_seen_, const name_ *gyre_its_buffers_)     \
     {                                                                                                        \
         LIST_(GYRE_BUFFER_SEE_, GYRE_BUFFER_SEE_)                                                            \
     }
@@ -214,7 +214,7 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
         LIST_(GYRE_BUFFER_IN_, GYRE_BUFFER_INOUT_)                                                           \
     } name_;                                                                                                 \
     GYRE_EXPORTED_TEXT_(gyre_buffers_text_##name_, LIST_(GYRE_BUFFER_IN_TEXT_, GYRE_BUFFER_INOUT_TEXT_))     \
-    GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound){                             \
+    GYRE_HELPER void gyre_bind_##name_(name_ *gyre_its_buffers_, const gyre_bound *gyre_its_bound_){         \
         LIST_(GYRE_BUFFER_BIND_, GYRE_BUFFER_BIND_)} GYRE_BUFFERS_SEEN_(name_, LIST_)
 
 /* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
@@ -366,7 +366,7 @@ GYRE_HELPER gyre_u32 gyre_block_complete_(const gyre_context *gyre, GYRE_GLOBAL 
  * it sets `gyre.failed` to 0 and, for blocks, calls gyre_block_begin_; after it, gyre_lane_end_ or gyre_block_end_.
  */
 
-#define GYRE_UNUSED_ __attribute__((unused))
+#define GYRE_UNUSED_ __attribute__((__unused__))
 
 /*
  * Scratch is any struct, which need not be a message: its size, or 0 for gyre_none, as a constant. OpenCL C has

@@ -17,7 +17,8 @@
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #else
-typedef float f64 __attribute__((unavailable("this device has no f64: it lacks the extension cl_khr_fp64")));
+typedef float f64
+    __attribute__((__unavailable__("this device has no f64: it lacks the extension cl_khr_fp64")));
 #endif
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -32,7 +33,7 @@ typedef float f64 __attribute__((unavailable("this device has no f64: it lacks t
 #define GYRE_CONSTANT  __constant
 #define GYRE_LITERAL_  __constant
 #define GYRE_RESTRICT_ restrict
-#define GYRE_HELPER    static inline __attribute__((unused))
+#define GYRE_HELPER    static inline __attribute__((__unused__))
 
 #include "gyre/dialect/opencl_math.h"
 

@@ -6,7 +6,7 @@
 #ifndef GYRE_DIALECT_OPENCL_ATOMICS_H
 #define GYRE_DIALECT_OPENCL_ATOMICS_H
 
-#define GYRE_OVERLOAD_ static inline __attribute__((overloadable, unused))
+#define GYRE_OVERLOAD_ static inline __attribute__((__overloadable__, __unused__))
 
 /* name, type and address space of the pointer, OpenCL's function, the type it wants */
 #define GYRE_ATOMIC_(name_, type_, space_, function_, as_)                                                   \
@@ -50,9 +50,10 @@ GYRE_ATOMICS_EXTENDED_(i32, __local, atomic_, u32)
 
 /* On a device without the extension: the overload exists, so that its use is answered by a sentence. */
 #define GYRE_MISSING_(name_, type_, space_, extension_)                                                      \
-    gyre_##type_ __attribute__((overloadable, unavailable("this device has no atomics on 64-bit integers: "  \
-                                                          "it lacks the extension " extension_)))            \
-    gyre_atomic_##name_(space_ gyre_##type_ *pointer, gyre_##type_ value);
+    gyre_##type_                                                                                             \
+        __attribute__((__overloadable__, __unavailable__("this device has no atomics on 64-bit integers: "   \
+                                                         "it lacks the extension " extension_)))             \
+        gyre_atomic_##name_(space_ gyre_##type_ *pointer, gyre_##type_ value);
 #define GYRE_MISSING_BASE_(type_, space_)                                                                    \
     GYRE_MISSING_(add, type_, space_, "cl_khr_int64_base_atomics")                                           \
     GYRE_MISSING_(sub, type_, space_, "cl_khr_int64_base_atomics")                                           \

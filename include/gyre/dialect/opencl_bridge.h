@@ -79,15 +79,15 @@ GYRE_HELPER void gyre_bridged_end_(const gyre_epoch *epoch, __global gyre_u8 *re
                                      : (const __global gyre_u8 *)((in_) + 1)))
 /* Declares where the reply to message i, of slot `out`, is built; in `region`, by the lane's or the block's `gyre`. */
 #define GYRE_EPOCH_ANSWER_(reply_, epoch_, region, gyre, i, out_)                                            \
-    const gyre_u64 head_ =                                                                                   \
+    const gyre_u64 gyre_its_head_ =                                                                          \
         GYRE_HAS_TAIL_(reply_) ? gyre_bridged_head_((epoch_), (region), (gyre)->block) : 0;                  \
-    __global reply_ *answer_ =                                                                               \
-        (__global reply_ *)(GYRE_HAS_TAIL_(reply_)                                                           \
-                                ? gyre_bridged_reply_((epoch_), (region), (gyre)->block, head_, (out_))      \
-                                : (__global gyre_u8 *)((out_) + 1))
+    __global reply_ *gyre_its_answer_ =                                                                      \
+        (__global reply_ *)(GYRE_HAS_TAIL_(reply_) ? gyre_bridged_reply_((epoch_), (region), (gyre)->block,  \
+                                                                         gyre_its_head_, (out_))             \
+                                                   : (__global gyre_u8 *)((out_) + 1))
 #define GYRE_EPOCH_ANSWERED_(reply_, epoch_, region, gyre, out_)                                             \
-    (GYRE_HAS_TAIL_(reply_) ? gyre_bridged_end_((epoch_), (region), (gyre)->block, head_, (out_),            \
-                                                (const __global gyre_u8 *)answer_)                           \
+    (GYRE_HAS_TAIL_(reply_) ? gyre_bridged_end_((epoch_), (region), (gyre)->block, gyre_its_head_, (out_),   \
+                                                (const __global gyre_u8 *)gyre_its_answer_)                  \
                             : (void)0)
 #else
 /* The host packed the request's bytes into `region`, and says where; it takes the reply from its place. */
@@ -114,7 +114,7 @@ GYRE_HELPER __global gyre_u8 *gyre_packed_reply_(const gyre_epoch *epoch, __glob
                                      ? gyre_packed_request_((epoch_), (region), (in_), (length))             \
                                      : (const __global gyre_u8 *)((in_) + 1)))
 #define GYRE_EPOCH_ANSWER_(reply_, epoch_, region, gyre, i, out_)                                            \
-    __global reply_ *answer_ =                                                                               \
+    __global reply_ *gyre_its_answer_ =                                                                      \
         (__global reply_ *)(GYRE_HAS_TAIL_(reply_) ? gyre_packed_reply_((epoch_), (region), (i), (out_))     \
                                                    : (__global gyre_u8 *)((out_) + 1))
 #define GYRE_EPOCH_ANSWERED_(reply_, epoch, region, gyre, out) ((void)0)

@@ -8,25 +8,28 @@
 #include "gyre/dialect/opencl_module.h"
 
 #define GYRE_EPOCH_ENTRY_(name_)                                                                             \
-    __kernel void gyre_epoch_##name_(const gyre_epoch epoch_, __global gyre_u8 *requests_,                   \
-                                     __global gyre_u8 *replies_, __global void *gyre_state_there_,           \
-                                     __global gyre_device_log *log_, __global gyre_control_region *control_, \
-                                     __global void *buffer0, __global void *buffer1, __global void *buffer2, \
-                                     __global void *buffer3, __global void *buffer4, __global void *buffer5, \
-                                     __global void *buffer6, __global void *buffer7)
+    __kernel void gyre_epoch_##name_(const gyre_epoch gyre_its_epoch_, __global gyre_u8 *gyre_its_requests_, \
+                                     __global gyre_u8 *gyre_its_replies_, __global void *gyre_state_there_,  \
+                                     __global gyre_device_log *gyre_its_log_,                                \
+                                     __global gyre_control_region *gyre_its_control_,                        \
+                                     __global void *gyre_its_buffer_0_, __global void *gyre_its_buffer_1_,   \
+                                     __global void *gyre_its_buffer_2_, __global void *gyre_its_buffer_3_,   \
+                                     __global void *gyre_its_buffer_4_, __global void *gyre_its_buffer_5_,   \
+                                     __global void *gyre_its_buffer_6_, __global void *gyre_its_buffer_7_)
 #define GYRE_EPOCH_BOUND_(bound_)                                                                            \
-    gyre_bound bound_[GYRE_BINDINGS_MAX] = {{buffer0, epoch_.counts[0]}, {buffer1, epoch_.counts[1]},        \
-                                            {buffer2, epoch_.counts[2]}, {buffer3, epoch_.counts[3]},        \
-                                            {buffer4, epoch_.counts[4]}, {buffer5, epoch_.counts[5]},        \
-                                            {buffer6, epoch_.counts[6]}, {buffer7, epoch_.counts[7]}}
+    gyre_bound bound_[GYRE_BINDINGS_MAX] = {                                                                 \
+        {gyre_its_buffer_0_, gyre_its_epoch_.counts[0]}, {gyre_its_buffer_1_, gyre_its_epoch_.counts[1]},    \
+        {gyre_its_buffer_2_, gyre_its_epoch_.counts[2]}, {gyre_its_buffer_3_, gyre_its_epoch_.counts[3]},    \
+        {gyre_its_buffer_4_, gyre_its_epoch_.counts[4]}, {gyre_its_buffer_5_, gyre_its_epoch_.counts[5]},    \
+        {gyre_its_buffer_6_, gyre_its_epoch_.counts[6]}, {gyre_its_buffer_7_, gyre_its_epoch_.counts[7]}}
 
 #define GYRE_EPOCH_SHARED_(shared_)                                                                          \
-    __local gyre_block_shared shared_##_memory;                                                              \
-    __local gyre_block_shared *shared_ = &shared_##_memory
+    __local gyre_block_shared shared_##memory_;                                                              \
+    __local gyre_block_shared *shared_ = &shared_##memory_
 /* The load keeps a scratch that the handler does not use: PoCL 6 ends the process over one that is optimized away. */
 #define GYRE_EPOCH_SCRATCH_(type_, scratch_)                                                                 \
-    __local type_ scratch_##_memory;                                                                         \
-    __local type_ *scratch_ = &scratch_##_memory;                                                            \
+    __local type_ scratch_##memory_;                                                                         \
+    __local type_ *scratch_ = &scratch_##memory_;                                                            \
     (void)*(const volatile __local char *)scratch_
 
 /*
@@ -35,9 +38,9 @@
  */
 #define GYRE_EPOCH_PARTED_TEXT_ "no lane tells why: did some miss a barrier?"
 
-GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch,
-                                     __global gyre_device_log *log, __global gyre_control_region *control,
-                                     __local gyre_block_shared *shared)
+GYRE_HELPER void gyre_epochs_context_(gyre_context *gyre, const gyre_epoch *epoch,
+                                      __global gyre_device_log *log, __global gyre_control_region *control,
+                                      __local gyre_block_shared *shared)
 {
     gyre_place_(gyre);
     gyre->block += epoch->first_block;
@@ -73,15 +76,15 @@ GYRE_HELPER void gyre_epoch_context_(gyre_context *gyre, const gyre_epoch *epoch
                         (epoch_)->header_size, (epoch_)->mask),                                              \
      GYRE_HEADER_AT_(gyre, (epoch_)->start + (i)))
 
-GYRE_HELPER const __global gyre_slot *gyre_epoch_in_(const gyre_epoch *epoch, __global gyre_u8 *requests,
-                                                     gyre_u32 i)
+GYRE_HELPER const __global gyre_slot *gyre_epochs_in_(const gyre_epoch *epoch, __global gyre_u8 *requests,
+                                                      gyre_u32 i)
 {
     return (const __global gyre_slot *)(requests + epoch->request_offset +
                                         ((epoch->start + i) & epoch->mask) * epoch->request_stride);
 }
 
-GYRE_HELPER __global gyre_slot *gyre_epoch_out_(const gyre_epoch *epoch, __global gyre_u8 *replies,
-                                                gyre_u32 i)
+GYRE_HELPER __global gyre_slot *gyre_epochs_out_(const gyre_epoch *epoch, __global gyre_u8 *replies,
+                                                 gyre_u32 i)
 {
     return (__global gyre_slot *)(replies + epoch->reply_offset +
                                   ((epoch->start + i) & epoch->mask) * epoch->reply_stride);
@@ -91,8 +94,8 @@ GYRE_HELPER __global gyre_slot *gyre_epoch_out_(const gyre_epoch *epoch, __globa
  * Whether the host wants something else: what is not begun stays. Direct, this also waits for a request whose
  * batch is being published; pairs with the client's release of the sequence.
  */
-GYRE_HELPER int gyre_epoch_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control,
-                                       const __global gyre_slot *in, gyre_u32 i)
+GYRE_HELPER int gyre_epochs_called_off_(const gyre_epoch *epoch, __global gyre_control_region *control,
+                                        const __global gyre_slot *in, gyre_u32 i)
 {
 #ifdef GYRE_OPENCL_DIRECT
     do
@@ -112,8 +115,8 @@ enum gyre_slot_state_ {
  * What is to be done with message i, which may have a `wrong` length. `writes` is 1 for the one lane that may
  * write the reply slot.
  */
-GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in, int wrong,
-                                 __global gyre_slot *out, int writes)
+GYRE_HELPER int gyre_epochs_open_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *in,
+                                  int wrong, __global gyre_slot *out, int writes)
 {
     if (in->length == GYRE_LENGTH_ANSWERED && in->info == GYRE_REQUEST_ANSWERED)
         return GYRE_SLOT_SETTLED_; /* by a worker that died since: its reply stays as it is */
@@ -137,14 +140,15 @@ GYRE_HELPER int gyre_epoch_open_(const gyre_epoch *epoch, gyre_u32 i, const __gl
 
 /* The request of a slot of `region`, once it is there; declares how long it is and whether that is wrong. */
 #define GYRE_EPOCH_ASKED_(request_, epoch_, region, in_)                                                     \
-    const gyre_u32 length_ = (in_)->length; /* once: who sent it may write it still */                       \
-    const __global request_ *asked_ = GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, length_);           \
-    const int wrong_ =                                                                                       \
-        GYRE_LENGTH_WRONG_(length_, gyre_least_##request_, gyre_size_##request_, GYRE_FIRST_WORD_(asked_))
+    const gyre_u32 gyre_its_length_ = (in_)->length; /* once: who sent it may write it still */              \
+    const __global request_ *gyre_its_asked_ =                                                               \
+        GYRE_EPOCH_REQUEST_(request_, epoch_, region, in_, gyre_its_length_);                                \
+    const int gyre_its_wrong_ = GYRE_LENGTH_WRONG_(gyre_its_length_, gyre_least_##request_,                  \
+                                                   gyre_size_##request_, GYRE_FIRST_WORD_(gyre_its_asked_))
 
 #ifndef GYRE_OPENCL_DIRECT
 /* Pairs with the host's acquire of the mark. A kernel's end is a fence as well. */
-GYRE_HELPER void gyre_epoch_fence_(const gyre_epoch *epoch)
+GYRE_HELPER void gyre_epochs_fence_(const gyre_epoch *epoch)
 {
 #if defined(GYRE_OPENCL_REACHES) && defined(__NV_CL_C_VERSION)
     if (epoch->fenced)
@@ -157,12 +161,12 @@ GYRE_HELPER void gyre_epoch_fence_(const gyre_epoch *epoch)
 #endif
 
 /* Direct: pairs with the client's acquire of the reply's sequence. */
-GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __global gyre_slot *out)
+GYRE_HELPER void gyre_epochs_settle_(const gyre_epoch *epoch, gyre_u32 i, __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT
     __atomic_store_n(&out->sequence, epoch->first + i + 1, __ATOMIC_RELEASE);
 #else
-    gyre_epoch_fence_(epoch);
+    gyre_epochs_fence_(epoch);
     *(volatile __global gyre_u64 *)&out->sequence = epoch->mark;
 #endif
 }
@@ -171,9 +175,9 @@ GYRE_HELPER void gyre_epoch_settle_(const gyre_epoch *epoch, gyre_u32 i, __globa
 #if GYRE_TIMED && defined(GYRE_OPENCL_DIRECT)
 #define GYRE_EPOCH_STARTED_(gyre, started_) const gyre_u64 started_ = gyre_time_ns(gyre)
 #define GYRE_EPOCH_STAMP_(gyre, epoch_, region, i, started)                                                  \
-    gyre_epoch_stamp_((gyre), (epoch_), (region), (i), (started))
-GYRE_HELPER void gyre_epoch_stamp_(const gyre_context *gyre, const gyre_epoch *epoch,
-                                   __global gyre_u8 *region, gyre_u32 i, gyre_u64 started_ns)
+    gyre_epochs_stamp_((gyre), (epoch_), (region), (i), (started))
+GYRE_HELPER void gyre_epochs_stamp_(const gyre_context *gyre, const gyre_epoch *epoch,
+                                    __global gyre_u8 *region, gyre_u32 i, gyre_u64 started_ns)
 {
     if (epoch->stamps_offset == 0)
         return;
@@ -188,14 +192,14 @@ GYRE_HELPER void gyre_epoch_stamp_(const gyre_context *gyre, const gyre_epoch *e
 #define GYRE_EPOCH_STAMP_(gyre, epoch, region, i, started) ((void)0)
 #endif
 
-GYRE_HELPER void gyre_epoch_count_(__global gyre_device_log *log, gyre_u32 failed)
+GYRE_HELPER void gyre_epochs_count_(__global gyre_device_log *log, gyre_u32 failed)
 {
     if (failed > 0)
         gyre_claim_u32_(&log->reserved[GYRE_EPOCH_FAILED_WORD], failed);
 }
 
 /* An epoch that was called off had completed it. What else is complete is handled once more (checkpoints). */
-GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *out)
+GYRE_HELPER int gyre_epochs_is_done_(const gyre_epoch *epoch, gyre_u32 i, const __global gyre_slot *out)
 {
 #ifdef GYRE_OPENCL_DIRECT
     return epoch->first + i < epoch->redo_end && out->sequence == epoch->first + i + 1;
@@ -216,46 +220,60 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
 #define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, name_, request_, reply_, scratch_, state_, buffers_)  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
-        gyre_context gyre;                                                                                   \
-        buffers_ buffers_bound_;                                                                             \
-        declare_scratch_(scratch_, scratch_there_);                                                          \
-        GYRE_EPOCH_BOUND_(bound_);                                                                           \
-        gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
-        gyre.in_block = in_block_;                                                                           \
-        gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
-        gyre_u32 failed_ = 0;                                                                                \
-        const gyre_u64 from_ = (gyre_u64)get_global_id(0) * epoch_.spacing;                                  \
-        const gyre_u64 to_ = from_ + epoch_.span < epoch_.count ? from_ + epoch_.span : epoch_.count;        \
-        for (gyre_u64 at_ = from_; at_ < to_; at_ += epoch_.step) {                                          \
-            const gyre_u32 i_ = (gyre_u32)at_;                                                               \
-            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i_);                          \
-            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i_);                               \
-            if (gyre_epoch_called_off_(&epoch_, control_, in_, i_))                                          \
+        gyre_context gyre_its_context_;                                                                      \
+        buffers_ gyre_its_buffers_bound_;                                                                    \
+        declare_scratch_(scratch_, gyre_its_scratch_there_);                                                 \
+        GYRE_EPOCH_BOUND_(gyre_its_bound_);                                                                  \
+        gyre_epochs_context_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_log_, gyre_its_control_, 0);     \
+        gyre_its_context_.in_block = in_block_;                                                              \
+        gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
+        gyre_u32 gyre_its_failed_ = 0;                                                                       \
+        const gyre_u64 gyre_its_from_ = (gyre_u64)get_global_id(0) * gyre_its_epoch_.spacing;                \
+        const gyre_u64 gyre_its_to_ = gyre_its_from_ + gyre_its_epoch_.span < gyre_its_epoch_.count          \
+                                          ? gyre_its_from_ + gyre_its_epoch_.span                            \
+                                          : gyre_its_epoch_.count;                                           \
+        for (gyre_u64 gyre_its_at_ = gyre_its_from_; gyre_its_at_ < gyre_its_to_;                            \
+             gyre_its_at_ += gyre_its_epoch_.step) {                                                         \
+            const gyre_u32 gyre_its_i_ = (gyre_u32)gyre_its_at_;                                             \
+            const __global gyre_slot *gyre_its_in_ =                                                         \
+                gyre_epochs_in_(&gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);                          \
+            __global gyre_slot *gyre_its_out_ =                                                              \
+                gyre_epochs_out_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                          \
+            if (gyre_epochs_called_off_(&gyre_its_epoch_, gyre_its_control_, gyre_its_in_, gyre_its_i_))     \
                 break;                                                                                       \
-            if (gyre_epoch_is_done_(&epoch_, i_, out_))                                                      \
+            if (gyre_epochs_is_done_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_))                          \
                 continue;                                                                                    \
-            GYRE_EPOCH_ASKED_(request_, &epoch_, requests_, in_);                                            \
-            if (gyre_epoch_open_(&epoch_, i_, in_, wrong_, out_, 1) == GYRE_SLOT_READY_) {                   \
-                GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i_, out_);                              \
-                GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i_);                                           \
-                GYRE_EPOCH_STARTED_(&gyre, started_ns_);                                                     \
-                gyre.failed = 0;                                                                             \
-                int result_ = GYRE_FAILED;                                                                   \
-                if (gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i_, asked_, length_) &&                \
-                    gyre_admit_##request_(&gyre, asked_)) {                                                  \
-                    gyre_clear_##reply_(answer_);                                                            \
-                    result_ = gyre_result_(                                                                  \
-                        &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,   \
-                                                    scratch_there_, &buffers_bound_, &gyre));                \
+            GYRE_EPOCH_ASKED_(request_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_in_);                 \
+            if (gyre_epochs_open_(&gyre_its_epoch_, gyre_its_i_, gyre_its_in_, gyre_its_wrong_,              \
+                                  gyre_its_out_, 1) == GYRE_SLOT_READY_) {                                   \
+                GYRE_EPOCH_ANSWER_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,          \
+                                   gyre_its_i_, gyre_its_out_);                                              \
+                GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);   \
+                GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                               \
+                gyre_its_context_.failed = 0;                                                                \
+                int gyre_its_result_ = GYRE_FAILED;                                                          \
+                if (gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_,        \
+                                            gyre_its_i_, gyre_its_asked_, gyre_its_length_) &&               \
+                    gyre_admit_##request_(&gyre_its_context_, gyre_its_asked_)) {                            \
+                    gyre_clear_##reply_(gyre_its_answer_);                                                   \
+                    gyre_its_result_ = gyre_result_(                                                         \
+                        &gyre_its_context_,                                                                  \
+                        gyre_handler_##name_(gyre_its_asked_, gyre_its_answer_,                              \
+                                             (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,  \
+                                             &gyre_its_buffers_bound_, &gyre_its_context_));                 \
                 }                                                                                            \
-                failed_ += gyre_lane_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));           \
-                GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                                \
-                gyre_epoch_seal_(&epoch_, replies_, i_, out_, answer_);                                      \
-                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i_, started_ns_);                                \
+                gyre_its_failed_ += gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,      \
+                                                   GYRE_LENGTH_AT_(reply_, gyre_its_answer_));               \
+                GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,        \
+                                     gyre_its_out_);                                                         \
+                gyre_epochs_seal_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, gyre_its_out_,           \
+                                  gyre_its_answer_);                                                         \
+                GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_,      \
+                                  gyre_its_started_ns_);                                                     \
             }                                                                                                \
-            gyre_epoch_settle_(&epoch_, i_, out_);                                                           \
+            gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                               \
         }                                                                                                    \
-        gyre_epoch_count_(log_, failed_);                                                                    \
+        gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                                 \
     }
 #endif
 #define GYRE_ENTRY_LANE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                         \
@@ -271,7 +289,7 @@ GYRE_HELPER int gyre_epoch_is_done_(const gyre_epoch *epoch, gyre_u32 i, const _
  * message must not look as the one whose slot it was before. By lane 0.
  */
 #define GYRE_EPOCH_NO_OUTCOME_ 0u
-GYRE_HELPER void gyre_epoch_judge_(__global gyre_slot *out)
+GYRE_HELPER void gyre_epochs_judge_(__global gyre_slot *out)
 {
     if (out->info == GYRE_EPOCH_NO_OUTCOME_)
         gyre_write_failure_(out, GYRE_FAILURE_BARRIER, GYRE_EPOCH_PARTED_TEXT_);
@@ -285,53 +303,69 @@ GYRE_HELPER void gyre_epoch_judge_(__global gyre_slot *out)
 #define GYRE_ENTRY_BLOCK_(form_, name_, request_, reply_, scratch_, state_, buffers_)                        \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
-        gyre_context gyre;                                                                                   \
-        buffers_ buffers_bound_;                                                                             \
-        GYRE_EPOCH_SHARED_(shared_there_);                                                                   \
-        GYRE_EPOCH_SCRATCH_(scratch_, scratch_there_);                                                       \
-        GYRE_EPOCH_BOUND_(bound_);                                                                           \
-        gyre_epoch_context_(&gyre, &epoch_, log_, control_, shared_there_);                                  \
-        gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
-        for (gyre_u32 i_ = (gyre_u32)get_group_id(0); i_ < epoch_.count; i_ += epoch_.step) {                \
-            const __global gyre_slot *in_ = gyre_epoch_in_(&epoch_, requests_, i_);                          \
-            __global gyre_slot *out_ = gyre_epoch_out_(&epoch_, replies_, i_);                               \
-            gyre_u32 failed_ = 0;                                                                            \
-            GYRE_EPOCH_ASKED_(request_, &epoch_, requests_, in_);                                            \
-            GYRE_EPOCH_ANSWER_(reply_, &epoch_, replies_, &gyre, i_, out_);                                  \
-            int todo_ = gyre_epoch_open_(&epoch_, i_, in_, wrong_, out_, gyre.lane == 0);                    \
-            GYRE_EPOCH_HEADER_(&gyre, &epoch_, requests_, i_);                                               \
-            GYRE_EPOCH_STARTED_(&gyre, started_ns_);                                                         \
-            gyre.failed = 0;                                                                                 \
-            if (todo_ == GYRE_SLOT_READY_ &&                                                                 \
-                !(gyre_epoch_seal_holds_(&gyre, &epoch_, requests_, i_, asked_, length_) &&                  \
-                  gyre_admit_##request_(&gyre, asked_))) {                                                   \
-                if (gyre.lane == 0)                                                                          \
-                    gyre_write_failure_(out_, gyre.fail_code, gyre.fail_text);                               \
-                todo_ = GYRE_SLOT_SETTLED_;                                                                  \
-                failed_ = 1;                                                                                 \
+        gyre_context gyre_its_context_;                                                                      \
+        buffers_ gyre_its_buffers_bound_;                                                                    \
+        GYRE_EPOCH_SHARED_(gyre_its_shared_there_);                                                          \
+        GYRE_EPOCH_SCRATCH_(scratch_, gyre_its_scratch_there_);                                              \
+        GYRE_EPOCH_BOUND_(gyre_its_bound_);                                                                  \
+        gyre_epochs_context_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_log_, gyre_its_control_,         \
+                             gyre_its_shared_there_);                                                        \
+        gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
+        for (gyre_u32 gyre_its_i_ = (gyre_u32)get_group_id(0); gyre_its_i_ < gyre_its_epoch_.count;          \
+             gyre_its_i_ += gyre_its_epoch_.step) {                                                          \
+            const __global gyre_slot *gyre_its_in_ =                                                         \
+                gyre_epochs_in_(&gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);                          \
+            __global gyre_slot *gyre_its_out_ =                                                              \
+                gyre_epochs_out_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_);                          \
+            gyre_u32 gyre_its_failed_ = 0;                                                                   \
+            GYRE_EPOCH_ASKED_(request_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_in_);                 \
+            GYRE_EPOCH_ANSWER_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_, gyre_its_i_, \
+                               gyre_its_out_);                                                               \
+            int gyre_its_todo_ =                                                                             \
+                gyre_epochs_open_(&gyre_its_epoch_, gyre_its_i_, gyre_its_in_, gyre_its_wrong_,              \
+                                  gyre_its_out_, gyre_its_context_.lane == 0);                               \
+            GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_, gyre_its_i_);       \
+            GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                                   \
+            gyre_its_context_.failed = 0;                                                                    \
+            if (gyre_its_todo_ == GYRE_SLOT_READY_ &&                                                        \
+                !(gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_requests_,          \
+                                          gyre_its_i_, gyre_its_asked_, gyre_its_length_) &&                 \
+                  gyre_admit_##request_(&gyre_its_context_, gyre_its_asked_))) {                             \
+                if (gyre_its_context_.lane == 0)                                                             \
+                    gyre_write_failure_(gyre_its_out_, gyre_its_context_.fail_code,                          \
+                                        gyre_its_context_.fail_text);                                        \
+                gyre_its_todo_ = GYRE_SLOT_SETTLED_;                                                         \
+                gyre_its_failed_ = 1;                                                                        \
             }                                                                                                \
-            gyre_block_begin_(&gyre);                                                                        \
-            if (todo_ == GYRE_SLOT_READY_ && gyre.lane == 0) {                                               \
-                out_->info = GYRE_EPOCH_NO_OUTCOME_;                                                         \
-                gyre_clear_##reply_(answer_);                                                                \
+            gyre_block_begin_(&gyre_its_context_);                                                           \
+            if (gyre_its_todo_ == GYRE_SLOT_READY_ && gyre_its_context_.lane == 0) {                         \
+                gyre_its_out_->info = GYRE_EPOCH_NO_OUTCOME_;                                                \
+                gyre_clear_##reply_(gyre_its_answer_);                                                       \
             }                                                                                                \
             gyre_together_(); /* PoCL 5 needs a place where the loop's barriers begin */                     \
-            for (int turn_ = todo_ == GYRE_SLOT_READY_; turn_ > 0; turn_--) {                                \
-                const int result_ = gyre_result_(                                                            \
-                    &gyre, gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,       \
-                                                scratch_there_, &buffers_bound_, &gyre));                    \
-                failed_ = gyre_block_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));           \
+            for (int gyre_its_turn_ = gyre_its_todo_ == GYRE_SLOT_READY_; gyre_its_turn_ > 0;                \
+                 gyre_its_turn_--) {                                                                         \
+                const int gyre_its_result_ = gyre_result_(                                                   \
+                    &gyre_its_context_,                                                                      \
+                    gyre_handler_##name_(gyre_its_asked_, gyre_its_answer_,                                  \
+                                         (__global state_ *)gyre_state_there_, gyre_its_scratch_there_,      \
+                                         &gyre_its_buffers_bound_, &gyre_its_context_));                     \
+                gyre_its_failed_ = gyre_block_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,      \
+                                                   GYRE_LENGTH_AT_(reply_, gyre_its_answer_));               \
             }                                                                                                \
             gyre_together_();                                                                                \
-            if (gyre.lane == 0) {                                                                            \
-                if (todo_ == GYRE_SLOT_READY_) {                                                             \
-                    gyre_epoch_judge_(out_);                                                                 \
-                    GYRE_EPOCH_ANSWERED_(reply_, &epoch_, replies_, &gyre, out_);                            \
-                    gyre_epoch_seal_(&epoch_, replies_, i_, out_, answer_);                                  \
+            if (gyre_its_context_.lane == 0) {                                                               \
+                if (gyre_its_todo_ == GYRE_SLOT_READY_) {                                                    \
+                    gyre_epochs_judge_(gyre_its_out_);                                                       \
+                    GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_epoch_, gyre_its_replies_, &gyre_its_context_,    \
+                                         gyre_its_out_);                                                     \
+                    gyre_epochs_seal_(&gyre_its_epoch_, gyre_its_replies_, gyre_its_i_, gyre_its_out_,       \
+                                      gyre_its_answer_);                                                     \
                 }                                                                                            \
-                GYRE_EPOCH_STAMP_(&gyre, &epoch_, replies_, i_, started_ns_);                                \
-                gyre_epoch_settle_(&epoch_, i_, out_);                                                       \
-                gyre_epoch_count_(log_, failed_);                                                            \
+                GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_replies_, gyre_its_i_,      \
+                                  gyre_its_started_ns_);                                                     \
+                gyre_epochs_settle_(&gyre_its_epoch_, gyre_its_i_, gyre_its_out_);                           \
+                gyre_epochs_count_(gyre_its_log_, gyre_its_failed_);                                         \
             }                                                                                                \
             gyre_together_();                                                                                \
         }                                                                                                    \

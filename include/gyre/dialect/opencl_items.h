@@ -18,9 +18,9 @@ typedef struct gyre_items_ {
     gyre_u64 used, room;
 } gyre_items_;
 
-static inline __attribute__((unused)) void gyre_item_put_(gyre_items_ *items, __constant char *name,
-                                                          gyre_u64 size, gyre_u64 alignment,
-                                                          __constant gyre_u8 *data, gyre_u32 data_size)
+static inline __attribute__((__unused__)) void gyre_item_put_(gyre_items_ *items, __constant char *name,
+                                                              gyre_u64 size, gyre_u64 alignment,
+                                                              __constant gyre_u8 *data, gyre_u32 data_size)
 {
     const gyre_u64 at = items->used;
     items->used += sizeof(gyre_item) + (data_size + 7) / 8 * 8;
@@ -40,14 +40,14 @@ static inline __attribute__((unused)) void gyre_item_put_(gyre_items_ *items, __
         copy[i] = data[i];
 }
 
-static inline __attribute__((overloadable, unused)) void gyre_item_(gyre_items_ *items, void *number)
+static inline __attribute__((__overloadable__, __unused__)) void gyre_item_(gyre_items_ *items, void *number)
 {
     (void)items;
     (void)number;
 }
 
 #define GYRE_ITEM_2_(number_, name_, size_, alignment_, data_, data_size_)                                   \
-    static inline __attribute__((overloadable, unused)) void gyre_item_(                                     \
+    static inline __attribute__((__overloadable__, __unused__)) void gyre_item_(                             \
         gyre_items_ *gyre_items_here_, char(*gyre_number_here_)[(number_) + 1])                              \
     {                                                                                                        \
         gyre_item_put_(gyre_items_here_, #name_, size_, alignment_, (__constant gyre_u8 *)(data_),           \

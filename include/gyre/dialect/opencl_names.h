@@ -7,6 +7,13 @@
 #ifndef GYRE_DIALECT_OPENCL_NAMES_H
 #define GYRE_DIALECT_OPENCL_NAMES_H
 
+#undef CLANG_MAJOR
+#undef FP_ILOGB0
+#undef FP_ILOGBNAN
+#undef IMG_RO_AQ
+#undef IMG_RW_AQ
+#undef IMG_WO_AQ
+#undef INTTYPE
 #undef abs
 #undef all
 #undef any

@@ -8,9 +8,9 @@
 
 #if GYRE_SEALED
 /* Whether message i is what its sender sealed; else it is failed. */
-GYRE_HELPER int gyre_epoch_seal_holds_(gyre_context *gyre, const gyre_epoch *epoch,
-                                       const __global gyre_u8 *region, gyre_u32 i, const __global void *asked,
-                                       gyre_u32 length)
+GYRE_HELPER int gyre_epochs_seal_holds_(gyre_context *gyre, const gyre_epoch *epoch,
+                                        const __global gyre_u8 *region, gyre_u32 i,
+                                        const __global void *asked, gyre_u32 length)
 {
     const __global gyre_u32 *seals = (const __global gyre_u32 *)(region + epoch->seals_offset);
     if (!epoch->seals_offset ||
@@ -20,16 +20,16 @@ GYRE_HELPER int gyre_epoch_seal_holds_(gyre_context *gyre, const gyre_epoch *epo
     return 0;
 }
 
-GYRE_HELPER void gyre_epoch_seal_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 i,
-                                  const __global gyre_slot *out, const __global void *answer)
+GYRE_HELPER void gyre_epochs_seal_(const gyre_epoch *epoch, __global gyre_u8 *region, gyre_u32 i,
+                                   const __global gyre_slot *out, const __global void *answer)
 {
     __global gyre_u32 *seals = (__global gyre_u32 *)(region + epoch->reply_seals_offset);
     if (epoch->seals_offset && out->info == GYRE_OUTCOME_REPLY)
         seals[(epoch->start + i) & epoch->mask] = gyre_seal_of_reply_(answer, out->length);
 }
 #else
-#define gyre_epoch_seal_holds_(gyre, epoch, region, i, asked, length) 1
-#define gyre_epoch_seal_(epoch, region, i, out, answer)               ((void)0)
+#define gyre_epochs_seal_holds_(gyre, epoch, region, i, asked, length) 1
+#define gyre_epochs_seal_(epoch, region, i, out, answer)               ((void)0)
 #endif
 
 #endif

@@ -192,53 +192,67 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
 #define GYRE_ENTRY_ALONE_(in_block_, declare_scratch_, name_, request_, reply_, scratch_, state_, buffers_)  \
     GYRE_EPOCH_ENTRY_(name_)                                                                                 \
     {                                                                                                        \
-        gyre_context gyre;                                                                                   \
-        gyre_stay_ stay_;                                                                                    \
-        buffers_ buffers_bound_;                                                                             \
-        declare_scratch_(scratch_, scratch_there_);                                                          \
-        GYRE_EPOCH_BOUND_(bound_);                                                                           \
-        (void)replies_;                                                                                      \
-        gyre_epoch_context_(&gyre, &epoch_, log_, control_, 0);                                              \
-        gyre.in_block = in_block_;                                                                           \
-        gyre_bind_##buffers_(&buffers_bound_, bound_);                                                       \
-        gyre_stay_begin_(&stay_, &epoch_, &gyre, requests_, control_);                                       \
-        while (gyre_stay_turn_(&stay_)) {                                                                    \
-            for (gyre_u32 q_ = 0; q_ < stay_.queue_count; q_++) {                                            \
-                const gyre_u64 end_ = gyre_stay_open_(&stay_, q_);                                           \
-                gyre_u64 handled_ = 0, failed_ = 0;                                                          \
-                while (stay_.region &&                                                                       \
-                       gyre_stay_next_(&stay_, end_, GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {               \
-                    const __global gyre_slot *in_ = gyre_epoch_in_(&stay_.at, stay_.region, 0);              \
-                    __global gyre_slot *out_ = gyre_epoch_out_(&stay_.at, stay_.region, 0);                  \
-                    GYRE_EPOCH_ASKED_(request_, &stay_.at, stay_.region, in_);                               \
-                    if (gyre_epoch_open_(&stay_.at, 0, in_, wrong_, out_, 1) == GYRE_SLOT_READY_) {          \
-                        GYRE_EPOCH_ANSWER_(reply_, &stay_.at, stay_.region, &gyre, 0, out_);                 \
-                        GYRE_EPOCH_HEADER_(&gyre, &stay_.at, stay_.region, 0);                               \
-                        GYRE_EPOCH_STARTED_(&gyre, started_ns_);                                             \
-                        gyre.failed = 0;                                                                     \
-                        int result_ = GYRE_FAILED;                                                           \
-                        if (gyre_epoch_seal_holds_(&gyre, &stay_.at, stay_.region, 0, asked_, length_) &&    \
-                            gyre_admit_##request_(&gyre, asked_)) {                                          \
-                            gyre_clear_##reply_(answer_);                                                    \
-                            result_ = gyre_result_(                                                          \
-                                &gyre,                                                                       \
-                                gyre_handler_##name_(asked_, answer_, (__global state_ *)gyre_state_there_,  \
-                                                     scratch_there_, &buffers_bound_, &gyre));               \
+        gyre_context gyre_its_context_;                                                                      \
+        gyre_stay_ gyre_its_stay_;                                                                           \
+        buffers_ gyre_its_buffers_bound_;                                                                    \
+        declare_scratch_(scratch_, gyre_its_scratch_there_);                                                 \
+        GYRE_EPOCH_BOUND_(gyre_its_bound_);                                                                  \
+        (void)gyre_its_replies_;                                                                             \
+        gyre_epochs_context_(&gyre_its_context_, &gyre_its_epoch_, gyre_its_log_, gyre_its_control_, 0);     \
+        gyre_its_context_.in_block = in_block_;                                                              \
+        gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
+        gyre_stay_begin_(&gyre_its_stay_, &gyre_its_epoch_, &gyre_its_context_, gyre_its_requests_,          \
+                         gyre_its_control_);                                                                 \
+        while (gyre_stay_turn_(&gyre_its_stay_)) {                                                           \
+            for (gyre_u32 gyre_its_q_ = 0; gyre_its_q_ < gyre_its_stay_.queue_count; gyre_its_q_++) {        \
+                const gyre_u64 gyre_its_end_ = gyre_stay_open_(&gyre_its_stay_, gyre_its_q_);                \
+                gyre_u64 gyre_its_handled_ = 0, gyre_its_failed_ = 0;                                        \
+                while (gyre_its_stay_.region && gyre_stay_next_(&gyre_its_stay_, gyre_its_end_,              \
+                                                                GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {    \
+                    const __global gyre_slot *gyre_its_in_ =                                                 \
+                        gyre_epochs_in_(&gyre_its_stay_.at, gyre_its_stay_.region, 0);                       \
+                    __global gyre_slot *gyre_its_out_ =                                                      \
+                        gyre_epochs_out_(&gyre_its_stay_.at, gyre_its_stay_.region, 0);                      \
+                    GYRE_EPOCH_ASKED_(request_, &gyre_its_stay_.at, gyre_its_stay_.region, gyre_its_in_);    \
+                    if (gyre_epochs_open_(&gyre_its_stay_.at, 0, gyre_its_in_, gyre_its_wrong_,              \
+                                          gyre_its_out_, 1) == GYRE_SLOT_READY_) {                           \
+                        GYRE_EPOCH_ANSWER_(reply_, &gyre_its_stay_.at, gyre_its_stay_.region,                \
+                                           &gyre_its_context_, 0, gyre_its_out_);                            \
+                        GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_stay_.at, gyre_its_stay_.region,    \
+                                           0);                                                               \
+                        GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                       \
+                        gyre_its_context_.failed = 0;                                                        \
+                        int gyre_its_result_ = GYRE_FAILED;                                                  \
+                        if (gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_stay_.at,                  \
+                                                    gyre_its_stay_.region, 0, gyre_its_asked_,               \
+                                                    gyre_its_length_) &&                                     \
+                            gyre_admit_##request_(&gyre_its_context_, gyre_its_asked_)) {                    \
+                            gyre_clear_##reply_(gyre_its_answer_);                                           \
+                            gyre_its_result_ = gyre_result_(                                                 \
+                                &gyre_its_context_,                                                          \
+                                gyre_handler_##name_(                                                        \
+                                    gyre_its_asked_, gyre_its_answer_, (__global state_ *)gyre_state_there_, \
+                                    gyre_its_scratch_there_, &gyre_its_buffers_bound_, &gyre_its_context_)); \
                         }                                                                                    \
-                        failed_ += gyre_lane_end_(&gyre, out_, result_, GYRE_LENGTH_AT_(reply_, answer_));   \
-                        GYRE_EPOCH_ANSWERED_(reply_, &stay_.at, stay_.region, &gyre, out_);                  \
-                        gyre_epoch_seal_(&stay_.at, stay_.region, 0, out_, answer_);                         \
-                        GYRE_EPOCH_STAMP_(&gyre, &stay_.at, stay_.region, 0, started_ns_);                   \
+                        gyre_its_failed_ +=                                                                  \
+                            gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,              \
+                                           GYRE_LENGTH_AT_(reply_, gyre_its_answer_));                       \
+                        GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_stay_.at, gyre_its_stay_.region,              \
+                                             &gyre_its_context_, gyre_its_out_);                             \
+                        gyre_epochs_seal_(&gyre_its_stay_.at, gyre_its_stay_.region, 0, gyre_its_out_,       \
+                                          gyre_its_answer_);                                                 \
+                        GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_stay_.at, gyre_its_stay_.region, 0,  \
+                                          gyre_its_started_ns_);                                             \
                     }                                                                                        \
-                    gyre_epoch_settle_(&stay_.at, 0, out_);                                                  \
-                    stay_.cursor->next++;                                                                    \
-                    handled_++;                                                                              \
+                    gyre_epochs_settle_(&gyre_its_stay_.at, 0, gyre_its_out_);                               \
+                    gyre_its_stay_.cursor->next++;                                                           \
+                    gyre_its_handled_++;                                                                     \
                 }                                                                                            \
-                if (handled_ > 0)                                                                            \
-                    gyre_stay_count_(&stay_, handled_, failed_);                                             \
+                if (gyre_its_handled_ > 0)                                                                   \
+                    gyre_stay_count_(&gyre_its_stay_, gyre_its_handled_, gyre_its_failed_);                  \
             }                                                                                                \
         }                                                                                                    \
-        gyre_stay_end_(log_);                                                                                \
+        gyre_stay_end_(gyre_its_log_);                                                                       \
     }
 
 #endif

@@ -146,15 +146,20 @@ GYRE_LATE_ GYRE_LITERAL_ const char *gyre_wrong_in_(GYRE_LITERAL_ const char *wr
 
 #undef GYRE_PART_FUNCTIONS_
 #define GYRE_PART_FUNCTIONS_(name_, element_, most_)                                                         \
-    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message, gyre_u32 at, \
-                                                            gyre_bounds_ *bounds)                            \
+    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(                                                 \
+        const GYRE_GLOBAL gyre_u8 *gyre_its_message_, gyre_u32 gyre_its_at_, gyre_bounds_ *gyre_its_bounds_) \
     {                                                                                                        \
-        const gyre_part part = *(const GYRE_GLOBAL gyre_part *)(const GYRE_GLOBAL void *)(message + at);     \
-        GYRE_LITERAL_ const char *wrong = gyre_part_wrong_(message, part, gyre_size_##element_, most_,       \
-                                                           !gyre_parts_##element_ && (most_) > 1, bounds);   \
-        for (gyre_u32 i = 0; gyre_parts_##element_ && !wrong && i < part.count; i++)                         \
-            wrong = gyre_check_##element_(message, part.offset + i * gyre_size_##element_, bounds);          \
-        return wrong;                                                                                        \
+        const gyre_part gyre_its_part_ =                                                                     \
+            *(const GYRE_GLOBAL gyre_part *)(const GYRE_GLOBAL void *)(gyre_its_message_ + gyre_its_at_);    \
+        GYRE_LITERAL_ const char *gyre_its_wrong_ =                                                          \
+            gyre_part_wrong_(gyre_its_message_, gyre_its_part_, gyre_size_##element_, most_,                 \
+                             !gyre_parts_##element_ && (most_) > 1, gyre_its_bounds_);                       \
+        for (gyre_u32 gyre_its_i_ = 0;                                                                       \
+             gyre_parts_##element_ && !gyre_its_wrong_ && gyre_its_i_ < gyre_its_part_.count; gyre_its_i_++) \
+            gyre_its_wrong_ = gyre_check_##element_(                                                         \
+                gyre_its_message_, gyre_its_part_.offset + gyre_its_i_ * gyre_size_##element_,               \
+                gyre_its_bounds_);                                                                           \
+        return gyre_its_wrong_;                                                                              \
     }
 
 #define GYRE_BUILT_IN_PART_FUNCTIONS_(name_, element_, kind_, most_)                                         \
@@ -167,33 +172,38 @@ GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
 #define GYRE_FIELD_CHECK_(type_, declarator_)                                                                \
     {                                                                                                        \
         struct gyre_one_ {                                                                                   \
-            gyre_u8 before_;                                                                                 \
-            type_ one_;                                                                                      \
+            gyre_u8 gyre_its_before_;                                                                        \
+            type_ gyre_its_one_;                                                                             \
         };                                                                                                   \
         struct gyre_all_ {                                                                                   \
             type_ declarator_;                                                                               \
         };                                                                                                   \
-        const gyre_u32 size_ = sizeof(type_), alignment_ = sizeof(struct gyre_one_) - sizeof(type_);         \
-        offset_ = (offset_ + alignment_ - 1) / alignment_ * alignment_;                                      \
-        for (gyre_u32 i_ = 0; gyre_parts_##type_ && !wrong_ && i_ < sizeof(struct gyre_all_) / size_; i_++)  \
-            wrong_ = gyre_check_##type_(message_, offset_ + i_ * size_, bounds_);                            \
-        if (wrong_)                                                                                          \
-            return gyre_wrong_in_(wrong_, #declarator_ ": outside the message",                              \
+        const gyre_u32 gyre_its_size_ = sizeof(type_),                                                       \
+                       gyre_its_alignment_ = sizeof(struct gyre_one_) - sizeof(type_);                       \
+        gyre_its_offset_ =                                                                                   \
+            (gyre_its_offset_ + gyre_its_alignment_ - 1) / gyre_its_alignment_ * gyre_its_alignment_;        \
+        for (gyre_u32 gyre_its_i_ = 0; gyre_parts_##type_ && !gyre_its_wrong_ &&                             \
+                                       gyre_its_i_ < sizeof(struct gyre_all_) / gyre_its_size_;              \
+             gyre_its_i_++)                                                                                  \
+            gyre_its_wrong_ = gyre_check_##type_(                                                            \
+                gyre_its_message_, gyre_its_offset_ + gyre_its_i_ * gyre_its_size_, gyre_its_bounds_);       \
+        if (gyre_its_wrong_)                                                                                 \
+            return gyre_wrong_in_(gyre_its_wrong_, #declarator_ ": outside the message",                     \
                                   #declarator_ ": overlaps another part");                                   \
-        offset_ += sizeof(struct gyre_all_);                                                                 \
+        gyre_its_offset_ += sizeof(struct gyre_all_);                                                        \
     }
 
 #define GYRE_RECORD_CHECK_(name_, LIST_, first_)                                                             \
-    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(const GYRE_GLOBAL gyre_u8 *message_,             \
-                                                            gyre_u32 at_, gyre_bounds_ *bounds_)             \
+    GYRE_LATE_ GYRE_LITERAL_ const char *gyre_check_##name_(                                                 \
+        const GYRE_GLOBAL gyre_u8 *gyre_its_message_, gyre_u32 gyre_its_at_, gyre_bounds_ *gyre_its_bounds_) \
     {                                                                                                        \
-        GYRE_LITERAL_ const char *wrong_ = 0;                                                                \
-        gyre_u32 offset_ = at_ + (first_);                                                                   \
+        GYRE_LITERAL_ const char *gyre_its_wrong_ = 0;                                                       \
+        gyre_u32 gyre_its_offset_ = gyre_its_at_ + (first_);                                                 \
         LIST_(GYRE_FIELD_CHECK_)                                                                             \
-        (void)message_;                                                                                      \
-        (void)bounds_;                                                                                       \
-        (void)offset_;                                                                                       \
-        return wrong_;                                                                                       \
+        (void)gyre_its_message_;                                                                             \
+        (void)gyre_its_bounds_;                                                                              \
+        (void)gyre_its_offset_;                                                                              \
+        return gyre_its_wrong_;                                                                              \
     }
 
 /* ---- around the handler ---- */
@@ -207,15 +217,16 @@ GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
     GYRE_RECORD_CHECK_(name_, LIST_, 0)                                                                      \
     GYRE_PLAIN_(name_)
 #define GYRE_PLAIN_(name_)                                                                                   \
-    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                  \
+    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
+                                      const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
-        (void)gyre;                                                                                          \
-        (void)request;                                                                                       \
+        (void)gyre_its_context_;                                                                             \
+        (void)gyre_its_request_;                                                                             \
         return 1;                                                                                            \
     }                                                                                                        \
-    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                             \
+    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *gyre_its_reply_)                                   \
     {                                                                                                        \
-        (void)reply;                                                                                         \
+        (void)gyre_its_reply_;                                                                               \
     }
 GYRE_PLAIN_(gyre_none)
 GYRE_PLAIN_(i8)
@@ -235,37 +246,40 @@ GYRE_PLAIN_(gyre_handle)
 
 #undef GYRE_CHOICE_FUNCTIONS_
 #define GYRE_CHOICE_FUNCTIONS_(name_, least_)                                                                \
-    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                  \
+    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
+                                      const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
-        (void)gyre;                                                                                          \
-        (void)request; /* which one it is, is looked at where it goes to its handler */                      \
+        (void)gyre_its_context_;                                                                             \
+        (void)gyre_its_request_; /* which one it is, is looked at where it goes to its handler */            \
         return 1;                                                                                            \
     }                                                                                                        \
-    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                             \
+    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *gyre_its_reply_)                                   \
     {                                                                                                        \
-        for (gyre_u32 i = 0; i < (least_); i++)                                                              \
-            ((GYRE_GLOBAL gyre_u8 *)reply)[i] = 0;                                                           \
-        reply->gyre_used = (least_);                                                                         \
+        for (gyre_u32 gyre_its_i_ = 0; gyre_its_i_ < (least_); gyre_its_i_++)                                \
+            ((GYRE_GLOBAL gyre_u8 *)gyre_its_reply_)[gyre_its_i_] = 0;                                       \
+        gyre_its_reply_->gyre_used = (least_);                                                               \
     }
 
 #undef GYRE_TAIL_FUNCTIONS_
 #define GYRE_TAIL_FUNCTIONS_(name_, LIST_)                                                                   \
     GYRE_RECORD_CHECK_(name_, LIST_, sizeof(gyre_u32))                                                       \
-    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre, const GYRE_GLOBAL name_ *request)                  \
+    GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
+                                      const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
-        const gyre_u32 least = gyre_least_##name_, used = request->gyre_used;                                \
-        gyre_bounds_ bounds = {least, used, used - least, GYRE_FAILURE_PART, gyre->handles};                 \
-        GYRE_LITERAL_ const char *wrong =                                                                    \
-            gyre_check_##name_((const GYRE_GLOBAL gyre_u8 *)request, 0, &bounds);                            \
-        if (wrong)                                                                                           \
-            gyre_fail_(gyre, bounds.code, wrong);                                                            \
-        return !wrong;                                                                                       \
+        const gyre_u32 gyre_its_least_ = gyre_least_##name_, gyre_its_used_ = gyre_its_request_->gyre_used;  \
+        gyre_bounds_ gyre_its_bounds_ = {gyre_its_least_, gyre_its_used_, gyre_its_used_ - gyre_its_least_,  \
+                                         GYRE_FAILURE_PART, gyre_its_context_->handles};                     \
+        GYRE_LITERAL_ const char *gyre_its_wrong_ =                                                          \
+            gyre_check_##name_((const GYRE_GLOBAL gyre_u8 *)gyre_its_request_, 0, &gyre_its_bounds_);        \
+        if (gyre_its_wrong_)                                                                                 \
+            gyre_fail_(gyre_its_context_, gyre_its_bounds_.code, gyre_its_wrong_);                           \
+        return !gyre_its_wrong_;                                                                             \
     }                                                                                                        \
-    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *reply)                                             \
+    GYRE_LATE_ void gyre_clear_##name_(GYRE_GLOBAL name_ *gyre_its_reply_)                                   \
     {                                                                                                        \
-        for (gyre_u32 i = 0; i < gyre_least_##name_; i++)                                                    \
-            ((GYRE_GLOBAL gyre_u8 *)reply)[i] = 0;                                                           \
-        reply->gyre_used = gyre_least_##name_;                                                               \
+        for (gyre_u32 gyre_its_i_ = 0; gyre_its_i_ < gyre_least_##name_; gyre_its_i_++)                      \
+            ((GYRE_GLOBAL gyre_u8 *)gyre_its_reply_)[gyre_its_i_] = 0;                                       \
+        gyre_its_reply_->gyre_used = gyre_least_##name_;                                                     \
     }
 
 /* ---- reading and writing ---- */

@@ -62,7 +62,7 @@ GYRE_HELPER int gyre_decode_gyre_none(gyre_wire_in *in, GYRE_GLOBAL gyre_none *m
 #define GYRE_WIRED_PACKET_(packet_, message_, room_)                                                         \
     typedef struct packet_ {                                                                                 \
         gyre_u32 gyre_used;                                                                                  \
-        gyre_u8 bytes[room_];                                                                                \
+        gyre_u8 gyre_bytes[room_];                                                                           \
     } packet_;                                                                                               \
     enum {                                                                                                   \
         gyre_size_##packet_ = sizeof(packet_),                                                               \
@@ -133,7 +133,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 #endif
 
 #define GYRE_WIRED_DECODE_(request_, reply_)                                                                 \
-    (gyre_wired_open_(&gyre_in_, request->bytes, request->gyre_used - GYRE_PACKET_FRONT) &&                  \
+    (gyre_wired_open_(&gyre_in_, request->gyre_bytes, request->gyre_used - GYRE_PACKET_FRONT) &&             \
      gyre_decode_##request_(&gyre_in_, gyre_asked_))
 #define GYRE_WIRED_BEGIN_(form_, name_, request_, reply_)                                                    \
     GYRE_WIRED_PLACES_(form_, name_, reply_)                                                                 \
@@ -147,7 +147,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
 /* By the lane that has the messages to itself. */
 #define GYRE_WIRED_END_(reply_)                                                                              \
     {                                                                                                        \
-        gyre_out_.bytes = reply->bytes + GYRE_WIRED_HEAD_;                                                   \
+        gyre_out_.bytes = reply->gyre_bytes + GYRE_WIRED_HEAD_;                                              \
         gyre_out_.room = GYRE_WIRED_ROOM_(reply_) - GYRE_WIRED_HEAD_;                                        \
         gyre_out_.at = 0;                                                                                    \
         gyre_out_.problem = 0;                                                                               \
@@ -155,7 +155,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         if (gyre_out_.problem)                                                                               \
             return gyre_fail_(gyre, GYRE_FAILURE_TAIL, gyre_out_.problem);                                   \
         if (GYRE_WIRED_HEAD_)                                                                                \
-            gyre_wired_frame_(reply->bytes, request->bytes, gyre_length_);                                   \
+            gyre_wired_frame_(reply->gyre_bytes, request->gyre_bytes, gyre_length_);                         \
         reply->gyre_used = GYRE_PACKET_FRONT + GYRE_WIRED_HEAD_ + gyre_length_;                              \
     }
 

@@ -31,7 +31,7 @@ struct CUstream_st {
     bool started;
     uint32_t busy; /* atomic */
     uint32_t blocks;
-    gyre_resident_arguments arguments;
+    gyre_cuda_arguments arguments;
     uint64_t left_ns; /* when its last kernel did */
 };
 
@@ -94,7 +94,7 @@ static void note_presence(void)
 static void *reside(void *argument)
 {
     CUstream stream = argument;
-    const gyre_resident_arguments *arguments = &stream->arguments;
+    const gyre_cuda_arguments *arguments = &stream->arguments;
     gyre_control_block *blocks = (gyre_control_block *)(arguments->control + 1);
     note_presence();
     for (;;) {

@@ -118,7 +118,7 @@ START_TEST(other_dialects_stay_out)
     char *text = opencl_source_flatten(path, folders, NULL);
     ck_assert_ptr_nonnull(text);
     ck_assert_ptr_nonnull(strstr(text, "#include \"gyre/dialect/c11.h\""));
-    ck_assert_ptr_nonnull(strstr(text, "gyre_epoch_settle_"));
+    ck_assert_ptr_nonnull(strstr(text, "gyre_epochs_settle_"));
     ck_assert_ptr_null(strstr(text, "#include \"gyre/dialect/opencl.h\""));
     free(text);
 }
