@@ -199,7 +199,10 @@ struct coming {
     struct gyre_kept_message *replies;
     uint8_t *done;
     struct gyre_record_checkpoint info;
+    uint64_t end;  /* it covers nothing from here on */
+    uint64_t most; /* one that covers more does not count, nor do those behind it */
     bool open;
+    bool beyond; /* one did: what follows is told by what changed since */
 };
 
 static uint64_t place_of(const struct gyre_journal_content *content, uint64_t index)
@@ -322,12 +325,14 @@ static gyre_status read_checkpoint(struct cursor cursor, size_t offset,
     memset(coming->replies, 0, count * sizeof *coming->replies);
     for (uint64_t i = 0; i < coming->info.first - content->first; i++)
         coming->done[i] = 1;
+    coming->end = coming->info.first;
     for (uint64_t i = 0; i < coming->info.done_count; i++) {
         uint64_t index;
         take_copy(&cursor, &index, sizeof index);
         if (cursor.broken || place_of(content, index) >= count)
             return contradiction(offset, "is a checkpoint that covers requests which were not sent");
         coming->done[place_of(content, index)] = 1;
+        coming->end = index + 1 > coming->end ? index + 1 : coming->end;
     }
     if (coming->state && content->state)
         memcpy(coming->state, content->state, content->open.state_size);
@@ -375,8 +380,13 @@ static gyre_status read_commit(struct cursor cursor, size_t offset, struct gyre_
     struct gyre_record_commit commit;
     uint64_t size = content->open.state_size;
     take_copy(&cursor, &commit, sizeof commit);
-    if (cursor.broken || !coming->open || commit.number != coming->info.number ||
-        (size && gyre_state_hash(coming->state, size) != commit.state_hash))
+    if (cursor.broken || !coming->open || commit.number != coming->info.number)
+        return contradiction(offset, "ends a checkpoint whose state is not what it was");
+    coming->open = false;
+    coming->beyond = coming->beyond || coming->end > coming->most;
+    if (coming->beyond)
+        return GYRE_OK;
+    if (size && gyre_state_hash(coming->state, size) != commit.state_hash)
         return contradiction(offset, "ends a checkpoint whose state is not what it was");
     unsigned char *state = content->state;
     struct gyre_kept_message *replies = content->replies;
@@ -385,7 +395,7 @@ static gyre_status read_commit(struct cursor cursor, size_t offset, struct gyre_
     content->replies = coming->replies;
     content->done = coming->done;
     content->covered = coming->info.first;
-    *coming = (struct coming){.state = state, .replies = replies, .done = done};
+    *coming = (struct coming){.state = state, .replies = replies, .done = done, .most = coming->most};
     return GYRE_OK;
 }
 
@@ -435,7 +445,13 @@ static gyre_status allocate(struct gyre_journal_content *content, struct coming 
 
 gyre_status gyre_journal_read(const unsigned char *data, size_t size, struct gyre_journal_content *content)
 {
-    struct coming coming = {0};
+    return gyre_journal_read_covering(data, size, UINT64_MAX, content);
+}
+
+gyre_status gyre_journal_read_covering(const unsigned char *data, size_t size, uint64_t most,
+                                       struct gyre_journal_content *content)
+{
+    struct coming coming = {.most = most};
     size_t offset = 0, next = 0;
     memset(content, 0, sizeof *content);
     gyre_status status = read_open(data, size, content, &offset);

@@ -47,6 +47,9 @@ struct gyre_journal_content {
  * EXHAUSTED without memory. *content is to be released in any case.
  */
 gyre_status gyre_journal_read(const unsigned char *data, size_t size, struct gyre_journal_content *content);
+/** The same with the last checkpoint that covers no request from `most` on; those behind it are left out. */
+gyre_status gyre_journal_read_covering(const unsigned char *data, size_t size, uint64_t most,
+                                       struct gyre_journal_content *content);
 void gyre_journal_content_release(struct gyre_journal_content *content);
 
 #endif

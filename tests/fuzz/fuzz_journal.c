@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzzes the reader of journals. The input is taken as a file as it is; and as a list of records (a byte of
+ * Fuzzes the reader of journals, what `gyre journal` prints of one, and what it writes anew. The input is taken as a file as it is; and as a list of records (a byte of
  * kind, two of length, contents), which get their headers and hashes, so that what is behind them is reached.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/journal/content.h"
+#include "cli/journal_view.h"
+#include "core/journal/rewrite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -35,11 +36,54 @@ static void look(const struct gyre_journal_content *content, size_t size)
     sink = sum;
 }
 
+/* What was read can be printed, whatever its types and messages are. */
+static void print(const uint8_t *data, size_t size)
+{
+    static FILE *nowhere;
+    journal_view view = {.visit = {.path = (char *)(uintptr_t) "fuzzed", .lock = -1, .size = size}};
+    nowhere = nowhere ? nowhere : fopen("/dev/null", "we");
+    view.visit.data = malloc(size + 1);
+    if (!nowhere || !view.visit.data)
+        abort();
+    memcpy(view.visit.data, data, size);
+    if (journal_view_read(&view) == GYRE_OK) {
+        sink += journal_view_check(&view) == GYRE_OK;
+        journal_view_write_head(&view, nowhere);
+        for (uint64_t index = view.content.first; index < view.content.sent; index++)
+            journal_view_write_request(&view, index, nowhere);
+        sink += journal_view_write_state(&view, NULL, nowhere) == GYRE_OK;
+        for (size_t i = 0; i < view.content.types.count; i++)
+            if (view.content.types.all[i].about.role == GYRE_ROLE_BUFFER)
+                sink +=
+                    journal_view_write_state(&view, view.content.types.all[i].about.name, nowhere) == GYRE_OK;
+    }
+    view.visit.path = NULL;
+    journal_view_close(&view);
+}
+
+/* What was read says the same when it was written anew. */
+static void rewrite(const struct gyre_journal_content *content)
+{
+    struct gyre_bytes bytes = {0};
+    struct gyre_journal_content again;
+    if (gyre_journal_rewrite(content, content->sent, &bytes) != GYRE_OK)
+        abort();
+    if (gyre_journal_read(bytes.data, bytes.size, &again) != GYRE_OK || again.sent != content->sent ||
+        again.first != content->first || again.covered != content->covered || again.lost || again.cut ||
+        !again.ended)
+        abort();
+    gyre_journal_content_release(&again);
+    gyre_bytes_release(&bytes);
+}
+
 static void read_file(const uint8_t *data, size_t size)
 {
+    print(data, size);
     struct gyre_journal_content content;
-    if (gyre_journal_read(data, size, &content) == GYRE_OK)
+    if (gyre_journal_read(data, size, &content) == GYRE_OK) {
         look(&content, size);
+        rewrite(&content);
+    }
     gyre_journal_content_release(&content);
 }
 
