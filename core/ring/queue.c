@@ -288,6 +288,7 @@ void gyre_queue_destroy(gyre_queue *queue)
         /* ... nor would who waits for a message that finds no room in the ring any more */
         __atomic_store_n(&queue->state.abandoned, 1, __ATOMIC_SEQ_CST);
     }
+    gyre_queue_leave_sets(queue);
     gyre_queue_watch_destroy(queue);
     gyre_queue_attendant_destroy(queue);
     gyre_queue_letters_close(queue);

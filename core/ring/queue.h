@@ -243,6 +243,7 @@ struct gyre_queue {
     } state;
 
     struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */
+    struct gyre_set_member *sets;   /* that it is in (queue_set.c) */
 };
 
 /** In a forked child: closes this process's copy and touches nothing that its parent sees. */
@@ -276,6 +277,9 @@ void gyre_queue_destroy(gyre_queue *queue);
  * it: closes it and lets every wait, now and later, end with CLOSED unless a reply is there.
  */
 void gyre_queue_abandon(gyre_queue *queue);
+
+/** It leaves the sets that it is in: nobody is told of it any more. */
+void gyre_queue_leave_sets(gyre_queue *queue);
 
 /** Refuses sends from now on and wakes everybody who waits. */
 void gyre_queue_close_sends(gyre_queue *queue);

@@ -45,6 +45,22 @@ static gyre_status full_of_slots(const gyre_queue *queue, gyre_status status)
         (unsigned long long)taken);
 }
 
+/* A place that is held by a call that was given up is free once its reply is there: the sender steps over it. */
+bool gyre_queue_has_room(const gyre_queue *queue)
+{
+    const uint64_t cursor = gyre_received(queue);
+    const uint8_t mark = gyre_mark_get(queue, cursor);
+    const bool over =
+        mark == GYRE_MARK_DONE || (mark == GYRE_MARK_ABANDONED && gyre_reply_ready(queue, cursor));
+    if (gyre_is_reserving(queue) || !gyre_senders_leave_room(queue))
+        return false;
+    if (queue->levels)
+        return gyre_wait_place(queue, 0) > 0;
+    if (!gyre_queue_log_has_room(queue, gyre_queue_next_index(queue)))
+        return false;
+    return over || (has_slot(queue) && gyre_bridge_has_room(queue, gyre_bridge_need(queue->request_least)));
+}
+
 static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 {
     char label[96];

@@ -400,7 +400,13 @@ int gyre_wait_reply(const gyre_queue *queue, uint64_t argument);
  * another's peek or by a call that did not take its reply. */
 int gyre_wait_turn(const gyre_queue *queue, uint64_t argument);
 
+/** In a queue whose receivers take what is there: some completion is. queue_match.c */
+int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument);
+
 /* queue_full.c */
+
+/** Without a lock: a send of one small request would find room now, if no other is quicker. */
+bool gyre_queue_has_room(const gyre_queue *queue);
 
 /**
  * Waits until a send that needs `bytes` of a ring of bytes may find room, or the policy made some. AGAIN,

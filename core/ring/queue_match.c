@@ -41,7 +41,7 @@ static bool find(const gyre_queue *queue, const struct wish *wish, bool ready, u
 }
 
 /* Without the lock: whether a look under it is worth while. */
-static int wait_any(const gyre_queue *queue, uint64_t argument)
+int gyre_wait_whichever(const gyre_queue *queue, uint64_t argument)
 {
     const bool over = gyre_queue_closed(queue) && !(queue->levels && gyre_queue_waiting(queue));
     const uint64_t end = gyre_queue_next_index(queue), first = gyre_received(queue);
@@ -102,7 +102,7 @@ static struct awaited awaited(const gyre_queue *queue, const struct wish *wish, 
     if (seen->peeking)
         return (struct awaited){gyre_wait_turn, gyre_received(queue), GYRE_BELL_CREDIT};
     if (wish->any)
-        return (struct awaited){wait_any, 0, GYRE_BELL_DEVICE};
+        return (struct awaited){gyre_wait_whichever, 0, GYRE_BELL_DEVICE};
     if (seen->in_ring)
         return (struct awaited){gyre_wait_reply, seen->index, GYRE_BELL_DEVICE};
     return (struct awaited){wait_line, (uint64_t)(uintptr_t)seen, GYRE_BELL_DEVICE};

@@ -23,6 +23,19 @@ bool gyre_senders_has_turn(const gyre_queue *queue, const struct gyre_sender *se
     return !(sender && sender->in_line) && !queue->producer.senders.overtaken;
 }
 
+/* Relaxed: a guess, which the lock's holder decides. */
+bool gyre_senders_leave_room(const gyre_queue *queue)
+{
+    return !(__atomic_load_n(&queue->producer.barred, __ATOMIC_RELAXED) & GYRE_BARRED_LINE) ||
+           !__atomic_load_n(&queue->producer.senders.overtaken, __ATOMIC_RELAXED);
+}
+
+/* Under the lock. */
+static void overtaken_set(gyre_queue *queue, bool overtaken)
+{
+    __atomic_store_n(&queue->producer.senders.overtaken, overtaken, __ATOMIC_RELAXED); /* as read above */
+}
+
 uint64_t gyre_senders_admit(gyre_queue *queue, struct gyre_sender *sender, uint64_t wanted)
 {
     const uint8_t barred = queue->producer.barred;
@@ -71,10 +84,10 @@ void gyre_senders_passed(gyre_queue *queue, struct gyre_sender *sender)
     if (queue->producer.barred & GYRE_BARRED_STORM)
         gyre_storm_let_in(queue);
     if (!sender || !sender->in_line) {
-        queue->producer.senders.overtaken = queue->producer.senders.first != NULL;
+        overtaken_set(queue, queue->producer.senders.first != NULL);
         return;
     }
-    queue->producer.senders.overtaken = false;
+    overtaken_set(queue, false);
     remove_sender(queue, sender);
     sender->follower = call(queue->producer.senders.first);
     sender->passed = true;

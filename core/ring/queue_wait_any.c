@@ -14,22 +14,14 @@
 #include "core/ring/strategy.h"
 #include "gyre/waiting.h"
 
-enum answer {
-    ANSWER_READY,  /* a completion for a receiver */
-    ANSWER_EMPTY,  /* one may come */
-    ANSWER_HELD,   /* one is there, and somebody else's peek or call is before it */
-    ANSWER_CLOSED, /* none will come */
-    ANSWER_LOST    /* the device died */
-};
-
-static enum answer ask(const gyre_queue *queue)
+enum gyre_answer gyre_queue_ask(const gyre_queue *queue)
 {
     uint64_t cursor = gyre_received(queue);
     if (gyre_reply_ready(queue, cursor))
-        return gyre_wait_turn(queue, cursor) ? ANSWER_READY : ANSWER_HELD;
+        return gyre_wait_turn(queue, cursor) ? GYRE_ANSWER_READY : GYRE_ANSWER_HELD;
     if (gyre_wait_reply(queue, cursor) < 0 || __atomic_load_n(&queue->state.abandoned, __ATOMIC_ACQUIRE))
-        return ANSWER_CLOSED;
-    return gyre_queue_lost(queue) ? ANSWER_LOST : ANSWER_EMPTY;
+        return GYRE_ANSWER_CLOSED;
+    return gyre_queue_lost(queue) ? GYRE_ANSWER_LOST : GYRE_ANSWER_EMPTY;
 }
 
 /* OK, AGAIN, CLOSED or LOST. *naps: no bell would tell of what is awaited. */
@@ -40,12 +32,12 @@ static gyre_status look(const struct gyre_queue_group *group, bool *naps)
     if (__atomic_load_n(group->closing, __ATOMIC_ACQUIRE))
         return GYRE_CLOSED;
     for (uint32_t i = 0; i < group->count; i++) {
-        enum answer answer = ask(group->queues[i]);
-        if (answer == ANSWER_READY)
+        enum gyre_answer answer = gyre_queue_ask(group->queues[i]);
+        if (answer == GYRE_ANSWER_READY)
             return GYRE_OK;
-        closed += answer == ANSWER_CLOSED;
-        lost += answer == ANSWER_LOST;
-        *naps |= answer == ANSWER_HELD || !group->queues[i]->device_wakes;
+        closed += answer == GYRE_ANSWER_CLOSED;
+        lost += answer == GYRE_ANSWER_LOST;
+        *naps |= answer == GYRE_ANSWER_HELD || !group->queues[i]->device_wakes;
     }
     if (closed == group->count)
         return GYRE_CLOSED;
@@ -136,7 +128,7 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
 
 bool gyre_queue_has_completion(const gyre_queue *queue)
 {
-    return ask(queue) == ANSWER_READY;
+    return gyre_queue_ask(queue) == GYRE_ANSWER_READY;
 }
 
 gyre_status gyre_queue_group_look(const struct gyre_queue_group *group)

@@ -35,6 +35,9 @@ uint64_t gyre_senders_admit(gyre_queue *queue, struct gyre_sender *sender, uint6
 /** It put what it was admitted for, and is in line no more. NULL as above. */
 void gyre_senders_passed(gyre_queue *queue, struct gyre_sender *sender);
 
+/** Without the lock: one that is never in line could take a place now. */
+bool gyre_senders_leave_room(const gyre_queue *queue);
+
 /** Without the lock: joins the line, once. True: it is the first. */
 bool gyre_senders_join(gyre_queue *queue, struct gyre_sender *sender);
 

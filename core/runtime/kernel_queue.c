@@ -302,6 +302,7 @@ static void abandon_queue(gyre_kernel *kernel, gyre_queue *queue)
     gyre_runtime_log(kernel->runtime, GYRE_LOG_ERROR,
                      "%s; the memory of its queue '%s' stays until the kernel is released", gyre_error_text(),
                      queue->name);
+    gyre_queue_leave_sets(queue);
     gyre_queue_abandon(queue);
     push_to(&kernel->queues.left, queue);
 }
@@ -389,8 +390,10 @@ void gyre_kernel_free_queues(gyre_kernel *kernel)
 
 void gyre_kernel_abandon_queues(gyre_kernel *kernel)
 {
-    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next)
+    for (gyre_queue *queue = kernel->queues.first; queue; queue = queue->next) {
+        gyre_queue_leave_sets(queue);
         gyre_queue_abandon(queue);
+    }
 }
 
 void gyre_kernel_rewind_queues(gyre_kernel *kernel)

@@ -117,6 +117,41 @@ static void wait_in_event_loop(gyre_queue *queue)
     printf("event loop: %g\n", reply.value);
 }
 
+/* One descriptor for several queues: the set says which of them have something. */
+static void watch_both(gyre_queue *numbers, gyre_queue *more)
+{
+    const sample request = {.channel = 1, .value = 7};
+    scaled reply;
+    gyre_queue_set *set;
+    gyre_wish ready[2];
+    size_t count, received = 0;
+    struct pollfd event = {.events = POLLIN};
+    must(gyre_queue_set_create(&set));
+    must(gyre_queue_set_add(set, &(gyre_wish){.queue = numbers, .wants = GYRE_WISH_COMPLETION}));
+    must(gyre_queue_set_add(set, &(gyre_wish){.queue = more, .wants = GYRE_WISH_COMPLETION}));
+    must(gyre_queue_set_descriptor(set, &event.fd));
+    must(gyre_send(numbers, &request, sizeof request, NULL, gyre_in_ms(5000)));
+    must(gyre_send(more, &request, sizeof request, NULL, gyre_in_ms(5000)));
+    while (received < 2) {
+        if (poll(&event, 1, 5000) != 1)
+            must(GYRE_TIMEOUT);
+        while (gyre_queue_set_wait(set, ready, 2, &count, GYRE_NO_WAIT) == GYRE_OK)
+            for (size_t i = 0; i < count; i++, received++)
+                must(gyre_receive(ready[i].queue, &reply, sizeof reply, NULL, GYRE_NO_WAIT));
+    }
+    printf("both queues: %zu replies\n", received);
+    gyre_queue_set_destroy(set);
+}
+
+static void watch_another(gyre_kernel *kernel)
+{
+    gyre_queue *more;
+    const gyre_queue_desc desc = {.size = sizeof desc, .name = "more", .capacity = 16};
+    must(gyre_queue_open(kernel, &desc, &more));
+    watch_both(gyre_kernel_queue(kernel), more);
+    gyre_queue_close(more);
+}
+
 /* Two kernels in a row: replies of the first become requests of the second, and both work meanwhile. */
 static totals pass_on(gyre_queue *first, gyre_queue *second)
 {
@@ -197,6 +232,7 @@ int main(int argc, char **argv)
     printf("in place: %g\n", stream_in_place(queue));
     show_failure(queue);
     wait_in_event_loop(queue);
+    watch_another(scale);
     run_in_a_row(runtime, source, queue);
     talk_to_actor(runtime, source);
     gyre_close(runtime); /* frees the kernel and the buffer as well */

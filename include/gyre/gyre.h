@@ -467,6 +467,61 @@ GYRE_API gyre_status gyre_release_views(gyre_queue *queue, size_t count);
  */
 GYRE_API gyre_status gyre_queue_descriptor(gyre_queue *queue, int *descriptor);
 
+/* ---- several queues at once ---- */
+
+/** What may be awaited of a queue; each is a bit of gyre_wish.wants and .ready. */
+typedef enum gyre_wish_bits {
+    GYRE_WISH_COMPLETION = 1, /* gyre_receive would get one, if no other receiver is quicker */
+    GYRE_WISH_ROOM =
+        2, /* gyre_send would find room for one (the smallest) request, if no other sender is quicker */
+    /* Only in .ready, of any wish: what is wanted will not come, because the kernel was terminated or lost or the queue
+     * is being closed. gyre_receive and gyre_send say which: CLOSED or LOST. */
+    GYRE_WISH_ENDED = 4
+} gyre_wish_bits;
+
+/** A queue, and what is awaited of it. An element of arrays: it does not grow. */
+typedef struct gyre_wish {
+    gyre_queue *queue; /* NULL: the element is passed over */
+    uint32_t wants;    /* GYRE_WISH_COMPLETION, GYRE_WISH_ROOM or both */
+    uint32_t ready;    /* out: which of it holds, or GYRE_WISH_ENDED */
+    void *context;     /* the caller's own; Gyre does not look at it */
+} gyre_wish;
+
+/**
+ * Waits until something that is awaited of one of the queues holds, and says in each element what does; *ready (may be
+ * NULL) is the number of elements of which something holds. The queues may be those of several kernels, devices,
+ * backends and runtimes, and attached ones. AGAIN or TIMEOUT when nothing holds. A queue that is closed meanwhile, by
+ * another thread, ends the wait (GYRE_WISH_ENDED); its element must not be used again.
+ * How it waits is the first queue's `idle`. Beyond 63 queues, and where a device rings no bell, a wait that sleeps looks
+ * again every millisecond at most.
+ */
+GYRE_API gyre_status gyre_wait_any(gyre_wish *wishes, size_t count, size_t *ready, uint64_t deadline_ns);
+
+typedef struct gyre_queue_set gyre_queue_set; /* queues that one event loop waits for */
+
+/** An empty set. Owner of *out: the caller, until gyre_queue_set_destroy. It may hold queues of several runtimes. */
+GYRE_API gyre_status gyre_queue_set_create(gyre_queue_set **out);
+/** Its descriptor is closed; its queues are not. Accepts NULL. */
+GYRE_API void gyre_queue_set_destroy(gyre_queue_set *set);
+/** Puts the queue of a wish into the set, or, if it is there, gives it another wish. A queue that is closed leaves its sets. */
+GYRE_API gyre_status gyre_queue_set_add(gyre_queue_set *set, const gyre_wish *wish);
+/** NOT_FOUND when the queue is not in the set. */
+GYRE_API gyre_status gyre_queue_set_remove(gyre_queue_set *set, gyre_queue *queue);
+/**
+ * gyre_wait_any for the queues of a set: writes up to `capacity` wishes of which something holds, and in *count how
+ * many. Queues for which there was no place come first in the next call. A set that is empty waits as well: for other
+ * threads.
+ */
+GYRE_API gyre_status gyre_queue_set_wait(gyre_queue_set *set, gyre_wish *wishes, size_t capacity,
+                                         size_t *count, uint64_t deadline_ns);
+/**
+ * A descriptor that becomes readable when something that is awaited of one of the queues holds, and stays so until
+ * gyre_queue_set_wait found nothing: an event loop that sees it readable calls that with GYRE_NO_WAIT, and again while
+ * it returns OK. The descriptor is the set's: do not close or read it. The first call starts one thread, whatever the
+ * number of queues.
+ */
+GYRE_API gyre_status gyre_queue_set_descriptor(gyre_queue_set *set, int *descriptor);
+
 /* ---- headers (header.h): for queues whose section of the configuration has `header` ---- */
 
 /** What is known of a message besides its payload. */
