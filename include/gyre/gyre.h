@@ -659,8 +659,9 @@ typedef struct gyre_recovered {
     size_t size;
     uint64_t first;   /* the first request whose completion was not taken then; its number goes on */
     uint64_t offered; /* so many from there on are completed once more, or at last: receive them */
-    /* The journal was damaged: what lies behind its last whole record is lost. Requests from lost_first on
-     * are; lost_end, when it is larger, is behind the last one that was seen behind the damage. */
+    /* The journal was damaged or cut, also exactly behind a record: what lies behind its last whole record is lost, so
+     * many bytes at least. Requests from lost_first on are; lost_end, when it is larger, is behind the last one that was
+     * seen behind the damage. */
     uint64_t lost_bytes, lost_first, lost_end;
 } gyre_recovered;
 

@@ -25,7 +25,8 @@ static const char thousandfold[] = "state->sum += 1000 * request->add;";
 static struct {
     const char *handler;    /* the statement that changes its state */
     const char *on_change;  /* NULL: as it is without the setting */
-    bool isolated, changed; /* its backend; the handler is told to be another one, and goes on */
+    const char *backend;    /* NULL: cpu */
+    bool isolated, changed; /* ... and the handler is told to be another one, and goes on */
     uint64_t first;         /* how many requests were received before */
     uint64_t add, sum, count;
     enum { CLOSES, TERMINATES, IS_KILLED } end;
@@ -55,7 +56,7 @@ static gyre_status launch_sum(gyre_runtime **runtime, gyre_kernel **kernel)
     if (next.on_change)
         snprintf(setting, sizeof setting, "kernel.sum.on_change=%s", next.on_change);
     *runtime = open_durable(next.isolated, (const char *const[]){setting, often, NULL});
-    gyre_launch_desc desc = {.size = sizeof desc, .source = path};
+    gyre_launch_desc desc = {.size = sizeof desc, .source = path, .backend = next.backend};
     return gyre_launch(*runtime, &desc, kernel);
 }
 
@@ -445,6 +446,106 @@ static void a_state_is_migrated_on_cuda(void)
     expect_call(cents, 102 + 300000);
 }
 
+/* The same handler there handles again what it handled here. */
+static void a_kernel_moves_to_another_backend(void)
+{
+    need_backend("opencl");
+    next.end = IS_KILLED;
+    live_on(plain, 1, 1, 3);
+    next.backend = "opencl";
+    live_on(plain, 1, 4, 3);
+    next.backend = NULL;
+    live_on(plain, 1, 7, 1);
+}
+
+/* ---- buffers ---- */
+
+#define BOOK(entry, buffer)                                                                                  \
+    REPLY_FRONT                                                                                              \
+    "#define ENTRY(FIELD) " entry "\nGYRE_MESSAGE(entry, ENTRY)\n"                                           \
+    "#define BOOK(IN, INOUT) IN(u32, steps) INOUT(entry, " buffer ")\nGYRE_BUFFERS(book, BOOK)\n"            \
+    "GYRE_ACTOR_WITH(sum, add_request, sum_reply, gyre_none, book)\n"                                        \
+    "{\n    const u64 i = request->add;\n    buffers->" buffer "[i].n += i;\n    reply->sum = 0;\n"          \
+    "    for (u64 k = 0; k < buffers->" buffer "_count; k++)\n"                                              \
+    "        reply->sum = reply->sum * 10 + buffers->" buffer "[k].n;\n    return GYRE_REPLY;\n}\n"
+static const char book[] = BOOK("FIELD(u32, n)", "entries"),
+                  grown_book[] = BOOK("FIELD(u64, id) FIELD(u32, n)", "entries"),
+                  renamed_book[] = BOOK("FIELD(u32, n)", "lines");
+static uint64_t entry_count, entry_size;
+
+/* Of a buffer that the program gives as sevens. */
+static gyre_status launch_book(gyre_runtime **runtime, gyre_kernel **kernel, const char *name)
+{
+    char path[160];
+    gyre_buffer *buffers[2] = {NULL, NULL};
+    unsigned char bytes[256];
+    snprintf(path, sizeof path, "%s/sum.gyre.c", journal_folder());
+    *runtime = open_durable(next.isolated, NULL);
+    for (uint64_t at = 0; at < sizeof bytes; at++)
+        bytes[at] = at % entry_size == (entry_size == 4 ? 0 : 8) ? 7 : 0;
+    must(gyre_buffer_alloc(*runtime, "cpu", 0, 8, &buffers[0]));
+    must(gyre_buffer_alloc(*runtime, "cpu", 0, entry_count * entry_size, &buffers[1]));
+    must(gyre_buffer_upload(buffers[1], 0, bytes, entry_count * entry_size));
+    const gyre_binding_name bindings[] = {{"steps", buffers[0]}, {name, buffers[1]}};
+    gyre_launch_desc desc = {.size = sizeof desc, .source = path, .bindings = bindings, .binding_count = 2};
+    return gyre_launch(*runtime, &desc, kernel);
+}
+
+static void call_book(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    must(launch_book(&runtime, &kernel, "entries"));
+    add_and_expect(gyre_kernel_queue(kernel), next.add, next.sum);
+    gyre_close(runtime);
+}
+
+static void meet_renamed(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    require(launch_book(&runtime, &kernel, "lines") == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "holds a buffer entries of an earlier type"));
+    gyre_close(runtime);
+}
+
+static void meet_shorter(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    require(launch_book(&runtime, &kernel, "entries") == GYRE_INCOMPATIBLE);
+    require(strstr(gyre_error_text(), "it had 4 elements and has 3 now"));
+    gyre_close(runtime);
+}
+
+static void expect_book(const char *text, uint64_t size, uint64_t count, uint64_t add, uint64_t sum)
+{
+    write_text(text);
+    entry_size = size;
+    entry_count = count;
+    next.add = add;
+    next.sum = sum;
+    live(call_book, 0);
+}
+
+/* Elements that are new have what the program gave. */
+static void a_buffer_grows_with_what_it_holds(void)
+{
+    for (int round = 0; round < 2; round++) {
+        begin_anew();
+        next.isolated = round != 0;
+        expect_book(book, 4, 3, 1, 787);
+        expect_book(book, 4, 4, 2, 7897);
+        entry_count = 3;
+        live(meet_shorter, 0);
+        write_text(renamed_book);
+        entry_count = 4;
+        live(meet_renamed, 0);
+        expect_book(grown_book, 16, 6, 1, 799777);
+        expect_book(grown_book, 16, 6, 0, 799777);
+    }
+}
+
 static void meet_unsaid(void)
 {
     gyre_runtime *runtime = NULL;
@@ -499,6 +600,8 @@ static const named_case cases[] = {
     {"a_state_is_migrated_as_its_file_says", a_state_is_migrated_as_its_file_says},
     {"a_state_is_migrated_on_opencl", a_state_is_migrated_on_opencl},
     {"a_state_is_migrated_on_cuda", a_state_is_migrated_on_cuda},
+    {"a_kernel_moves_to_another_backend", a_kernel_moves_to_another_backend},
+    {"a_buffer_grows_with_what_it_holds", a_buffer_grows_with_what_it_holds},
     {"the_wallet_of_the_pages_is_migrated", the_wallet_of_the_pages_is_migrated},
     {"a_state_that_nobody_says_how_to_migrate_is_refused",
      a_state_that_nobody_says_how_to_migrate_is_refused},

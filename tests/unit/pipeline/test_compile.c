@@ -235,6 +235,38 @@ START_TEST(an_artifact_runs_without_a_compiler)
 }
 END_TEST
 
+/* A file compiled before is the handler that it was compiled from, also written out once more; one of an earlier Gyre,
+ * which noted nothing of that, is unknown. */
+START_TEST(an_artifact_knows_its_handler)
+{
+    struct world world;
+    struct gyre_artifact artifact;
+    char path[PATH_MAX], again[PATH_MAX];
+    world_open(&world, NULL, NULL, NULL);
+    snprintf(path, sizeof path, "%s/out.kernel", world.folder);
+    snprintf(again, sizeof again, "%s/again.kernel", world.folder);
+    ck_assert_int_eq(world_run(&world, world_file(&world, "k.gyre.c", good_kernel), path), GYRE_OK);
+    const uint64_t handler = gyre_build_handler(world.build);
+    ck_assert_uint_ne(handler, 0);
+    ck_assert_int_eq(world_run(&world, path, again), GYRE_OK);
+    ck_assert_uint_eq(gyre_build_handler(world.build), handler);
+    ck_assert_int_eq(world_run(&world, again, NULL), GYRE_OK);
+    ck_assert_uint_eq(gyre_build_handler(world.build), handler);
+    char note[4096];
+    ck_assert_int_eq(gyre_artifact_open(path, &artifact), GYRE_OK);
+    snprintf(note, sizeof note, "%.*s", (int)artifact.note_size,
+             (const char *)artifact.map + artifact.image_size);
+    char *line = strstr(note, "handler ");
+    ck_assert_ptr_nonnull(line);
+    memcpy(line, "unknown", 7);
+    ck_assert_int_eq(gyre_artifact_write(again, artifact.map, artifact.image_size, note), GYRE_OK);
+    gyre_artifact_close(&artifact);
+    ck_assert_int_eq(world_run(&world, again, NULL), GYRE_OK);
+    ck_assert_uint_eq(gyre_build_handler(world.build), 0);
+    world_close(&world);
+}
+END_TEST
+
 /* Writes an artifact whose note has one word exchanged. */
 static void forge(const char *from, const char *to, const char *old, const char *new)
 {
@@ -364,6 +396,7 @@ TCase *compile_cases(void)
     tcase_add_test(tcase, keep_source_leaves_the_unit_beside_the_entry);
     tcase_add_test(tcase, an_artifact_runs_without_a_compiler);
     tcase_add_test(tcase, an_artifact_of_something_else_is_refused_with_both_names);
+    tcase_add_test(tcase, an_artifact_knows_its_handler);
     tcase_add_test(tcase, an_output_that_cannot_be_written_is_named);
     tcase_add_test(tcase, many_threads_compile_one_file);
     tcase_add_test(tcase, paths_with_spaces_quotes_and_dollars_work);
