@@ -87,6 +87,14 @@ stop_server
 run call --backend cpu "${settings[@]}" "$folder/wallet.gyre.c" '{"euros":0}'
 exits 0
 balance="$(grep -v recovered "$folder/out" | grep -o '[0-9]*' | tail -n 1)"
+
+# so is the end of gyre call one in order: another handler goes on from there, and handles nothing again
+run call --backend cpu "${settings[@]}" "$folder/wallet.gyre.c" '{"euros":1}' '{"euros":1}'
+exits 0
+sed -i 's/100 \* request->euros/7 * request->euros/' "$folder/wallet.gyre.c"
+run call --backend cpu "${settings[@]}" "$folder/wallet.gyre.c" '{"euros":1}'
+exits 0
+prints "{\"cents\":$((balance + 207))}"
 called="the upgrades of a wallet" out="$balance"
 for replies in "$folder"/replies.*; do
     grep -o '"cents":[0-9]*' "$replies" | cut -d: -f2 >"$replies.told"
