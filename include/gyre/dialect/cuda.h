@@ -44,7 +44,8 @@ GYRE_HELPER gyre_u32 gyre_claim_u32_(gyre_u32 *counter, gyre_u32 count)
  * (Of a pointer that was loaded NVRTC 13.0 concludes too much: it takes away the accesses.) */
 #define GYRE_IN_SHARED_(pointer) __builtin_assume(__isShared(pointer))
 
-/* Headers lie in the host's memory, where they change: they are read past the caches. */
+/* Headers lie in the host's memory, where they change: they are read past the caches. Of another program's queue they
+ * are read from their copy (gyre_header_take_). */
 GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
 {
     gyre_u64 value;
@@ -52,7 +53,9 @@ GYRE_HELPER gyre_u64 gyre_header_u64_(const gyre_u8 *at)
     return value;
 }
 #define GYRE_HEADER_LOAD_(gyre, type_, offset_)                                                              \
-    ((type_)(gyre_header_u64_((gyre)->header + (offset_) / 8 * 8) >> (offset_) % 8 * 8))
+    ((type_)(((gyre)->header_taken ? (gyre)->header_taken[(offset_) / 8]                                     \
+                                   : gyre_header_u64_((gyre)->header + (offset_) / 8 * 8)) >>                \
+             (offset_) % 8 * 8))
 
 #include "gyre/dialect/device.h"
 #include "gyre/dialect/cuda_functions.h"

@@ -135,6 +135,10 @@ GYRE_HELPER void gyre_take_queue_(const gyre_cuda_arguments &arguments, gyre_blo
     const gyre_u32 asked = more >> 16 & 0xffu, answered = more >> 24;
     if (more & 0xffu)
         served->kind |= GYRE_KIND_SEALED_;
+    if (more >> 8 & GYRE_FOREIGN_RING)
+        served->kind |= GYRE_KIND_FOREIGN_;
+    if (more >> 8 & (GYRE_FOREIGN_RING | GYRE_FOREIGN_REPLIES))
+        served->kind |= GYRE_KIND_ZEROED_;
     served->lone_at = (gyre_u64)clock64();
     served->express = asked ? (const gyre_express_line *)served->requests - asked : 0;
     served->express_replies =

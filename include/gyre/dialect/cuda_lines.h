@@ -48,25 +48,26 @@ GYRE_HELPER gyre_u32 gyre_handle_line_(gyre_chunk *line, gyre_u64 index, gyre_u6
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_DROPPED);
         return 0;
     }
+    const gyre_u32 said = (gyre_u32)line[1].x;
     if (GYRE_LENGTH_WRONG_((gyre_u32)line[0].y, K::gyre_its_request_least_, K::gyre_its_request_size_,
-                           (gyre_u32)line[1].x)) {
+                           said)) {
         gyre_line_fail_(line, index, GYRE_FAILURE_LENGTH, GYRE_LENGTH_TEXT_);
         return 1;
     }
     gyre->failed = 0;
-    GYRE_HEADER_AT_(gyre, index);
+    GYRE_HEADER_TAKE_(gyre, index);
     GYRE_STAMP_BEGIN_(gyre, started);
     const int result = gyre_seal_holds_(gyre, index, line + 1, (gyre_u32)line[0].y)
                            ? K::gyre_its_handle_chunks_(line + 1, state, buffers, gyre)
                            : GYRE_FAILED;
     GYRE_STAMP_END_(gyre, index, started);
+    const gyre_u32 used = (gyre_u32)line[1].x;
     if (gyre->failed)
         gyre_line_fail_(line, index, gyre->fail_code, gyre->fail_text);
     else if (result == GYRE_OUTCOME_REPLY && K::gyre_its_reply_size_ > 0)
-        gyre_line_head_(
-            line, index,
-            GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, (gyre_u32)line[1].x),
-            GYRE_OUTCOME_REPLY);
+        gyre_line_head_(line, index,
+                        GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used),
+                        GYRE_OUTCOME_REPLY);
     else
         gyre_line_head_(line, index, 0, GYRE_OUTCOME_NO_REPLY);
     gyre_seal_reply_(gyre, index, (gyre_u32)(line[0].y >> 32), line + 1, (gyre_u32)line[0].y);

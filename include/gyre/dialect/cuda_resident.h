@@ -150,7 +150,9 @@ struct gyre_served {
 
 #define GYRE_BRIDGED_REQUESTS_ 1u
 #define GYRE_BRIDGED_REPLIES_  2u
-#define GYRE_KIND_SEALED_      4u /* messages have checksums */
+#define GYRE_KIND_SEALED_      4u  /* messages have checksums */
+#define GYRE_KIND_FOREIGN_     8u  /* GYRE_FOREIGN_RING: headers are copied, as all else is anyway */
+#define GYRE_KIND_ZEROED_      16u /* replies begin zeroed */
 
 /** How workers keep the messages that they work on: the stage. Sizes in chunks. */
 struct gyre_stage_place {
@@ -287,6 +289,44 @@ GYRE_HELPER gyre_u32 gyre_dynamic_size_()
     return size;
 }
 
+/* ---- headers of other programs' messages ---- */
+
+/* Before each message: GYRE_HEADER_TAKE_ of a thread's own, in the scope that its handler is called in; of a block's
+ * GYRE_HEADER_SHARE_, by all lanes, before they meet. */
+#if GYRE_HEADED
+#define GYRE_HEADER_FOREIGN_(gyre, foreign_) ((gyre)->foreign = (foreign_), (gyre)->header_taken = 0)
+GYRE_HELPER void gyre_header_take_(gyre_context *gyre, gyre_u64 index, gyre_u64 *copy)
+{
+    GYRE_HEADER_AT_(gyre, index);
+    gyre->header_taken = 0;
+    if (!gyre->header || !gyre->foreign)
+        return;
+#pragma unroll
+    for (gyre_u32 i = 0; i < 8; i++)
+        copy[i] = i < gyre->header_size / 8 ? gyre_header_u64_(gyre->header + 8 * i) : 0;
+    gyre->header_taken = copy;
+}
+
+GYRE_HELPER void gyre_header_share_(gyre_context *gyre, gyre_u64 index)
+{
+    GYRE_HEADER_AT_(gyre, index);
+    gyre->header_taken = 0;
+    if (!gyre->header || !gyre->foreign)
+        return;
+    for (gyre_u32 i = gyre->lane; i < gyre->header_size / 8; i += gyre->lane_count)
+        gyre->shared->header[i] = gyre_header_u64_(gyre->header + 8 * i);
+    gyre->header_taken = gyre->shared->header;
+}
+#define GYRE_HEADER_TAKE_(gyre, index_)                                                                      \
+    gyre_u64 header_copy_[8];                                                                                \
+    gyre_header_take_((gyre), (index_), header_copy_)
+#define GYRE_HEADER_SHARE_(gyre, index_) gyre_header_share_((gyre), (index_))
+#else
+#define GYRE_HEADER_FOREIGN_(gyre, foreign_) ((void)0)
+#define GYRE_HEADER_TAKE_(gyre, index_)      ((void)0)
+#define GYRE_HEADER_SHARE_(gyre, index_)     ((void)0)
+#endif
+
 /** One lane's context; `shared` is NULL in lane kernels. */
 GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_arguments &arguments,
                                     gyre_block_shared *shared)
@@ -302,6 +342,7 @@ GYRE_HELPER void gyre_context_make_(gyre_context *gyre, const gyre_cuda_argument
     gyre->shared = shared;
     gyre->handles = GYRE_CONTROL_HANDLES(arguments.control, gridDim.x);
     GYRE_HEADER_QUEUE_(gyre, 0, 0, 0);
+    GYRE_HEADER_FOREIGN_(gyre, 0);
 }
 
 /* ---- when messages are timed ---- */
@@ -330,7 +371,8 @@ GYRE_HELPER void gyre_stamp_write_(const gyre_context *gyre, gyre_u64 index, gyr
 /* Before messages of a queue are handled. */
 #define GYRE_QUEUE_BEGIN_(gyre, queue)                                                                       \
     (GYRE_STAMP_QUEUE_(gyre, queue), gyre_seal_queue_(gyre, queue),                                          \
-     GYRE_HEADER_QUEUE_(gyre, (queue)->headers, (queue)->header_size, (queue)->mask))
+     GYRE_HEADER_QUEUE_(gyre, (queue)->headers, (queue)->header_size, (queue)->mask),                        \
+     GYRE_HEADER_FOREIGN_(gyre, (queue)->kind & GYRE_KIND_FOREIGN_))
 
 /* ---- parts ---- */
 
@@ -426,6 +468,8 @@ GYRE_PART_ void gyre_end_run_(const gyre_cuda_arguments &arguments, gyre_block_v
             request_ gyre_its_in_;                                                                             \
             reply_ gyre_its_out_;                                                                              \
             memcpy(&gyre_its_in_, gyre_its_chunks_, sizeof gyre_its_in_);                                      \
+            memset(&gyre_its_out_, 0,                                                                          \
+                   sizeof gyre_its_out_); /* what is left out, and padding, goes out too */                    \
             const int gyre_its_result_there_ =                                                                 \
                 gyre_its_handle_(&gyre_its_in_, &gyre_its_out_, gyre_its_state_there_, 0,                      \
                                  gyre_its_bound_there_, gyre_its_context_);                                    \

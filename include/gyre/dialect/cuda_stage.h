@@ -41,9 +41,9 @@ template <class K>
 GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 index, gyre_u64 drop_before,
                                   int writes)
 {
+    const gyre_u32 length = in->length, said = GYRE_FIRST_WORD_(in + 1);
     const int dropped = index < drop_before,
-              wrong = GYRE_LENGTH_WRONG_(in->length, K::gyre_its_request_least_, K::gyre_its_request_size_,
-                                         GYRE_FIRST_WORD_(in + 1));
+              wrong = GYRE_LENGTH_WRONG_(length, K::gyre_its_request_least_, K::gyre_its_request_size_, said);
     if (!dropped && !wrong)
         return 0;
     if (writes)
@@ -53,7 +53,8 @@ GYRE_HELPER gyre_u32 gyre_settle_(const gyre_slot *in, gyre_slot *out, gyre_u64 
 
 template <class K> GYRE_HELPER gyre_u32 gyre_reply_length_(const gyre_slot *out)
 {
-    return GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, GYRE_FIRST_WORD_(out + 1));
+    const gyre_u32 used = GYRE_FIRST_WORD_(out + 1);
+    return GYRE_REPLY_LENGTH_(K::gyre_its_reply_least_, K::gyre_its_reply_size_, used);
 }
 
 /* What follows a slot's header in the stage, for handlers, whose compiler is to know how it is aligned. */
@@ -74,7 +75,7 @@ GYRE_HELPER gyre_u32 gyre_handle_staged_(gyre_chunk *cells, gyre_u32 slot, const
     gyre_u32 failed = 0;
     if (!gyre_settle_<K>(in, out, index, worker->drop_before, 1)) {
         gyre->failed = 0;
-        GYRE_HEADER_AT_(gyre, index);
+        GYRE_HEADER_TAKE_(gyre, index);
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result =
             gyre_seal_holds_(gyre, index, in + 1, in->length)
@@ -100,8 +101,8 @@ GYRE_HELPER gyre_u32 gyre_handle_block_(gyre_chunk *cells, gyre_u32 slot, const 
     gyre_u32 failed = 0;
     if (!gyre_settle_<K>(in, out, worker->first + slot, worker->drop_before, gyre->lane == 0)) {
         gyre_block_begin_(gyre);
+        GYRE_HEADER_SHARE_(gyre, worker->first + slot);
         __syncthreads();
-        GYRE_HEADER_AT_(gyre, worker->first + slot);
         GYRE_STAMP_BEGIN_(gyre, started);
         const int result =
             gyre_seal_holds_(gyre, worker->first + slot, in + 1, in->length)

@@ -62,6 +62,20 @@ GYRE_APART_ void gyre_find_(const gyre_cuda_arguments &arguments, gyre_block_vie
     }
 }
 
+/* Replies to other programs are built in zeros: a cell holds what its last message left, whose ever that was, and all
+ * of it goes out. All threads of the worker. */
+GYRE_HELPER void gyre_zero_replies_(const gyre_block_view *view, const gyre_worker *worker, gyre_chunk *cells,
+                                    gyre_u32 threads)
+{
+    const gyre_u32 each = view->stage.reply_chunks, cell = view->stage.cell, all = worker->count * each;
+    gyre_chunk *const replies = cells + view->stage.request_chunks;
+    const gyre_chunk zero = {0, 0};
+#pragma unroll 1
+    for (gyre_u32 chunk = gyre_thread_of_(threads); chunk < all; chunk += threads)
+        replies[chunk / each * cell + chunk % each] = zero;
+    gyre_worker_meets_(threads);
+}
+
 GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_view *view, gyre_chunk *cells,
                               gyre_u32 threads)
 {
@@ -83,6 +97,8 @@ GYRE_PART_ int gyre_next_run_(const gyre_cuda_arguments &arguments, gyre_block_v
         gyre_fetch_(view, worker, cells, threads);
     if (view->stage.most && threadIdx.x == 0)
         view->stage.started = (gyre_u64)clock64();
+    if (view->served[worker->which].kind & GYRE_KIND_ZEROED_)
+        gyre_zero_replies_(view, worker, cells, threads);
     return 1;
 }
 

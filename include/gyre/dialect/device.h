@@ -13,6 +13,11 @@
 
 #include "gyre/dialect/device_module.h"
 
+/* Headers are for kernels that are compiled with GYRE_HEADED = 1; others hold no trace of them. */
+#ifndef GYRE_HEADED
+#define GYRE_HEADED 0
+#endif
+
 /** What the lanes of a block share. */
 typedef struct gyre_block_shared {
     gyre_u64 cells[1024]; /* one a lane, for block functions */
@@ -21,16 +26,14 @@ typedef struct gyre_block_shared {
     gyre_u32 returned;                  /* lanes whose handler has returned */
     gyre_u32 first_return, last_return; /* after how many barriers: least and most */
     gyre_u32 parted;                    /* the last barrier that lanes met at different places */
+#if defined(GYRE_DIALECT_CUDA) && GYRE_HEADED
+    gyre_u64 header[8]; /* of the message at hand, where another program can write it */
+#endif
 } gyre_block_shared;
 
 /* Messages are timed in kernels that are compiled with GYRE_TIMED = 1; others hold no trace of it. */
 #ifndef GYRE_TIMED
 #define GYRE_TIMED 0
-#endif
-
-/* Headers are for kernels that are compiled with GYRE_HEADED = 1; others hold no trace of them. */
-#ifndef GYRE_HEADED
-#define GYRE_HEADED 0
 #endif
 
 /* Checksums are for kernels that are compiled with GYRE_SEALED = 1; others hold no trace of them. */
@@ -66,6 +69,11 @@ typedef struct gyre_context {
     gyre_u32 header_size;
     const GYRE_GLOBAL gyre_u8 *headers; /* of the queue that is served; NULL: none */
     gyre_u64 header_mask;
+#ifdef GYRE_DIALECT_CUDA
+    const gyre_u64
+        *header_taken; /* its copy, where another program can write it; NULL: it is read where it lies */
+    gyre_u32 foreign;  /* of the queue that is served: there is to be one */
+#endif
 #endif
 } gyre_context;
 
@@ -240,6 +248,7 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 
 /* GYRE_HEADER_LOAD_ is the dialect's: a header lies in the host's memory, or in a copy of it. */
 #define GYRE_HEADER_INLINE_ GYRE_HELPER
+/* Whoever calls handlers has zeroed what replies to other programs are built in. */
 #define GYRE_FOREIGN_(gyre) 0
 #include "gyre/dialect/header.h"
 
@@ -268,7 +277,11 @@ GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound
 
 #define GYRE_FIRST_WORD_(payload) (*(const GYRE_GLOBAL gyre_u32 *)(const GYRE_GLOBAL void *)(payload))
 #define GYRE_LENGTH_AT_(reply_, payload)                                                                     \
-    GYRE_REPLY_LENGTH_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_(payload))
+    gyre_reply_length_at_(gyre_least_##reply_, gyre_size_##reply_, GYRE_FIRST_WORD_(payload))
+GYRE_HELPER gyre_u32 gyre_reply_length_at_(gyre_u32 least, gyre_u32 size, gyre_u32 used)
+{
+    return GYRE_REPLY_LENGTH_(least, size, used);
+}
 
 /* Everything but the sequence: whoever calls stores it after what must be visible first. */
 GYRE_HELPER void gyre_write_reply_(GYRE_GLOBAL gyre_slot *out, int result, gyre_u32 reply_size)

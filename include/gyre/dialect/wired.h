@@ -30,6 +30,13 @@
     ((form_) != 2 && sizeof(request_) + sizeof(reply_) <= GYRE_WIRED_SMALL_)
 #endif
 
+/* Before the handler: what it leaves out of its reply may be encoded. A CUDA lane's own memory is nobody's else to zero. */
+#ifdef GYRE_DIALECT_CUDA
+#define GYRE_WIRED_ZERO_(gyre, message_, size_) memset((message_), 0, (size_))
+#else
+#define GYRE_WIRED_ZERO_(gyre, message_, size_) gyre_zero_((gyre), (GYRE_GLOBAL gyre_u8 *)(message_), (size_))
+#endif
+
 /* A message of nothing has no bytes. */
 #define GYRE_WIRE_MOST_gyre_none 0
 GYRE_HELPER gyre_u32 gyre_encode_gyre_none(gyre_wire_out *out, const GYRE_GLOBAL gyre_none *message)
@@ -164,7 +171,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         GYRE_WIRED_BEGIN_(form_, name_, request_, reply_)                                                    \
         if (!GYRE_WIRED_DECODE_(request_, reply_))                                                           \
             return gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);           \
-        gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given_, gyre_least_##reply_);                           \
+        GYRE_WIRED_ZERO_(gyre, gyre_given_, gyre_least_##reply_);                                            \
         gyre_clear_##reply_(gyre_given_);                                                                    \
         const gyre_result gyre_outcome_ = gyre_handler_##name_##_wired_(                                     \
             gyre_asked_, gyre_given_, the_state_, gyre_scratch_, the_buffers_, gyre);                        \
@@ -187,7 +194,7 @@ GYRE_HELPER void gyre_wired_frame_(GYRE_GLOBAL gyre_u8 *to, const GYRE_GLOBAL gy
         if (gyre_lane(gyre) == 0) {                                                                          \
             gyre_fine_ = GYRE_WIRED_DECODE_(request_, reply_) ? 1u : 0u;                                     \
             if (gyre_fine_) {                                                                                \
-                gyre_zero_(gyre, (GYRE_GLOBAL gyre_u8 *)gyre_given_, gyre_least_##reply_);                   \
+                GYRE_WIRED_ZERO_(gyre, gyre_given_, gyre_least_##reply_);                                    \
                 gyre_clear_##reply_(gyre_given_);                                                            \
             } else                                                                                           \
                 gyre_fail_(gyre, (gyre_i32)(gyre_in_.at + GYRE_WIRED_HEAD_), gyre_in_.problem);              \

@@ -26,9 +26,11 @@ GYRE_HELPER void give_back(const GYRE_GLOBAL foreign_ask *request, GYRE_GLOBAL f
 
 GYRE_KERNEL(foreign_lane, foreign_ask, foreign_told)
 {
+    const u32 type = gyre_header_type(gyre);
+    const u64 id = gyre_header_id(gyre);
     give_back(request, reply, gyre);
-    if (gyre_header_size(gyre) && gyre_header_type(gyre) == 77)
-        return gyre_fail(gyre, 7, "77");
+    if (gyre_header_type(gyre) != type || gyre_header_id(gyre) != id)
+        return gyre_fail(gyre, FOREIGN_CHANGED, "the header changed");
     return GYRE_REPLY;
 }
 
