@@ -87,6 +87,7 @@ static void a_state_is_read_while_clients_change_it(void)
     require(number_in(copy) == REQUESTS);
     gyre_state_copy_release(copy);
     gyre_queue_close(queue);
+    gyre_server_close(server);
     gyre_close(runtime);
 }
 
@@ -205,6 +206,7 @@ static void requests_that_make_no_sense_are_refused(void)
     }
     must(copy_state("keeper", &copy));
     gyre_state_copy_release(copy);
+    gyre_server_close(server);
     gyre_close(runtime);
 }
 
