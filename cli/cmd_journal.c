@@ -31,7 +31,8 @@ static const char HELP[] =
     "         checkpoint has it (\"covered\"), or it is \"offered\" to the next run; of a query its number alone\n"
     "state    the state of its last checkpoint, as `gyre call --state` takes it\n"
     "cut      the same journal without the requests from N on, and with the last checkpoint that has none of them\n"
-    "convert  the same journal in the present format. Types that grew are taken over by the next launch, without it\n"
+    "convert  the same journal in the present format, and with --types with the types of these names as they are now:\n"
+    "         fields are taken over by their names. The next launch does that by itself, this only says earlier if it can\n"
     "\n"
     "Options:\n"
     "  --at N            the number of the first request that is left out\n"
@@ -39,7 +40,8 @@ static const char HELP[] =
     "  --replace         put it in the journal's place; what was there is kept as FILE.before\n"
     "  --raw             the bytes\n"
     "  --buffer NAME     of this inout buffer, in place of the state\n"
-    "  --types TYPES     a kernel file or header with the types of a journal that has none (of Gyre before 0.2)\n"
+    "  --types TYPES     a kernel file or header with the types of a journal that has none (of Gyre before 0.2); of\n"
+    "                    convert those that it is to have\n"
     "  and the options of every command: gyre help\n"
     "\n"
     "Exit codes: 1 a journal is damaged, in use, or is not what was asked for, 4 configuration.\n";
@@ -317,7 +319,9 @@ static int cut(journal_run *run)
 
 static int convert(journal_run *run)
 {
-    const int code = open_to_change(run);
+    int code = open_to_change(run);
+    if (code == CLI_OK && run->types_file)
+        code = cli_fail_unless_ok(journal_view_adopt(&run->view, &run->types));
     return code == CLI_OK ? write_anew(run, &run->view.content, run->view.content.sent) : code;
 }
 

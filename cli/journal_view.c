@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/journal/adopt.h"
 
 /* A type whose texts say what no compiler made is as good as none: its messages are shown as bytes. */
 static gyre_layout *make_layout(const gyre_type *type, uint64_t size_max)
@@ -76,16 +77,15 @@ static const gyre_layout *of_hash(const type_list *types, uint64_t hash)
     return NULL;
 }
 
-/* A journal of version 1 has one hash for the reply and the state together (core/runtime/durable.c). */
 static void find_reply_and_state(const journal_view *view, const type_list *types, const gyre_layout **reply,
                                  const gyre_layout **state)
 {
-    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15), hash = view->content.open.reply_hash;
+    const uint64_t hash = view->content.open.reply_hash;
     *state = NULL;
     *reply = of_hash(types, hash);
     for (size_t i = 0; !*reply && i < types->count; i++) {
         *state = types->layouts[i];
-        *reply = of_hash(types, hash ^ (*state)->hash * factor);
+        *reply = of_hash(types, gyre_record_reply_hash(hash, (*state)->hash));
     }
     if (!*reply)
         *state = NULL;
@@ -111,6 +111,35 @@ gyre_status journal_view_add_types(journal_view *view, const type_list *types)
     add_type(view, GYRE_ROLE_STATE, state, state ? state->size : 0);
     make_layouts(view);
     return GYRE_OK;
+}
+
+/* The type of the list that goes by that name; one that keeps nothing has none. */
+static gyre_status find_later(const journal_view *view, const type_list *types, const gyre_layout *was,
+                              const gyre_layout **out)
+{
+    *out = NULL;
+    for (size_t i = 0; was && was->size && i < types->count && !*out; i++)
+        if (strcmp(types->layouts[i]->name, was->name) == 0)
+            *out = types->layouts[i];
+    return *out || !was || !was->size
+               ? GYRE_OK
+               : gyre_error_set(
+                     GYRE_INVALID,
+                     "'%s': it has messages or a state of type '%s', which is none of the types given",
+                     view->visit.path, was->name);
+}
+
+gyre_status journal_view_adopt(journal_view *view, const type_list *types)
+{
+    struct gyre_journal_target to;
+    gyre_status status = find_later(view, types, view->request, &to.request);
+    if (status == GYRE_OK)
+        status = find_later(view, types, view->reply, &to.reply);
+    if (status == GYRE_OK)
+        status = find_later(view, types, view->state, &to.state);
+    if (status == GYRE_OK)
+        status = gyre_journal_adopt(&view->content, &to);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add(status, "'%s'", view->visit.path);
 }
 
 /* ---- what is wrong ---- */

@@ -30,6 +30,9 @@ void journal_view_close(journal_view *view);
  */
 gyre_status journal_view_add_types(journal_view *view, const type_list *types);
 
+/** Brings its content to the types of the list that go by the names of its own; as gyre_journal_adopt. */
+gyre_status journal_view_adopt(journal_view *view, const type_list *types);
+
 /** OK for a journal that a program would go on from without losing anything, or a sentence that says what is wrong. */
 gyre_status journal_view_check(const journal_view *view);
 /** "ended", "open" (its program did not end in order), "cut", "damaged". */

@@ -57,6 +57,12 @@ struct gyre_record_open {
     uint64_t reserved[3];
 };
 
+/** A record that opens has one hash for the replies and the state (0: none). */
+static inline uint64_t gyre_record_reply_hash(uint64_t reply, uint64_t state)
+{
+    return reply ^ state * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 enum gyre_type_role {
     GYRE_ROLE_REQUEST = 1,
     GYRE_ROLE_REPLY = 2,

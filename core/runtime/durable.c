@@ -69,7 +69,7 @@ static gyre_status identify(const gyre_kernel *kernel, const char *queue, struct
         status = hash_type(kernel->record->reply, &open->reply_hash);
     if (status == GYRE_OK && kernel->record->state->size)
         status = hash_type(kernel->record->state, &state);
-    open->reply_hash ^= state * UINT64_C(0x9e3779b97f4a7c15);
+    open->reply_hash = gyre_record_reply_hash(open->reply_hash, state);
     open->state_size = kernel->checkpoints ? kernel->checkpoints->store.size : 0;
     open->handler = gyre_build_handler(kernel->build);
     snprintf(open->kernel, sizeof open->kernel, "%s", kernel->name);

@@ -70,6 +70,28 @@ run journal state "$folder/converted"
 exits 0
 [[ $out == '{"sum":10,"count":5}' ]] || fail "the state: $out"
 
+# the types of a later handler
+cat >"$folder/later.h" <<'END'
+#include <gyre/message.h>
+#define TOTAL_REQUEST(FIELD) FIELD(i64, add) FIELD(u32, from)
+GYRE_MESSAGE(total_request, TOTAL_REQUEST)
+#define TOTAL_STATE(FIELD) FIELD(u64, count) FIELD(i64, sum) FIELD(u64, most)
+GYRE_MESSAGE(total_state, TOTAL_STATE)
+END
+run journal convert "$journal" --backend cpu --types "$folder/later.h" --output "$folder/later"
+exits 0
+run journal state "$folder/later"
+exits 0
+[[ $out == '{"count":5,"sum":10,"most":0}' ]] || fail "the later state: $out"
+run journal print "$folder/later"
+exits 0
+prints '"message":{"add":0,"from":0}'
+sed -i 's/FIELD(i64, sum)/FIELD(i32, sum)/' "$folder/later.h"
+run journal convert "$journal" --backend cpu --types "$folder/later.h" --output "$folder/worse"
+exits 1
+says "the journal's replies cannot be those of 'total_state'"
+[[ ! -e "$folder/worse" ]] || fail "a file of what cannot be"
+
 # a program that has it open
 "$GYRE" serve "${settings[@]}" examples/command/total.gyre.c >"$folder/ready" 2>"$folder/served" &
 server=$!

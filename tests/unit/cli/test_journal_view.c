@@ -252,6 +252,61 @@ START_TEST(an_older_journal_is_given_its_types)
 }
 END_TEST
 
+/* An order has one more field, and the shop its own in another order and one more. */
+static const char later[] =
+    "{\"request\":100,\"is\":\"covered\",\"message\":{\"item\":0,\"count\":0,\"gifts\":0},\"reply\":{\"cents\":250}}\n"
+    "{\"request\":101,\"is\":\"covered\",\"message\":{\"item\":1,\"count\":10,\"gifts\":0},\"reply\":"
+    "{\"failed\":{\"code\":4,\"text\":\"sold \\\"out\\\"\"}}}\n"
+    "{\"request\":102,\"is\":\"offered\",\"message\":{\"item\":2,\"count\":20,\"gifts\":0}}\n"
+    "{\"request\":103,\"is\":\"offered\",\"query\":true}\n"
+    "{\"request\":104,\"is\":\"offered\",\"message\":{\"bytes\":\"\"}}\n"
+    "{\"request\":105,\"is\":\"offered\",\"message\":{\"item\":5,\"count\":50,\"gifts\":0}}\n"
+    "{\"cents\":7,\"sold\":2,\"visits\":0}";
+
+START_TEST(a_journal_is_brought_to_later_types)
+{
+    static const gyre_type *const of_order[] = {GYRE_TYPE(u32), GYRE_TYPE(u32), GYRE_TYPE(u64), NULL};
+    static const gyre_type *const of_shop[] = {GYRE_TYPE(i64), GYRE_TYPE(u64), GYRE_TYPE(u64), NULL};
+    static const gyre_type *const of_shorter[] = {GYRE_TYPE(u32), NULL};
+    static const gyre_type now[] = {{"order", "u32 item;u32 count;u64 gifts;", 16, 8, of_order},
+                                    {"shop", "i64 cents;u64 sold;u64 visits;", 24, 8, of_shop},
+                                    {"order", "u32 item;", 4, 4, of_shorter}};
+    const gyre_type *const all[] = {GYRE_TYPE(bill), &now[0], &now[1], &now[2]};
+    gyre_layout *layouts[4] = {NULL};
+    struct gyre_bytes present = {0};
+    journal_view view;
+    for (size_t i = 0; i < 4; i++)
+        ck_assert_int_eq(gyre_layout_create(all[i], GYRE_STATE_MAX, &layouts[i]), GYRE_OK);
+    make_file(2);
+    ck_assert_int_eq(view_bytes(&file, &view), GYRE_OK);
+    ck_assert_int_eq(journal_view_adopt(&view, &(type_list){layouts, 1}), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "of type 'order', which is none of the types given"));
+    journal_view_close(&view);
+    ck_assert_int_eq(view_bytes(&file, &view), GYRE_OK);
+    ck_assert_int_eq(journal_view_adopt(&view, &(type_list){layouts, 3}), GYRE_OK);
+    ck_assert_int_eq(gyre_journal_rewrite(&view.content, SENT, &present), GYRE_OK);
+    journal_view_close(&view);
+    ck_assert_int_eq(view_bytes(&present, &view), GYRE_OK);
+    ck_assert_int_eq(journal_view_check(&view), GYRE_OK);
+    char *text = lines_of(&view), stock[64] = "";
+    ck_assert_str_eq(text, later);
+    FILE *out = fmemopen(stock, sizeof stock, "w");
+    ck_assert_int_eq(journal_view_write_state(&view, "stock", out), GYRE_OK);
+    fclose(out);
+    ck_assert_str_eq(stock, "[11,22]");
+    ck_assert_uint_eq(view.content.open.request_hash, layouts[1]->hash);
+    ck_assert_uint_eq(view.content.open.request_size, 16);
+    journal_view_close(&view);
+    layouts[1] = layouts[3]; /* the shorter one: a field would be lost */
+    ck_assert_int_eq(view_bytes(&file, &view), GYRE_OK);
+    ck_assert_int_eq(journal_view_adopt(&view, &(type_list){layouts, 3}), GYRE_INCOMPATIBLE);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "the journal's requests cannot be those of 'order'"));
+    journal_view_close(&view);
+    free(text);
+    gyre_bytes_release(&present);
+}
+END_TEST
+
 START_TEST(what_is_cut_is_a_journal)
 {
     make_file(2);
@@ -329,6 +384,7 @@ int main(void)
     tcase_add_test(tcase, requests_and_replies_are_lines);
     tcase_add_test(tcase, buffers_are_arrays);
     tcase_add_test(tcase, an_older_journal_is_given_its_types);
+    tcase_add_test(tcase, a_journal_is_brought_to_later_types);
     tcase_add_test(tcase, what_is_cut_is_a_journal);
     tcase_add_test(tcase, an_earlier_checkpoint_is_found);
     tcase_add_test(tcase, damage_is_told_with_its_place);
