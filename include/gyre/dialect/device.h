@@ -232,7 +232,7 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
     } name_;                                                                                                 \
     GYRE_EXPORTED_TEXT_(gyre_buffers_text_##name_,                                                           \
                         GYRE_BUFFER_IN_TEXT_(old_, before) GYRE_BUFFER_INOUT_TEXT_(new_, after))             \
-    GYRE_HELPER void gyre_bind_##name_(name_ *buffers, const gyre_bound *bound)                              \
+    GYRE_HELPER void gyre_bind_##name_(name_ *gyre_its_buffers_, const gyre_bound *gyre_its_bound_)          \
     {                                                                                                        \
         GYRE_BUFFER_BIND_(old_, before) GYRE_BUFFER_BIND_(new_, after)                                       \
     }
