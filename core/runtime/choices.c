@@ -169,7 +169,16 @@ static gyre_status measure(const gyre_layout *layout, const void *message, size_
         layout->name, (unsigned long long)layout->least, (unsigned long long)layout->size, size, *used);
 }
 
-/* A message of the protocol. Owner of *out: the caller, free() unless it is `stack`. */
+/* A message of the protocol, from one that was measured. */
+static void write_message(unsigned char *out, uint32_t number, const void *request, uint32_t used)
+{
+    const uint32_t whole = used + GYRE_CHOICE_FRONT;
+    memcpy(out, &whole, sizeof whole);
+    memcpy(out + sizeof whole, &number, sizeof number);
+    memcpy(out + GYRE_CHOICE_FRONT, request, used);
+}
+
+/* The same in memory for it. Owner of *out: the caller, free() unless it is `stack`. */
 static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                         unsigned char *stack, unsigned char **out, uint32_t *used)
 {
@@ -185,9 +194,7 @@ static gyre_status wrap(const gyre_queue *queue, const gyre_type *type, const vo
     *out = whole <= STACK_SIZE ? stack : malloc(whole);
     if (!*out)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a request of %u bytes", whole);
-    memcpy(*out, &whole, sizeof whole);
-    memcpy(*out + sizeof whole, &number, sizeof number);
-    memcpy(*out + GYRE_CHOICE_FRONT, request, *used);
+    write_message(*out, number, request, *used);
     *used = whole;
     return GYRE_OK;
 }
@@ -200,23 +207,127 @@ static gyre_status check_given(const gyre_queue *queue, const gyre_type *type, c
     return gyre_error_set(GYRE_INVALID, "%s needs a queue of a kernel, a type and a request", call);
 }
 
-gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
-                         uint64_t *index, uint64_t deadline_ns)
+/* `header` may be NULL. */
+static gyre_status send_one(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                            const gyre_header *header, uint64_t *index, uint64_t deadline_ns)
 {
     unsigned char stack[STACK_SIZE], *message = NULL;
     uint32_t used = 0;
-    gyre_status status = check_given(queue, type, request, "gyre_send_as");
+    gyre_status status = wrap(queue, type, request, size, stack, &message, &used);
     if (status == GYRE_OK)
-        status = wrap(queue, type, request, size, stack, &message, &used);
-    if (status == GYRE_OK)
-        status = gyre_send(queue, message, used, index, deadline_ns);
+        status = gyre_send_with(queue, message, used, header, index, deadline_ns);
     if (message != stack)
         free(message);
     return status;
 }
 
-gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t length, const gyre_type *type,
-                          const void **reply, size_t *size)
+gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                         uint64_t *index, uint64_t deadline_ns)
+{
+    gyre_status status = check_given(queue, type, request, "gyre_send_as");
+    return status == GYRE_OK ? send_one(queue, type, request, size, NULL, index, deadline_ns) : status;
+}
+
+gyre_status gyre_send_as_with(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                              const gyre_header *header, uint64_t *index, uint64_t deadline_ns)
+{
+    gyre_status status = check_given(queue, type, request, "gyre_send_as_with");
+    return status == GYRE_OK ? send_one(queue, type, request, size, header, index, deadline_ns) : status;
+}
+
+gyre_status gyre_send_as_until(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
+                               uint64_t *index, gyre_acknowledgement level, uint64_t deadline_ns)
+{
+    uint64_t sent = 0;
+    gyre_status status = check_given(queue, type, request, "gyre_send_as_until");
+    if (status == GYRE_OK)
+        status = send_one(queue, type, request, size, NULL, &sent, deadline_ns);
+    if (index)
+        *index = sent;
+    return status == GYRE_OK ? gyre_await(queue, sent, level, deadline_ns) : status;
+}
+
+/* Requests of one type, and what they become: messages `stride` bytes apart. */
+struct batch {
+    const unsigned char *requests;
+    const gyre_layout *layout;
+    size_t size, count, stride;
+    uint32_t number;
+};
+
+/* All of them, before any is sent. */
+static gyre_status check_batch(const struct batch *batch)
+{
+    gyre_status status = GYRE_OK;
+    uint32_t used;
+    for (size_t i = 0; status == GYRE_OK && i < batch->count; i++) {
+        status = measure(batch->layout, batch->requests + i * batch->size, batch->size, &used);
+        if (status != GYRE_OK)
+            gyre_error_add(status, "request %zu of a batch", i);
+    }
+    return status;
+}
+
+/* The first `count`. Owner of the result: the caller, free(). NULL: there is no memory. */
+static unsigned char *wrap_batch(const struct batch *batch, size_t count)
+{
+    unsigned char *messages = calloc(count, batch->stride);
+    uint32_t used;
+    for (size_t i = 0; messages && i < count; i++) {
+        const unsigned char *request = batch->requests + i * batch->size;
+        if (measure(batch->layout, request, batch->size, &used) == GYRE_OK) /* as it was a moment ago */
+            write_message(messages + i * batch->stride, batch->number, request, used);
+    }
+    return messages;
+}
+
+/* No more than the queue can hold are copied. */
+static gyre_status send_batch(gyre_queue *queue, const struct batch *batch, const gyre_header *headers,
+                              size_t *sent, uint64_t deadline_ns)
+{
+    const size_t count = batch->count < queue->capacity ? batch->count : (size_t)queue->capacity;
+    gyre_status status = check_batch(batch);
+    if (status != GYRE_OK || count == 0)
+        return status;
+    unsigned char *messages = wrap_batch(batch, count);
+    if (!messages)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for %zu requests of %zu bytes", count,
+                              batch->stride);
+    status = gyre_send_batch_with(queue, messages, batch->stride, headers, count, sent, deadline_ns);
+    free(messages);
+    return status;
+}
+
+gyre_status gyre_send_batch_as_with(gyre_queue *queue, const gyre_type *type, const void *requests,
+                                    size_t size, const gyre_header *headers, size_t count, size_t *sent,
+                                    uint64_t deadline_ns)
+{
+    struct batch batch = {.requests = requests, .size = size, .count = count};
+    gyre_status status = check_given(queue, type, requests, "gyre_send_batch_as");
+    if (!sent)
+        status = gyre_error_set(GYRE_INVALID, "gyre_send_batch_as needs a place for the number sent");
+    else
+        *sent = 0;
+    if (status == GYRE_OK)
+        status = find_number(queue->types, type, &batch.number);
+    if (status != GYRE_OK)
+        return status;
+    const gyre_layout *whole = queue->types->request.layout;
+    const size_t wanted = (size + GYRE_CHOICE_FRONT + 7) / 8 * 8;
+    batch.layout = whole->choices[batch.number - 1];
+    batch.stride = wanted < whole->size ? wanted : (size_t)whole->size;
+    return send_batch(queue, &batch, headers, sent, deadline_ns);
+}
+
+gyre_status gyre_send_batch_as(gyre_queue *queue, const gyre_type *type, const void *requests, size_t size,
+                               size_t count, size_t *sent, uint64_t deadline_ns)
+{
+    return gyre_send_batch_as_with(queue, type, requests, size, NULL, count, sent, deadline_ns);
+}
+
+/* The parentheses keep the macro of that name away. */
+gyre_status(gyre_reply_as)(const gyre_queue *queue, const void *message, size_t length, const gyre_type *type,
+                           void *reply, size_t *size)
 {
     uint32_t used = 0, number = 0;
     if (!queue || !queue->types || !message || !type || !type->name || !reply || !size)
@@ -235,7 +346,8 @@ gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t l
     if (strcmp(found->name, type->name) != 0)
         return gyre_error_set(GYRE_INCOMPATIBLE, "the reply is a '%s', and a '%s' was expected", found->name,
                               type->name);
-    *reply = (const unsigned char *)message + GYRE_CHOICE_FRONT;
+    const void *const place = (const unsigned char *)message + GYRE_CHOICE_FRONT;
+    memcpy(reply, &place, sizeof place); /* a pointer of whichever type */
     *size = used - GYRE_CHOICE_FRONT;
     return check_type(side, number, type);
 }
@@ -264,6 +376,8 @@ struct answer {
     void *reply;
     size_t size;
     gyre_completion *completion; /* NULL: a failure is an error, as is no reply where one is expected */
+    const gyre_header *header;   /* NULL: none */
+    gyre_message_info *info;     /* NULL: nobody asks */
 };
 
 /* `message` is one of the protocol. */
@@ -275,7 +389,8 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
     unsigned char *reply = malloc(room);
     if (!reply)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply of %zu bytes", room);
-    gyre_status status = gyre_call(queue, message, used, reply, room, &own, deadline_ns);
+    gyre_status status =
+        gyre_call_with(queue, message, used, answer->header, reply, room, &own, answer->info, deadline_ns);
     const bool answered = status == GYRE_OK;
     if (answered && own.outcome == GYRE_REPLIED && answer->type)
         status = unwrap(queue, reply, answer->type, answer->reply, answer->size, &own);
@@ -287,22 +402,39 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
     return status;
 }
 
-gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request,
-                         const gyre_type *reply_type, void *reply, gyre_completion *completion,
-                         uint64_t deadline_ns)
+static gyre_status call_one(gyre_queue *queue, const gyre_type *type, const void *request,
+                            const struct answer *answer, uint64_t deadline_ns)
 {
-    const struct answer answer = {reply_type, reply, reply_type ? reply_type->size : 0, completion};
     unsigned char stack[STACK_SIZE], *message = NULL;
     uint32_t used = 0;
     gyre_status status = check_given(queue, type, request, "gyre_call_as");
-    if (status == GYRE_OK && !reply != !reply_type)
+    if (status == GYRE_OK && !answer->reply != !answer->type)
         status =
             gyre_error_set(GYRE_INVALID, "gyre_call_as needs room for the reply and its type, or neither");
     if (status == GYRE_OK)
         status = wrap(queue, type, request, type->size, stack, &message, &used);
     if (status == GYRE_OK)
-        status = call_wrapped(queue, message, used, &answer, deadline_ns);
+        status = call_wrapped(queue, message, used, answer, deadline_ns);
     if (message != stack)
         free(message);
     return status;
+}
+
+gyre_status gyre_call_as(gyre_queue *queue, const gyre_type *type, const void *request,
+                         const gyre_type *reply_type, void *reply, gyre_completion *completion,
+                         uint64_t deadline_ns)
+{
+    const struct answer answer = {reply_type, reply, reply_type ? reply_type->size : 0,
+                                  completion, NULL,  NULL};
+    return call_one(queue, type, request, &answer, deadline_ns);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): what a caller can say of a call */
+gyre_status gyre_call_as_with(gyre_queue *queue, const gyre_type *type, const void *request,
+                              const gyre_header *header, const gyre_type *reply_type, void *reply,
+                              gyre_completion *completion, gyre_message_info *info, uint64_t deadline_ns)
+{
+    const struct answer answer = {reply_type, reply,  reply_type ? reply_type->size : 0,
+                                  completion, header, info};
+    return call_one(queue, type, request, &answer, deadline_ns);
 }

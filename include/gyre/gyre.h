@@ -411,12 +411,29 @@ GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t re
  */
 GYRE_API gyre_status gyre_send_as(gyre_queue *queue, const gyre_type *type, const void *request, size_t size,
                                   uint64_t *index, uint64_t deadline_ns);
+/** gyre_send_as with a header, as gyre_send_with. */
+GYRE_API gyre_status gyre_send_as_with(gyre_queue *queue, const gyre_type *type, const void *request,
+                                       size_t size, const gyre_header *header, uint64_t *index,
+                                       uint64_t deadline_ns);
+/** gyre_send_batch of requests of one type, `size` bytes apart: waits for room for the first one only. */
+GYRE_API gyre_status gyre_send_batch_as(gyre_queue *queue, const gyre_type *type, const void *requests,
+                                        size_t size, size_t count, size_t *sent, uint64_t deadline_ns);
+/** The same with headers, one for each request, as gyre_send_batch_with. */
+GYRE_API gyre_status gyre_send_batch_as_with(gyre_queue *queue, const gyre_type *type, const void *requests,
+                                             size_t size, const gyre_header *headers, size_t count,
+                                             size_t *sent, uint64_t deadline_ns);
 /**
- * The reply of a known type in what gyre_receive or gyre_peek gave, `length` bytes at `message`: *reply
- * points into it. INCOMPATIBLE when it is a reply of another type.
+ * The reply of a known type in what gyre_receive or gyre_peek gave, `length` bytes at `message`: *reply, a pointer to
+ * the type or to void, points into it. INCOMPATIBLE when it is a reply of another type.
+ *
+ *     const balance *found;
+ *     gyre_reply_as(queue, &answer, completion.length, GYRE_TYPE(balance), &found, &size);
  */
 GYRE_API gyre_status gyre_reply_as(const gyre_queue *queue, const void *message, size_t length,
-                                   const gyre_type *type, const void **reply, size_t *size);
+                                   const gyre_type *type, void *reply, size_t *size);
+/* What `reply` points to has to be a pointer: anything else is an error when it is compiled. */
+#define gyre_reply_as(queue, message, length, type, reply, size)                                             \
+    gyre_reply_as((queue), (message), (length), (type), ((void)sizeof(*(reply) ? 1 : 0), (reply)), (size))
 /**
  * Request and reply in one, as gyre_call; `request` and `reply` are whole structs of their types. A NULL
  * reply type: none is expected, and `reply` is NULL as well; then it is no failure that there is none.
@@ -548,6 +565,11 @@ GYRE_API gyre_status gyre_call_with(gyre_queue *queue, const void *request, size
                                     const gyre_header *header, void *reply, size_t reply_size,
                                     gyre_completion *completion, gyre_message_info *info,
                                     uint64_t deadline_ns);
+/** gyre_call_as with a header, and what is known of the request, as gyre_call_with. `info` may be NULL. */
+GYRE_API gyre_status gyre_call_as_with(gyre_queue *queue, const gyre_type *type, const void *request,
+                                       const gyre_header *header, const gyre_type *reply_type, void *reply,
+                                       gyre_completion *completion, gyre_message_info *info,
+                                       uint64_t deadline_ns);
 /** gyre_receive, and what is known of the request whose completion it is. `info` may be NULL. */
 GYRE_API gyre_status gyre_receive_with(gyre_queue *queue, void *reply, size_t size,
                                        gyre_completion *completion, gyre_message_info *info,
@@ -650,6 +672,11 @@ GYRE_API gyre_status gyre_await(gyre_queue *queue, uint64_t index, gyre_acknowle
 /** gyre_send and gyre_await in one. After a failure of the wait *index (may be NULL) is still set. */
 GYRE_API gyre_status gyre_send_until(gyre_queue *queue, const void *request, size_t size, uint64_t *index,
                                      gyre_acknowledgement level, uint64_t deadline_ns);
+
+/** gyre_send_as and gyre_await in one, as gyre_send_until. */
+GYRE_API gyre_status gyre_send_as_until(gyre_queue *queue, const gyre_type *type, const void *request,
+                                        size_t size, uint64_t *index, gyre_acknowledgement level,
+                                        uint64_t deadline_ns);
 
 /**
  * What a queue with a journal (durability = journal) found of an earlier run of the program; what a client

@@ -139,15 +139,14 @@ static void try_desk(gyre_runtime *runtime)
     balance reply = {0};
     desk_reply answer;
     gyre_message_info info = {.size = sizeof info};
-    const void *found = NULL;
+    const balance *found = NULL;
     size_t size = 0;
     must(pay_in(desk, 500, &reply));
     require(reply.cents == 500 && reply.deposits == 1, "it was paid in");
     must(pay_in_first(desk, 50));
     must(gyre_receive_with(desk, &answer, sizeof answer, NULL, &info, gyre_in_ms(patiently(60000))));
     must(gyre_reply_as(desk, &answer, answer.gyre_used, GYRE_TYPE(balance), &found, &size));
-    require(((const balance *)found)->cents == 550 && info.header.priority == 2,
-            "and the rest with a header");
+    require(found->cents == 550 && info.header.priority == 2, "and the rest with a header");
 }
 
 int main(void)

@@ -41,6 +41,43 @@ for header in thread.h waiting.h; do
     }
 done
 
+# A typed reply is found as what it is, without a cast, in both languages; what is no pointer's address is refused.
+cat >"$work/typed.h" <<'EOF'
+#include <gyre/gyre.h>
+struct answer { int value; };
+static inline gyre_status find(gyre_queue *queue, const void *message, const gyre_type *type)
+{
+    const struct answer *found;
+    const void *place;
+    size_t size;
+    gyre_status status = gyre_reply_as(queue, message, 8, type, &place, &size);
+    return status != GYRE_OK ? status : gyre_reply_as(queue, message, 8, type, &found, &size);
+}
+#ifdef WRONG
+static inline gyre_status find_in(gyre_queue *queue, const void *message, const gyre_type *type)
+{
+    struct answer found;
+    size_t size;
+    return gyre_reply_as(queue, message, 8, type, &found, &size);
+}
+#endif
+EOF
+for way in "gcc c c11" "clang c c11" "g++ cpp c++17" "clang++ cpp c++17"; do
+    read -r compiler language standard <<<"$way"
+    command -v "$compiler" >/dev/null || continue
+    ran=$((ran + 1))
+    printf '#include "typed.h"\nint something;\n' >"$work/typed.$language"
+    options=("-std=$standard" -Wall -Wextra -Wpedantic -Wno-unused-function -Werror -Iinclude "-I$work" -fsyntax-only)
+    "$compiler" "${options[@]}" "$work/typed.$language" || {
+        echo "gyre_reply_as wants a cast: $way"
+        failed=1
+    }
+    ! "$compiler" "${options[@]}" -DWRONG "$work/typed.$language" 2>/dev/null || {
+        echo "gyre_reply_as takes the address of what is no pointer: $way"
+        failed=1
+    }
+done
+
 # Some compilers of OpenCL C refuse variadic macros, which others take.
 if command -v clang >/dev/null; then
     ran=$((ran + 1))
