@@ -95,24 +95,26 @@ static void add_query(struct gyre_bytes *bytes, uint64_t index)
     gyre_bytes_add(bytes, &message, sizeof message);
 }
 
-static void add_request(struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
+/* False: a query, of which nothing has to be kept. */
+static bool add_request(struct gyre_journal *journal, const gyre_queue *queue, uint64_t index)
 {
     const void *header =
         queue->header_size ? queue->headers + (index & queue->mask) * queue->header_size : NULL;
     struct gyre_logged_request request;
     if (!read_request(journal, queue, index, &request)) {
         add_query(&journal->group, index);
-        return;
+        return false;
     }
     if (!queue->log->keeps) {
         struct gyre_record_message message = {.index = index,
                                               .length = gyre_queue_request_length(queue, index)};
         add_message(&journal->group, &message, header, queue->header_size,
                     gyre_request_slot(queue, index) + 1);
-        return;
+        return true;
     }
     struct gyre_record_message message = {.index = index, .length = request.length};
     add_message(&journal->group, &message, &request.header, queue->header_size, request.payload);
+    return true;
 }
 
 /* Whose requests [first, end) are. Those whose replies were received owe nobody anything, and their places
@@ -145,9 +147,9 @@ static void add_names(struct gyre_journal *journal, uint64_t number)
     gyre_record_end(&journal->group, place);
 }
 
-/* Requests from `first` on, as many as fit into a group; returns behind the last one. */
+/* Requests from `first` on, as many as fit into a group; returns behind the last one. *kept: one is no query. */
 static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *queue, uint64_t first,
-                             uint64_t *number)
+                             uint64_t *number, bool *kept)
 {
     struct gyre_bytes *bytes = &journal->group;
     uint64_t index = first, end = gyre_queue_next_index(queue);
@@ -161,7 +163,7 @@ static uint64_t add_requests(struct gyre_journal *journal, const gyre_queue *que
     size_t place = gyre_record_begin(bytes, GYRE_RECORD_REQUESTS, ++*number);
     gyre_bytes_add(bytes, &none, sizeof none);
     for (; index < end && bytes->size < GROUP_MAX && !bytes->broken; index++)
-        add_request(journal, queue, index);
+        *kept = add_request(journal, queue, index) || *kept;
     patch_count(bytes, place, first, index - first);
     gyre_record_end(bytes, place);
     return index;
@@ -206,7 +208,8 @@ gyre_status gyre_journal_gather(struct gyre_journal *journal, const gyre_queue *
     uint64_t received = gyre_received(queue), number = journal->number;
     journal->group.size = 0;
     *more = false;
-    uint64_t sent = add_requests(journal, queue, journal->sent, &number);
+    bool kept = false;
+    uint64_t sent = add_requests(journal, queue, journal->sent, &number, &kept);
     received = received < sent ? received : sent;
     add_taken(journal, queue, received, &number);
     if (number == journal->number)
@@ -215,6 +218,7 @@ gyre_status gyre_journal_gather(struct gyre_journal *journal, const gyre_queue *
     if (status != GYRE_OK)
         return status;
     *more = journal->sent != sent;
+    journal->owes |= kept;
     journal->sent = sent;
     journal->taken = received;
     return GYRE_OK;
@@ -361,6 +365,7 @@ gyre_status gyre_journal_sync(struct gyre_journal *journal)
         return gyre_error_set(GYRE_FAILED, "a journal could not be forced to the disk; it is written anew");
     gyre_status status = journal->disk->sync(journal->context);
     journal->doubtful = status != GYRE_OK;
+    journal->owes = journal->owes && status != GYRE_OK;
     return status;
 }
 
@@ -444,6 +449,7 @@ gyre_status gyre_journal_renew(struct gyre_journal *journal, const gyre_queue *q
     status = status == GYRE_OK ? ended : status;
     if (status == GYRE_OK) {
         journal->doubtful = false;
+        journal->owes = true; /* that it has its place, at least */
         return GYRE_OK;
     }
     before.group = journal->group; /* which may have grown */

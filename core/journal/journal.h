@@ -42,6 +42,7 @@ struct gyre_journal {
     uint64_t sent, taken;    /* requests below are written; so is that replies below were taken */
     uint64_t checkpoint;     /* number of the last one; 0: none */
     uint64_t stored;         /* which of the store's it was */
+    bool owes;               /* what was written since the last sync has to outlive a loss of power */
     bool doubtful;           /* a sync failed, so what was written before it may be nowhere */
     void *request;           /* room for one */
     struct gyre_names names; /* clients with names, as far as their requests went into a group */

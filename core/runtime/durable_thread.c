@@ -46,6 +46,13 @@ static void note(struct gyre_durable *durable, gyre_status status)
     durable->told = !well;
 }
 
+/* Of queries nothing has to outlive a loss of power, so they wait for no disk, nor is one bothered for them. */
+static gyre_status sync_what_is_owed(struct gyre_durable *durable)
+{
+    const bool owes = durable->journal.owes || durable->journal.doubtful;
+    return owes && durable->sync != GYRE_SYNC_NEVER ? gyre_journal_sync(&durable->journal) : GYRE_OK;
+}
+
 /* What was written may leave the ring, and is durable when the settings say so. */
 static gyre_status publish(struct gyre_durable *durable)
 {
@@ -55,7 +62,7 @@ static gyre_status publish(struct gyre_durable *durable)
     if (__atomic_load_n(&queue->log->durable, __ATOMIC_RELAXED) == sent ||
         (durable->sync == GYRE_SYNC_INTERVAL && now - durable->synced_ns < durable->sync_ns))
         return GYRE_OK;
-    gyre_status status = durable->sync == GYRE_SYNC_NEVER ? GYRE_OK : gyre_journal_sync(&durable->journal);
+    const gyre_status status = sync_what_is_owed(durable);
     if (status != GYRE_OK)
         return status;
     durable->synced_ns = now;

@@ -3,8 +3,10 @@
  * Queries to a kernel with state: no journal holds them, nothing has them handled again from a checkpoint on, and their
  * replies come in their order all the same, whoever dies. One case a run, `test_queries CASE`.
  */
+#include "faults.h"
 #include "lives.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -268,6 +270,42 @@ static void await_queries(void)
     gyre_close(runtime);
 }
 
+/* The disk refuses from then on whatever asks it. */
+static void ask_beside_a_disk_that_refuses(void)
+{
+    static const struct chosen_fault refuse = {GYRE_FAULT_JOURNAL_SYNC, GYRE_FAULT_FAIL, EIO};
+    gyre_runtime *runtime =
+        open_durable(false, (const char *const[]){"kernel.default.checkpoint_ms=0", NULL});
+    gyre_queue *queue = gyre_kernel_queue(launch_till(runtime));
+    uint64_t first = 0, end;
+    while (!is_query(first) || !is_query(first + 1))
+        first++;
+    for (end = first; is_query(end);)
+        end++;
+    for (uint64_t i = 0; i < first; i++)
+        send_one(queue, i);
+    if (first)
+        must(gyre_await(queue, first - 1, GYRE_DURABLE, soon()));
+    arm_fault(&refuse, 1, UINT64_MAX / 2);
+    for (uint64_t i = first; i < end; i++)
+        send_one(queue, i);
+    must(gyre_await(queue, end - 1, GYRE_DURABLE, soon()));
+    require(faults_fired() == 0);
+    send_one(queue, end); /* which is no query */
+    require(gyre_await(queue, end, GYRE_DURABLE, gyre_in_ms(200)) == GYRE_TIMEOUT && faults_fired() > 0);
+    disarm_faults();
+    must(gyre_await(queue, end, GYRE_DURABLE, soon()));
+    for (uint64_t i = 0; i <= end; i++)
+        receive_one(queue, i, false);
+    gyre_close(runtime);
+}
+
+static void queries_wait_for_no_disk(void)
+{
+    need_fault_board();
+    live(ask_beside_a_disk_that_refuses, 0);
+}
+
 static void queries_are_acknowledged(void)
 {
     live(await_queries, 0);
@@ -281,6 +319,7 @@ static const named_case cases[] = {
     {"replies_keep_their_order_when_workers_die_too", replies_keep_their_order_when_workers_die_too},
     {"a_worker_handles_no_query_again", a_worker_handles_no_query_again},
     {"queries_are_acknowledged", queries_are_acknowledged},
+    {"queries_wait_for_no_disk", queries_wait_for_no_disk},
 };
 
 static void prepare(void)
