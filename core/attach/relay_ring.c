@@ -51,10 +51,11 @@ static void complete(gyre_queue *queue, uint64_t index, uint32_t outcome, const 
 {
     gyre_slot *slot = gyre_reply_slot(queue, index);
     const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
-    slot->length = length < most ? length : most;
+    const uint32_t fits = length < most ? length : most; /* the client may write the slot's meanwhile */
+    slot->length = fits;
     slot->info = outcome;
-    if (slot->length)
-        memcpy(slot + 1, payload, slot->length);
+    if (fits)
+        memcpy(slot + 1, payload, fits);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */
 }
 

@@ -23,10 +23,11 @@ static struct gyre_logged_request request_of(const struct gyre_journal_content *
 static void put_reply(gyre_queue *queue, uint64_t index, const struct gyre_kept_message *reply)
 {
     gyre_slot *slot = gyre_reply_slot(queue, index);
-    uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
-    slot->length = reply->length < most ? reply->length : most;
+    const uint32_t most = queue->reply_stride - GYRE_SLOT_HEADER_SIZE;
+    const uint32_t length = reply->length < most ? reply->length : most;
+    slot->length = length;
     slot->info = reply->info;
-    memcpy(slot + 1, reply->payload, slot->length);
+    memcpy(slot + 1, reply->payload, length);
     if (queue->seals)
         gyre_queue_seal_reply(queue, index);
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */

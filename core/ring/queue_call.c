@@ -119,11 +119,12 @@ static void complete(gyre_completion *completion, uint64_t index, uint32_t lengt
 static gyre_status read_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
+    uint32_t length;
     if (__builtin_expect(queue->levels != NULL, 0) || /* there completions have tickets */
-        !gyre_reply_copy(queue, queue->bridge, slot, exchange->reply, exchange->reply_size))
+        !gyre_reply_copy(queue, queue->bridge, slot, exchange->reply, exchange->reply_size, &length))
         return gyre_queue_read_reply(queue, index, exchange->reply, exchange->reply_size,
                                      exchange->completion);
-    complete(exchange->completion, index, slot->length);
+    complete(exchange->completion, index, length);
     return GYRE_OK;
 }
 

@@ -136,9 +136,13 @@ gyre_status gyre_queue_shrink_reply(const gyre_queue *queue, const void *message
             "the caller's buffer has %zu bytes, expected all of its type, which differs from "
             "the kernel's: pass one of %llu",
             size, (unsigned long long)growth->callers->size);
-    gyre_status status = gyre_layout_check_message(growth->kernels, message, *length);
+    void *copy = malloc((size_t)*length + 1); /* who serves the queue may write there still */
+    if (!copy)
+        return gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply as the caller's type");
+    gyre_status status = gyre_layout_check_message(growth->kernels, memcpy(copy, message, *length), *length);
     if (status == GYRE_OK)
-        status = gyre_layout_convert(growth->kernels, message, growth->callers, reply);
+        status = gyre_layout_convert(growth->kernels, copy, growth->callers, reply);
+    free(copy);
     if (status != GYRE_OK)
         return gyre_error_add(GYRE_INTERNAL, "the reply cannot be turned into the caller's type");
     *length = (uint32_t)gyre_layout_length(growth->callers, reply);

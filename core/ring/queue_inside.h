@@ -327,18 +327,33 @@ static inline const void *gyre_reply_payload(const struct gyre_queue_bridge *bri
 }
 
 /**
- * What nearly every completion is: a reply that fits, to be copied and nothing else. False: it needs a closer look
- * (gyre_queue_read_reply). `bridge` is the queue's.
+ * How long a slot says that its message is, and what came of it. Atomic, so that a compiler reads it once and no
+ * more: a server or a worker process may write there at any time.
+ */
+static inline uint32_t gyre_slot_length(const gyre_slot *slot)
+{
+    return __atomic_load_n(&slot->length, __ATOMIC_RELAXED);
+}
+
+static inline uint32_t gyre_slot_info(const gyre_slot *slot)
+{
+    return __atomic_load_n(&slot->info, __ATOMIC_RELAXED);
+}
+
+/**
+ * What nearly every completion is: a reply that fits, to be copied and nothing else; *length: of it. False: it needs
+ * a closer look (gyre_queue_read_reply). `bridge` is the queue's.
  */
 static inline bool gyre_reply_copy(const gyre_queue *queue, const struct gyre_queue_bridge *bridge,
-                                   const gyre_slot *slot, void *reply, size_t size)
+                                   const gyre_slot *slot, void *reply, size_t size, uint32_t *length)
 {
-    if (slot->info != GYRE_OUTCOME_REPLY || slot->length > queue->quick_reply_size || slot->length > size)
+    *length = gyre_slot_length(slot);
+    if (gyre_slot_info(slot) != GYRE_OUTCOME_REPLY || *length > queue->quick_reply_size || *length > size)
         return false;
-    const void *payload = gyre_reply_payload(bridge, slot, slot->length);
+    const void *payload = gyre_reply_payload(bridge, slot, *length);
     if (!payload)
         return false;
-    gyre_payload_copy(reply, payload, slot->length);
+    gyre_payload_copy(reply, payload, *length);
     return true;
 }
 

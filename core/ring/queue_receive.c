@@ -125,16 +125,18 @@ static void name_type(const gyre_queue *queue, uint64_t index, gyre_completion *
              number);
 }
 
-/* The fields of a completion, with the shared memory's values checked before they are believed. */
-static void read_completion(const gyre_queue *queue, uint64_t index, gyre_completion *completion)
+/* The fields of a completion, with the shared memory's values checked before they are believed. `info` and `length`
+ * were read off the slot, and are not read there again. */
+static void read_completion(const gyre_queue *queue, uint64_t index, uint32_t info, uint32_t length,
+                            gyre_completion *completion)
 {
     const gyre_slot *slot = gyre_reply_slot(queue, index);
     completion->index = queue->levels ? gyre_queue_ticket(queue, index) : index;
-    completion->outcome = (gyre_completion_outcome)slot->info;
+    completion->outcome = (gyre_completion_outcome)info;
     completion->failure_code = 0;
-    completion->length = slot->length;
+    completion->length = length;
     completion->failure_text[0] = '\0';
-    if (slot->info == GYRE_OUTCOME_FAILED) {
+    if (info == GYRE_OUTCOME_FAILED) {
         gyre_failure failure;
         memcpy(&failure, slot + 1, sizeof failure);
         failure.text[sizeof failure.text - 1] = '\0';
@@ -142,7 +144,6 @@ static void read_completion(const gyre_queue *queue, uint64_t index, gyre_comple
             gyre_text_end_whole(failure.text);
         memcpy(completion->failure_text, failure.text, sizeof failure.text);
         completion->failure_code = failure.code;
-        completion->length = 0;
         if (failure.code == GYRE_FAILURE_TYPE)
             name_type(queue, index, completion);
     }
@@ -165,10 +166,10 @@ gyre_status gyre_queue_tell_outcome(const gyre_queue *queue, const gyre_completi
     }
 }
 
-static gyre_status outcome_error(const gyre_queue *queue, uint64_t index)
+static gyre_status outcome_error(const gyre_queue *queue, uint64_t index, uint32_t info)
 {
     gyre_completion completion;
-    read_completion(queue, index, &completion);
+    read_completion(queue, index, info, 0, &completion);
     return gyre_queue_tell_outcome(queue, &completion);
 }
 
@@ -178,9 +179,12 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
     if (__builtin_expect(queue->seals != NULL, 0))
         gyre_queue_seals_look(queue, index, index + 1);
     const gyre_slot *slot = gyre_reply_slot(queue, index);
-    if (__builtin_expect(!gyre_outcome_is_known(slot->info), 0))
+    uint32_t info = gyre_slot_info(slot);
+    if (__builtin_expect(!gyre_outcome_is_known(info), 0)) {
         gyre_queue_outcomes_look(queue, index, index + 1);
-    uint32_t length = slot->info == GYRE_OUTCOME_REPLY ? slot->length : 0;
+        info = GYRE_OUTCOME_FAILED;
+    }
+    uint32_t length = info == GYRE_OUTCOME_REPLY ? gyre_slot_length(slot) : 0;
     if (length > queue->reply_size)
         return gyre_error_set(GYRE_INTERNAL,
                               "reply %llu claims %u bytes in a slot for %u: the backend wrote nonsense",
@@ -205,14 +209,15 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
                               size);
     if (length && bytes != reply)
         gyre_payload_copy(reply, bytes, length);
-    if (slot->info == GYRE_OUTCOME_FAILED)
+    if (info == GYRE_OUTCOME_FAILED) {
         gyre_queue_take_failure(queue, index);
-    if (completion) {
-        read_completion(queue, index, completion);
-        completion->length = length;
-    } else if (slot->info != GYRE_OUTCOME_REPLY) {
-        return outcome_error(queue, index);
+        info = gyre_slot_info(slot); /* which may know better (levels) */
+        info = gyre_outcome_is_known(info) ? info : GYRE_OUTCOME_FAILED;
     }
+    if (completion)
+        read_completion(queue, index, info, length, completion);
+    else if (info != GYRE_OUTCOME_REPLY)
+        return outcome_error(queue, index, info);
     return GYRE_OK;
 }
 
@@ -220,8 +225,9 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
 static inline bool take_reply(const gyre_queue *queue, const struct gyre_queue_bridge *bridge, uint64_t index,
                               void *reply, size_t size)
 {
+    uint32_t length;
     return gyre_reply_ready(queue, index) && gyre_mark_get(queue, index) == GYRE_MARK_SEND &&
-           gyre_reply_copy(queue, bridge, gyre_reply_slot(queue, index), reply, size);
+           gyre_reply_copy(queue, bridge, gyre_reply_slot(queue, index), reply, size, &length);
 }
 
 /* Takes what is there, up to `count`; the lock is held. A failure ends the batch, and stands alone if it is
@@ -424,12 +430,12 @@ static size_t view_ready(gyre_queue *queue, gyre_view *views, size_t count)
         if (__atomic_load_n(&slot->sequence, __ATOMIC_ACQUIRE) != index + 1 ||
             __atomic_load_n(&marks[place], __ATOMIC_SEQ_CST) != GYRE_MARK_SEND)
             break;
-        const uint32_t length = slot->length;
-        outcomes |= slot->info - GYRE_OUTCOME_REPLY; /* replies leave no bits */
+        const uint32_t length = gyre_slot_length(slot), info = gyre_slot_info(slot);
+        outcomes |= info - GYRE_OUTCOME_REPLY; /* replies leave no bits */
         const void *payload = length <= reply_size ? gyre_reply_payload(bridge, slot, length) : slot + 1;
         views[found] = (gyre_view){.reply = payload ? payload : slot + 1,
                                    .index = index,
-                                   .outcome = (gyre_completion_outcome)slot->info,
+                                   .outcome = (gyre_completion_outcome)info,
                                    .length = length <= reply_size && payload ? length : readable};
     }
     const bool odd = outcomes >= GYRE_OUTCOME_UNHANDLED - GYRE_OUTCOME_REPLY;

@@ -32,8 +32,8 @@ void gyre_queue_seals_sent(gyre_queue *queue, uint64_t first, uint64_t end, cons
 
 static gyre_u32 seal_of_reply(const gyre_queue *queue, const gyre_slot *slot)
 {
-    return gyre_seal_of(NULL, 0, slot + 1,
-                        slot->length < queue->reply_size ? slot->length : queue->reply_size);
+    const uint32_t length = gyre_slot_length(slot);
+    return gyre_seal_of(NULL, 0, slot + 1, length < queue->reply_size ? length : queue->reply_size);
 }
 
 void gyre_queue_seal_reply(gyre_queue *queue, uint64_t index)

@@ -470,7 +470,7 @@ typedef struct gyre_view {
 /**
  * Zero-copy receive: up to `count` completions that are there, in order; *found tells how many. Other
  * receivers wait until gyre_release_views returns the first `count` of them to the queue. For failures
- * `reply` is a gyre_failure (ring_layout.h).
+ * `reply` is a gyre_failure (ring_layout.h). Views of an attached queue lie in memory that its server can write.
  */
 GYRE_API gyre_status gyre_peek(gyre_queue *queue, gyre_view *views, size_t count, size_t *found,
                                uint64_t deadline_ns);
