@@ -43,6 +43,8 @@ static const char HELP[] =
     "\n"
     "Instead of a file, the NAME of a kernel will do when [kernel.NAME] of the configuration has its source.\n"
     "With --attach nothing is launched: the requests go to a kernel of `gyre serve`, or of any program that serves.\n"
+    "A server that is not up yet, or that ends, is waited for, for as long as --timeout says; what was unanswered is sent\n"
+    "again to the next one, which handles it, perhaps for the second time.\n"
     "The last line on standard error counts them. Exit code 1 when any failed or was refused.\n"
     "What handlers log with gyre_log is on standard error with --set gyre.log_level=info.\n"
     "\n"
@@ -335,6 +337,17 @@ static int refuse_launch_options(const call_run *call)
                  : CLI_OK;
 }
 
+/* Queues with levels go with their server. */
+static gyre_status attach(const char *name, gyre_attach_desc *desc, gyre_queue **queue)
+{
+    gyre_status status = gyre_attach(name, desc, queue);
+    if (status != GYRE_UNIMPLEMENTED)
+        return status;
+    gyre_error_clear();
+    desc->reconnect = false;
+    return gyre_attach(name, desc, queue);
+}
+
 static int run_attached(call_run *call)
 {
     const char *place = NULL;
@@ -347,8 +360,9 @@ static int run_attached(call_run *call)
     place = gyre_config_text(gyre_runtime_config(call->runtime), GYRE_SECTION_GYRE, NULL, "socket");
     gyre_attach_desc desc = {.size = sizeof desc,
                              .path = place,
-                             .deadline_ns = call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER};
-    code = cli_fail_unless_ok(gyre_attach(call->attach, &desc, &call->queue));
+                             .deadline_ns = call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER,
+                             .reconnect = true};
+    code = cli_fail_unless_ok(attach(call->attach, &desc, &call->queue));
     if (code == CLI_OK)
         code = stream(call);
     gyre_queue_close(call->queue);

@@ -141,6 +141,13 @@ static gyre_status take_express(gyre_queue *queue, uint64_t index, const struct 
     return GYRE_OK;
 }
 
+/* What becomes of it nobody is told; UINT64_MAX: it was not sent. */
+static void tell_unanswered(const struct exchange *exchange, uint64_t index)
+{
+    if (exchange->completion)
+        *exchange->completion = (gyre_completion){.index = index};
+}
+
 /* The call of `index` was sent: takes its reply, or gives it up. */
 static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct exchange *exchange,
                               uint64_t deadline_ns)
@@ -150,6 +157,7 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
         status = gyre_queue_wait(queue, gyre_wait_reply, index, GYRE_BELL_DEVICE, deadline_ns);
     if (status != GYRE_OK) {
         leave_slot(queue, index, GYRE_MARK_ABANDONED);
+        tell_unanswered(exchange, index);
         return gyre_error_add(status, "request %llu was sent and not answered in time",
                               (unsigned long long)index);
     }
@@ -187,8 +195,10 @@ __attribute__((noinline)) static gyre_status call(gyre_queue *queue, struct exch
     bool inside = false;
     void *converted = NULL;
     gyre_status status = check_exchange(queue, exchange);
-    if (status != GYRE_OK)
+    if (status != GYRE_OK) {
+        tell_unanswered(exchange, UINT64_MAX);
         return status;
+    }
     if (__builtin_expect(!gyre_queue_is_direct(queue, exchange->request.size), 0))
         status = gyre_queue_admit(queue, &exchange->request, deadline_ns, &converted);
     if (status == GYRE_OK)
@@ -201,6 +211,8 @@ __attribute__((noinline)) static gyre_status call(gyre_queue *queue, struct exch
         status = await_ticket(queue, &index, deadline_ns);
     if (status == GYRE_OK)
         status = take_reply(queue, index, exchange, deadline_ns);
+    else
+        tell_unanswered(exchange, UINT64_MAX);
     gyre_queue_leave(queue, inside);
     return status;
 }

@@ -385,7 +385,7 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
                                 const struct answer *answer, uint64_t deadline_ns)
 {
     const size_t room = (size_t)queue->types->reply.layout->size;
-    gyre_completion own;
+    gyre_completion own = {.index = UINT64_MAX};
     unsigned char *reply = malloc(room);
     if (!reply)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a reply of %zu bytes", room);
@@ -394,7 +394,7 @@ static gyre_status call_wrapped(gyre_queue *queue, const unsigned char *message,
     const bool answered = status == GYRE_OK;
     if (answered && own.outcome == GYRE_REPLIED && answer->type)
         status = unwrap(queue, reply, answer->type, answer->reply, answer->size, &own);
-    if (answered && answer->completion)
+    if (answer->completion)
         *answer->completion = own;
     else if (answered && own.outcome != GYRE_REPLIED && (answer->type || own.outcome != GYRE_NOT_REPLIED))
         status = gyre_queue_tell_outcome(queue, &own);
@@ -415,6 +415,8 @@ static gyre_status call_one(gyre_queue *queue, const gyre_type *type, const void
         status = wrap(queue, type, request, type->size, stack, &message, &used);
     if (status == GYRE_OK)
         status = call_wrapped(queue, message, used, answer, deadline_ns);
+    else if (answer->completion)
+        *answer->completion = (gyre_completion){.index = UINT64_MAX};
     if (message != stack)
         free(message);
     return status;

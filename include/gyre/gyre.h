@@ -397,7 +397,9 @@ GYRE_API gyre_status gyre_receive_batch(gyre_queue *queue, void *replies, size_t
 /**
  * Request and reply in one: sends, waits for this request's own completion and copies the reply. Any number
  * of threads may call on one queue at once, beside senders and receivers. `completion` may be NULL: then
- * FAILED tells a failure. After a TIMEOUT the reply is discarded when it comes.
+ * FAILED tells a failure. After a TIMEOUT the reply is discarded when it comes. Where a call fails, completion->index is
+ * the number of the request that was sent and not answered (TIMEOUT, LOST, CLOSED), with 0 as its outcome; UINT64_MAX:
+ * nothing was sent.
  */
 GYRE_API gyre_status gyre_call(gyre_queue *queue, const void *request, size_t request_size, void *reply,
                                size_t reply_size, gyre_completion *completion, uint64_t deadline_ns);

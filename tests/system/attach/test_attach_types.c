@@ -82,6 +82,34 @@ static void a_sender_with_another_type_is_told_what_differs(void)
 }
 
 /* Not that of the protocol: the low half of the chosen type's hash. */
+/* Of whichever kind: its sender can ask what became of it, and knows what was not sent at all. */
+static void a_call_that_is_not_answered_tells_its_number(void)
+{
+    gyre_runtime *runtime;
+    gyre_server *server = serve_kernel(KERNELS "/kernels/desk.gyre.c", "desk", NULL, &runtime);
+    gyre_queue *queue = attach_to("desk");
+    const deposit request = {.account = 2, .cents = 50};
+    const other_deposit other = {.account = 2};
+    balance reply;
+    for (uint64_t i = 0; i < 3; i++) {
+        gyre_completion completion = {.index = 99, .outcome = GYRE_REPLIED};
+        must(gyre_kernel_deactivate(gyre_kernel_find(runtime, "desk"), soon()));
+        require(gyre_call_as(queue, GYRE_TYPE(deposit), &request, GYRE_TYPE(balance), &reply, &completion,
+                             gyre_in_ms(20)) == GYRE_TIMEOUT);
+        require(completion.index == i * 2 && completion.outcome == 0);
+        require(gyre_call_as(queue, GYRE_TYPE(other_deposit), &other, GYRE_TYPE(balance), &reply, &completion,
+                             soon()) == GYRE_INVALID);
+        require(completion.index == UINT64_MAX && completion.outcome == 0);
+        must(gyre_kernel_activate(gyre_kernel_find(runtime, "desk"), soon()));
+        must(gyre_call_as(queue, GYRE_TYPE(deposit), &request, GYRE_TYPE(balance), &reply, &completion,
+                          soon()));
+        require(completion.index == i * 2 + 1 && completion.outcome == GYRE_REPLIED);
+    }
+    gyre_queue_close(queue);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static void headers_name_the_type_that_was_sent(void)
 {
     gyre_runtime *runtime;
@@ -131,6 +159,7 @@ static void queues_of_other_programs_move_no_spans(void)
 static const named_case cases[] = {
     {"an_attached_program_sends_the_types_of_a_protocol", an_attached_program_sends_the_types_of_a_protocol},
     {"a_sender_with_another_type_is_told_what_differs", a_sender_with_another_type_is_told_what_differs},
+    {"a_call_that_is_not_answered_tells_its_number", a_call_that_is_not_answered_tells_its_number},
     {"headers_name_the_type_that_was_sent", headers_name_the_type_that_was_sent},
     {"queues_of_other_programs_move_no_spans", queues_of_other_programs_move_no_spans},
 };

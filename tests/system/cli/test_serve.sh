@@ -31,9 +31,47 @@ stop_server()
     ended=$?
 }
 
-run call --attach scale '{"value":1,"factor":2}'
+run call --attach scale --timeout 100 '{"value":1,"factor":2}'
 exits 3
 says "nobody serves at $XDG_RUNTIME_DIR/gyre.sock"
+
+# one that is not up yet is waited for, and when it is killed, the next one
+"$GYRE" call --attach scale --timeout $((60000 * patience)) '{"value":20.5,"factor":2}' >"$folder/early" 2>&1 &
+caller=$!
+sleep 0.2
+start_server examples/command/scale.gyre.c
+wait "$caller"
+code=$? called="call --attach before its server" out="$(<"$folder/early")" err=
+exits 0
+prints '{"scaled":41.0}'
+mkfifo "$folder/lines"
+: >"$folder/out"
+"$GYRE" call --attach scale --timeout $((60000 * patience)) <"$folder/lines" >"$folder/out" 2>"$folder/err" &
+caller=$!
+exec 5>"$folder/lines"
+for life in 1 2 3; do
+    for ((i = 0; i < 100; i++)); do
+        echo "{\"value\":$i,\"factor\":$life}" >&5
+    done
+    await_output
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null
+    start_server examples/command/scale.gyre.c 5>&- # or it would keep the pipe open
+done
+exec 5>&-
+code=0
+wait "$caller" || code=$?
+called="call --attach whose servers are killed" out="$(<"$folder/out")" err="$(<"$folder/err")"
+exits 0
+says "300 sent, 300 answered, 0 failed"
+for life in 1 2 3; do
+    for ((i = 0; i < 100; i++)); do
+        echo "{\"scaled\":$((life * i)).0}"
+    done
+done >"$folder/expected"
+checks=$((checks + 1))
+diff -q "$folder/expected" "$folder/out" >/dev/null || fail "expected each reply once and in order"
+stop_server TERM
 
 # a server whose log nobody reads any more serves on, and ends as any other
 mkfifo "$folder/log"
