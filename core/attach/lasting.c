@@ -22,7 +22,8 @@
 
 enum { FIRST_MS = 5000, KNOCK_MS = 20 };
 #define LOOK_NS          UINT64_C(50000000) /* asleep: something is under way, and a bell may be missed once */
-#define NAP_FIRST_NS     UINT64_C(2000000)  /* between two attempts, at first ... */
+#define LAST_WORD_NS     UINT64_C(1500000000)
+#define NAP_FIRST_NS     UINT64_C(2000000)    /* between two attempts, at first ... */
 #define NAP_MOST_NS      UINT64_C(200000000)  /* ... and in the end */
 #define PATIENCE_NS      UINT64_C(1000000000) /* of an attempt, at first ... */
 #define PATIENCE_MOST_NS UINT64_C(5000000000) /* ... and in the end */
@@ -35,6 +36,16 @@ static bool is_stopped(const struct gyre_lasting *lasting)
     return __atomic_load_n(&lasting->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* A server that ends in order tells how far its journal has come, and waits a second for that (relay.c). */
+static bool awaits_last_word(struct gyre_lasting *lasting)
+{
+    if (!gyre_lasting_holds(lasting) || gyre_queue_lost(lasting->back->queue))
+        return false;
+    if (!lasting->last_word_ns)
+        lasting->last_word_ns = gyre_clock_ns() + LAST_WORD_NS;
+    return gyre_clock_ns() < lasting->last_word_ns;
+}
+
 /* Whether anything happened. *over: the server is gone, and is to be left. */
 static bool carry_some(struct gyre_lasting *lasting, bool *over)
 {
@@ -44,6 +55,7 @@ static bool carry_some(struct gyre_lasting *lasting, bool *over)
         worked = gyre_lasting_give(lasting, over);
         worked = gyre_lasting_take(lasting) || worked;
         worked = gyre_lasting_promise(lasting) || worked;
+        *over = *over && !awaits_last_word(lasting);
     } else {
         worked = gyre_lasting_tidy(lasting);
     }

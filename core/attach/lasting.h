@@ -55,6 +55,7 @@ struct gyre_lasting {
     gyre_queue *ring;             /* what the program has */
     uint32_t server;              /* the process that served last */
     uint64_t lost_ns;             /* when that was gone */
+    uint64_t last_word_ns;        /* until when one that ends may still say what is durable; 0: none ends */
     uint64_t nap_ns, patience_ns; /* between two attempts; of one */
 
     struct gyre_lasting_place *places;
@@ -94,6 +95,8 @@ bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over);
 bool gyre_lasting_promise(struct gyre_lasting *lasting);
 /** Wakes whoever waits at the ring, if there is anything. */
 void gyre_lasting_ring_bell(struct gyre_lasting *lasting);
+/** Whether completions are held until their requests are durable. */
+bool gyre_lasting_holds(const struct gyre_lasting *lasting);
 /** Whether requests are at the server. */
 bool gyre_lasting_awaits(const struct gyre_lasting *lasting);
 

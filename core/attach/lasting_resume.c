@@ -17,7 +17,7 @@ void gyre_lasting_leave(struct gyre_lasting *lasting)
     lasting->back = NULL;
     lasting->covered.open = lasting->kept.open = false;
     lasting->lost_ns = gyre_clock_ns();
-    lasting->durable = 0;
+    lasting->durable = lasting->last_word_ns = 0;
     __atomic_store_n(&lasting->ring->state.away, 1, __ATOMIC_RELAXED);
 }
 

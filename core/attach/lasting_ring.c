@@ -424,6 +424,16 @@ void gyre_lasting_ring_bell(struct gyre_lasting *lasting)
         gyre_bell_ring(&shared->device.bell, INT_MAX);
 }
 
+bool gyre_lasting_holds(const struct gyre_lasting *lasting)
+{
+    for (uint64_t index = lasting->oldest; index < lasting->next; index++) {
+        const struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
+        if (place->request == index + 1 && place->stage == GYRE_LASTING_HELD)
+            return true;
+    }
+    return false;
+}
+
 bool gyre_lasting_awaits(const struct gyre_lasting *lasting)
 {
     return lasting->oldest < lasting->next;

@@ -22,7 +22,8 @@
 enum {
     WHOLE = 64 /* turns between two looks at every completion, where there is always something else to do */
 };
-#define LOOK_NS UINT64_C(50000000) /* asleep with something under way: a bell may be missed once */
+#define LAST_WORD_NS UINT64_C(1000000000) /* the end waits so long for the journal */
+#define LOOK_NS      UINT64_C(50000000)   /* asleep with something under way: a bell may be missed once */
 
 /* ---- a turn; under the lock ---- */
 
@@ -33,11 +34,14 @@ static bool turn(struct gyre_relay *relay)
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
         worked = gyre_relay_take(relay, ring) || worked;
     worked = worked || gyre_relay_carry_back(relay, true);
+    bool told = false;
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
-        worked = gyre_relay_promise(relay, ring) || worked;
+        told = gyre_relay_promise(relay, ring) || told;
         gyre_relay_ring_bell(ring);
     }
-    return worked;
+    if (told)
+        pthread_cond_broadcast(&relay->changed);
+    return worked || told;
 }
 
 /* ---- the end; under the lock ---- */
@@ -55,6 +59,23 @@ static bool is_stopped(const struct gyre_relay *relay)
     return __atomic_load_n(&relay->stop, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* What was taken of it is not all told as durable, where there is a journal. */
+static bool owes_a_word(const struct gyre_relay_ring *ring)
+{
+    return ring->queue->tells_durable && ring->durable.told < ring->taken;
+}
+
+/* A client that does not hear it sends again what was answered; but a disk may be full. */
+static bool waits_for_journal(struct gyre_relay *relay)
+{
+    bool owes = false;
+    for (const struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next)
+        owes = owes || owes_a_word(ring);
+    if (owes && !relay->last_word_ns)
+        relay->last_word_ns = gyre_clock_ns() + LAST_WORD_NS;
+    return owes && gyre_clock_ns() < relay->last_word_ns;
+}
+
 /* No more is accepted: clients are told, at first that they may not send, and when all is completed, so. */
 static bool comes_to_an_end(struct gyre_relay *relay)
 {
@@ -65,7 +86,7 @@ static bool comes_to_an_end(struct gyre_relay *relay)
             gyre_queue_close_sends(ring->queue);
         ring->shut = true;
     }
-    if (under_way(relay) && !abandoned)
+    if (!abandoned && (under_way(relay) || waits_for_journal(relay)))
         return false;
     for (struct gyre_relay_ring *ring = relay->rings; ring; ring = ring->next) {
         if (ring->under_way)
@@ -399,7 +420,7 @@ bool gyre_relay_leave(struct gyre_relay_ring *ring, uint64_t deadline_ns)
     const struct timespec until = gyre_clock_timespec(deadline_ns);
     pthread_mutex_lock(&relay->lock);
     ring->leaves = true;
-    while (ring->under_way && !relay->ended && gyre_clock_ns() < deadline_ns)
+    while ((ring->under_way || owes_a_word(ring)) && !relay->ended && gyre_clock_ns() < deadline_ns)
         if (pthread_cond_timedwait(&relay->changed, &relay->lock, &until) == ETIMEDOUT)
             break;
     bool all = !ring->under_way;

@@ -69,7 +69,7 @@ struct gyre_relay {
     uint64_t return_ns; /* how long completions wait for a client with a name */
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* something of a ring was completed, or the end */
+    pthread_cond_t changed; /* something of a ring was completed, or is durable, or the end */
     struct gyre_relay_ring *rings;
     struct gyre_relay_name *names;
     struct gyre_relay_place *places;    /* one for each slot of the target */
@@ -82,6 +82,7 @@ struct gyre_relay {
     gyre_header *batch_headers;         /* ... and their headers; NULL: messages have none */
     uint64_t batch_most;                /* so many */
     bool held;                          /* the thread's: one of its clients' requests found no room */
+    uint64_t last_word_ns;              /* until when the end waits for the journal; 0: it does not yet */
     bool ended;                         /* the target is closed and not looked at any more */
     uint64_t serial;                    /* of clients without a name */
     pthread_t thread;

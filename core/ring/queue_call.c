@@ -240,8 +240,11 @@ gyre_status gyre_call_with(gyre_queue *queue, const void *request, size_t reques
         .info = info};
     gyre_status status = GYRE_OK;
     if (info && info->size < sizeof info->size)
-        return gyre_error_set(GYRE_INVALID, "gyre_call_with needs an info with its size set");
-    if (queue && header)
+        status = gyre_error_set(GYRE_INVALID, "gyre_call_with needs an info with its size set");
+    if (status == GYRE_OK && queue && header)
         status = gyre_queue_check_header(queue, header);
-    return status == GYRE_OK ? call(queue, &exchange, deadline_ns) : status;
+    if (status == GYRE_OK)
+        return call(queue, &exchange, deadline_ns);
+    tell_unanswered(&exchange, UINT64_MAX);
+    return status;
 }

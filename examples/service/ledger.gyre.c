@@ -11,7 +11,7 @@ GYRE_ACTOR(ledger, ledger_deposit, ledger_balance, ledger_books)
 {
     if (request->account >= LEDGER_ACCOUNTS)
         return gyre_fail(gyre, 1, "no such account");
-    ledger_balance *account = &state->accounts[request->account];
+    GYRE_GLOBAL ledger_balance *account = &state->accounts[request->account];
     account->cents += request->cents;
     account->deposits++;
     *reply = *account;

@@ -2,6 +2,7 @@
 /* See tellers.h. */
 #include "tellers.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 enum { NUMBERS_MAX = 1 << 20 };
@@ -57,11 +58,15 @@ teller_reply ask(gyre_queue *queue, teller_request request)
 /* What an account says once it took all numbers up to `number`. */
 static uint64_t hash_of(uint64_t number)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t hashes[NUMBERS_MAX], known;
     require(number < NUMBERS_MAX);
+    pthread_mutex_lock(&lock);
     for (; known < number; known++)
         hashes[known + 1] = mixed(hashes[known] + known + 1);
-    return hashes[number];
+    const uint64_t hash = hashes[number];
+    pthread_mutex_unlock(&lock);
+    return hash;
 }
 
 void require_account(teller_reply reply, uint64_t number)

@@ -250,6 +250,70 @@ static void a_lasting_queue_is_closed_without_its_server(void)
     require(gyre_now_ns() - began < UINT64_C(30000000000));
 }
 
+/* ---- the next server is a later version ---- */
+
+#define GROWING(FIELD) FIELD(u64, number) FIELD(u32, weight)
+GYRE_MESSAGE(growing, GROWING)
+
+static uint32_t appended; /* fields that the next server's messages have more */
+
+/* Says which fields it got, where the client knows none of the later ones. */
+static void write_growing(char *path, size_t size)
+{
+    snprintf(path, size, "%s/growing-%u.gyre.c", getenv("CRASH_FOLDER"), appended);
+    FILE *file = fopen(path, "we");
+    require(file);
+    fputs("#include <gyre/kernel.h>\n#define GROWING(FIELD) FIELD(u64, number) FIELD(u32, weight)", file);
+    for (uint32_t i = 0; i < appended; i++)
+        fprintf(file, " FIELD(u64, later_%u)", i);
+    fputs(
+        "\nGYRE_MESSAGE(growing, GROWING)\nGYRE_KERNEL(grow, growing, growing)\n{\n    *reply = *request;\n",
+        file);
+    fprintf(file, "    reply->weight += %u;\n", appended);
+    for (uint32_t i = 0; i < appended; i++)
+        fprintf(file, "    if (request->later_%u) return gyre_fail(gyre, 1, \"not zero\");\n", i);
+    fputs("    return GYRE_REPLY;\n}\n", file);
+    fclose(file);
+}
+
+static void serve_growing(const party *self)
+{
+    char path[512];
+    gyre_kernel *kernel = NULL;
+    write_growing(path, sizeof path);
+    gyre_runtime *runtime = open_plain(NULL);
+    gyre_launch_desc desc = {.size = sizeof desc, .source = path, .kernel = "grow"};
+    must(gyre_launch(runtime, &desc, &kernel));
+    serve_until_told(self, runtime);
+}
+
+static void a_lasting_queue_goes_on_at_a_later_version(void)
+{
+    const gyre_type *const told[] = {GYRE_TYPE(growing), NULL};
+    for (size_t i = 0; i < 2; i++) { /* the second client takes the types that it finds */
+        appended = (uint32_t)i;
+        party server = start_server(serve_growing);
+        gyre_queue *queue = attach_lasting("grow", NULL, told[i], told[i]);
+        const gyre_type *type = NULL;
+        gyre_queue_types(queue, &type, NULL);
+        for (uint64_t number = 0; number < 3; number++, appended++) {
+            struct {
+                growing known;
+                uint64_t later[4];
+            } request = {.known = {number, 7}}, reply = {0};
+            const size_t size = i ? type->size : sizeof(growing);
+            must(gyre_call(queue, &request, size, &reply, size, NULL, patiently()));
+            require(reply.known.number == number && reply.known.weight == 7 + appended);
+            kill_server(&server);
+            appended++;
+            server = start_server(serve_growing);
+            appended--;
+        }
+        gyre_queue_close(queue);
+        end_server(&server);
+    }
+}
+
 /* ---- under load ---- */
 
 static struct shared {
@@ -342,10 +406,13 @@ static void *stream_on_and_on(void *argument)
     return NULL;
 }
 
+static bool orderly; /* servers end by themselves, and the clients have no names */
+
 static void be_a_client(const party *self)
 {
     struct caller callers[CALLERS + 1];
-    gyre_queue *called = attach_lasting_teller("callers"), *streamed = attach_lasting_teller("streamer");
+    gyre_queue *called = attach_lasting_teller(orderly ? NULL : "callers"),
+               *streamed = attach_lasting_teller(orderly ? NULL : "streamer");
     party_say(self, 'r');
     for (uint32_t i = 0; i <= CALLERS; i++) {
         callers[i] = (struct caller){.queue = i < CALLERS ? called : streamed, .number = i};
@@ -400,7 +467,7 @@ static void end_servers_until_done(party *server, const party *client, void (*co
         if (now == before || is_done(client))
             continue;
         before = now;
-        const bool kills = drawn() % 4 != 0;
+        const bool kills = !orderly && drawn() % 4 != 0;
         if (kills)
             kill_server(server);
         else
@@ -417,7 +484,7 @@ static void end_servers_until_done(party *server, const party *client, void (*co
 
 static void numbers_reach_a_journal_once_whatever_dies(void)
 {
-    begin_campaign(4000);
+    begin_campaign(orderly ? 1200 : 4000);
     party server = start_server(serve_tellers), client = party_start(be_a_client);
     require(party_hear(&client) == 'r');
     end_servers_until_done(&server, &client,
@@ -427,6 +494,13 @@ static void numbers_reach_a_journal_once_whatever_dies(void)
     for (uint32_t i = 0; i <= CALLERS; i++)
         require_account(ask(gyre_kernel_queue(kernel), (teller_request){.client = i}), shared->goal);
     gyre_close(runtime);
+}
+
+/* Who cannot ask what the next server knows sends nothing again that was answered. */
+static void servers_that_end_in_order_double_nothing(void)
+{
+    orderly = true;
+    numbers_reach_a_journal_once_whatever_dies();
 }
 
 /* ---- queries, of which a journal knows that they were there ---- */
@@ -533,11 +607,13 @@ static void nothing_is_lost_with_a_plain_server(void)
 
 static const named_case cases[] = {
     {"a_lasting_queue_goes_on_at_the_next_server", a_lasting_queue_goes_on_at_the_next_server},
+    {"a_lasting_queue_goes_on_at_a_later_version", a_lasting_queue_goes_on_at_a_later_version},
     {"calls_without_a_server_get_their_deadline", calls_without_a_server_get_their_deadline},
     {"the_first_server_is_waited_for", the_first_server_is_waited_for},
     {"a_server_that_will_never_do_ends_a_lasting_queue", a_server_that_will_never_do_ends_a_lasting_queue},
     {"a_lasting_queue_is_closed_without_its_server", a_lasting_queue_is_closed_without_its_server},
     {"numbers_reach_a_journal_once_whatever_dies", numbers_reach_a_journal_once_whatever_dies},
+    {"servers_that_end_in_order_double_nothing", servers_that_end_in_order_double_nothing},
     {"queries_are_asked_again_at_the_next_server", queries_are_asked_again_at_the_next_server},
     {"nothing_is_lost_with_a_plain_server", nothing_is_lost_with_a_plain_server},
 };

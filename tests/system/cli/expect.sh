@@ -71,11 +71,11 @@ await_output()
 every_request_has_its_line()
 {
     checks=$((checks + 1))
-    local lines sent answered lost
+    local lines sent answered lost unanswered
     lines="$(wc -l <"$folder/out")"
     sent="$(grep -oP '[0-9]+(?= sent)' <<<"$err")" answered="$(grep -oP '[0-9]+(?= answered)' <<<"$err")"
-    lost="$(grep -oP '[0-9]+(?= lost)' <<<"$err")"
-    ((${sent:-0} > 0 && sent == lines && sent == answered + ${lost:-0})) ||
+    lost="$(grep -oP '[0-9]+(?= lost)' <<<"$err")" unanswered="$(grep -oP '[0-9]+(?= unanswered)' <<<"$err")"
+    ((${sent:-0} > 0 && sent == lines && sent == answered + ${lost:-0} + ${unanswered:-0})) ||
         fail "$lines lines, of which $(grep -c unhandled "$folder/out") unhandled"
 }
 
