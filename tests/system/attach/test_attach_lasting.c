@@ -17,12 +17,13 @@
 
 #include "tellers.h"
 #include "till.h"
+#include "../../patience.h"
 
 enum { CALLERS = 4, WINDOW = 24, PATIENCE_MS = 60000 };
 
-static uint64_t patiently(void)
+static uint64_t lasting(void)
 {
-    return gyre_in_ms(PATIENCE_MS);
+    return gyre_in_ms(patiently(PATIENCE_MS));
 }
 
 static void pause_ms(long ms)
@@ -121,7 +122,7 @@ static gyre_queue *attach_lasting(const char *kernel, const char *name, const gy
                              .client = name,
                              .request = request,
                              .reply = reply,
-                             .deadline_ns = patiently(),
+                             .deadline_ns = lasting(),
                              .reconnect = true};
     must(gyre_attach(kernel, &desc, &queue));
     return queue;
@@ -151,7 +152,7 @@ static void a_lasting_queue_goes_on_at_the_next_server(void)
     party server = start_server(serve_plain);
     gyre_queue *queue = attach_lasting_fragile();
     for (uint64_t life = 0; life < 5; life++) {
-        require(call_until(queue, life, patiently()) == GYRE_OK);
+        require(call_until(queue, life, lasting()) == GYRE_OK);
         stream_right(queue, life * 1000, 1000);
         if (life % 2)
             end_server(&server);
@@ -159,7 +160,7 @@ static void a_lasting_queue_goes_on_at_the_next_server(void)
             kill_server(&server);
         server = start_server(serve_plain);
     }
-    require(call_until(queue, 99, patiently()) == GYRE_OK);
+    require(call_until(queue, 99, lasting()) == GYRE_OK);
     gyre_queue_close(queue);
     end_server(&server);
 }
@@ -169,7 +170,7 @@ static void calls_without_a_server_get_their_deadline(void)
 {
     party server = start_server(serve_plain);
     gyre_queue *queue = attach_lasting_fragile();
-    require(call_until(queue, 1, patiently()) == GYRE_OK);
+    require(call_until(queue, 1, lasting()) == GYRE_OK);
     kill_server(&server);
     while (call_until(queue, 2, gyre_in_ms(50)) == GYRE_OK)
         ;                              /* what died is not seen at once */
@@ -178,7 +179,7 @@ static void calls_without_a_server_get_their_deadline(void)
     require(strstr(gyre_error_text(), "whose server is gone: the next one is waited for") ||
             strstr(gyre_error_text(), "is full"));
     server = start_server(serve_plain);
-    require(call_until(queue, 3, patiently()) == GYRE_OK);
+    require(call_until(queue, 3, lasting()) == GYRE_OK);
     stream_right(queue, 0, 1000);
     gyre_queue_close(queue);
     end_server(&server);
@@ -202,7 +203,7 @@ static void the_first_server_is_waited_for(void)
     pause_ms(200);
     party server = start_server(serve_plain); /* ends with the thread that forks it */
     pthread_join(thread, NULL);
-    require(call_until(queue, 1, patiently()) == GYRE_OK);
+    require(call_until(queue, 1, lasting()) == GYRE_OK);
     gyre_queue_close(queue);
     end_server(&server);
 }
@@ -211,12 +212,12 @@ static void expect_end(void (*next)(const party *self), const char *sentence)
 {
     party server = start_server(serve_plain);
     gyre_queue *queue = attach_lasting_fragile();
-    require(call_until(queue, 1, patiently()) == GYRE_OK);
+    require(call_until(queue, 1, lasting()) == GYRE_OK);
     kill_server(&server);
     server = start_server(next);
-    require(call_until(queue, 2, patiently()) == GYRE_LOST);
+    require(call_until(queue, 2, lasting()) == GYRE_LOST);
     require(strstr(gyre_error_text(), sentence));
-    require(call_until(queue, 3, patiently()) == GYRE_LOST);
+    require(call_until(queue, 3, lasting()) == GYRE_LOST);
     require(strstr(gyre_error_text(), sentence));
     gyre_queue_close(queue);
     end_server(&server);
@@ -247,7 +248,7 @@ static void a_lasting_queue_is_closed_without_its_server(void)
     int status = 1;
     require(waitpid(child, &status, 0) == child && status == 0);
     gyre_queue_close(queue);
-    require(gyre_now_ns() - began < UINT64_C(30000000000));
+    require(gyre_now_ns() - began < patiently(UINT64_C(30000000000)));
 }
 
 /* ---- the next server is a later version ---- */
@@ -339,7 +340,7 @@ static void *call_on_and_on(void *argument)
     for (uint64_t number = 1; number <= shared->goal; number++) {
         teller_request request = {.client = self->number, .number = number, .fault = number % 1500 == 700};
         teller_reply reply = {0};
-        must(gyre_call(self->queue, &request, sizeof request, &reply, sizeof reply, NULL, patiently()));
+        must(gyre_call(self->queue, &request, sizeof request, &reply, sizeof reply, NULL, lasting()));
         require_account(reply, number);
         note_progress();
     }
@@ -357,12 +358,12 @@ static void send_next(gyre_queue *queue, uint32_t client, uint64_t number)
     teller_request request;
     if (number % 3) {
         fill(&request, client, number);
-        must(gyre_send(queue, &request, sizeof request, NULL, patiently()));
+        must(gyre_send(queue, &request, sizeof request, NULL, lasting()));
         return;
     }
     void *place = NULL;
     size_t stride, count = 1;
-    must(gyre_reserve(queue, &place, &stride, &count, patiently()));
+    must(gyre_reserve(queue, &place, &stride, &count, lasting()));
     require(count == 1);
     fill(place, client, number);
     must(gyre_commit(queue, 1));
@@ -374,9 +375,9 @@ static void receive_next(gyre_queue *queue, uint64_t number)
     gyre_view view;
     size_t found = 0;
     if (number % 3) {
-        must(gyre_receive(queue, &reply, sizeof reply, NULL, patiently()));
+        must(gyre_receive(queue, &reply, sizeof reply, NULL, lasting()));
     } else {
-        must(gyre_peek(queue, &view, 1, &found, patiently()));
+        must(gyre_peek(queue, &view, 1, &found, lasting()));
         require(found == 1 && view.outcome == GYRE_REPLIED && view.length == sizeof reply);
         memcpy(&reply, view.reply, sizeof reply);
         must(gyre_release_views(queue, 1));
@@ -397,7 +398,7 @@ static void *stream_on_and_on(void *argument)
             send_next(self->queue, self->number, sent + 1);
         if (received % 5 == 0) {
             struct pollfd ready = {.fd = descriptor, .events = POLLIN};
-            while (poll(&ready, 1, PATIENCE_MS) < 0)
+            while (poll(&ready, 1, (int)patiently(PATIENCE_MS)) < 0)
                 require(errno == EINTR);
             require(ready.revents & POLLIN);
         }
@@ -529,11 +530,11 @@ static void put_and_ask(const party *self)
         const till_ask question = {{0}};
         till_sum got = {0};
         sum = sum * 31 + number;
-        must(gyre_call_as(queue, GYRE_TYPE(till_put), &put, GYRE_TYPE(till_sum), &got, NULL, patiently()));
+        must(gyre_call_as(queue, GYRE_TYPE(till_put), &put, GYRE_TYPE(till_sum), &got, NULL, lasting()));
         require(got.puts == number && got.sum == sum);
         for (int i = 0; i < 3; i++) {
             must(gyre_call_as(queue, GYRE_TYPE(till_ask), &question, GYRE_TYPE(till_sum), &got, NULL,
-                              patiently()));
+                              lasting()));
             require(got.puts == number && got.sum == sum);
         }
         note_progress();
@@ -556,7 +557,7 @@ static void *call_plainly(void *argument)
 {
     const struct caller *self = argument;
     for (uint64_t number = 1; number <= shared->goal; number++) {
-        require(call_until(self->queue, number, patiently()) == GYRE_OK);
+        require(call_until(self->queue, number, lasting()) == GYRE_OK);
         note_progress();
     }
     return NULL;
@@ -571,9 +572,9 @@ static void *stream_plainly(void *argument)
             crash_reply reply = {0};
             for (; sent < 100 && sent - received < WINDOW; sent++) {
                 crash_request request = {.number = number + sent};
-                must(gyre_send(self->queue, &request, sizeof request, NULL, patiently()));
+                must(gyre_send(self->queue, &request, sizeof request, NULL, lasting()));
             }
-            must(gyre_receive(self->queue, &reply, sizeof reply, NULL, patiently()));
+            must(gyre_receive(self->queue, &reply, sizeof reply, NULL, lasting()));
             require(reply.number == number + received && reply.check == mixed(number + received));
             note_progress();
         }

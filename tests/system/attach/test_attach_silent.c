@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "parties.h"
+#include "../../patience.h"
 
 enum { CLIENTS_MAX = 32, MANY = 200, NOBODY = 65534, ANOTHER = 65533, SKIP = 77 };
 
@@ -164,7 +165,8 @@ static void attach_all_as_nobody(const party *self)
     size_t count = 0;
     party_wait(self);
     become(NOBODY);
-    gyre_attach_desc desc = {.size = sizeof desc, .path = meeting_place(), .deadline_ns = gyre_in_ms(20000)};
+    gyre_attach_desc desc = {
+        .size = sizeof desc, .path = meeting_place(), .deadline_ns = gyre_in_ms(patiently(20000))};
     gyre_status status = GYRE_OK;
     while (count < CLIENTS_MAX && status == GYRE_OK) {
         if (count == CLIENTS_MAX * 3 / 4)

@@ -483,7 +483,7 @@ static void an_endless_loop_is_ended_and_everything_answered(void)
         uint64_t start = gyre_now_ns();
         for (uint64_t i = 0; i < 500; i++)
             receive_reply(queue, i, 1000 * blocks + i);
-        require(gyre_now_ns() - start < 2000000000u);
+        require(gyre_now_ns() - start < patiently(UINT64_C(2000000000)));
         require(info_of(kernel).stalls == 1 && info_of(kernel).restarts == 1);
         for (uint64_t limit = soon(); info_of(kernel).health != GYRE_HEALTH_IDLE;)
             require(gyre_now_ns() < limit); /* replies may come before the launch is known to have worked */

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "gyre/message.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 #define KEPT(FIELD) FIELD(u64, words[10000]) FIELD(u32, last) FIELD(u32, more)
 GYRE_MESSAGE(kept, KEPT)
@@ -34,17 +35,17 @@ static void tell(struct gyre_parcel *parcel, int client, const struct tale *tale
     static const unsigned char bytes[GYRE_PARCEL_MAX];
     if (!tale->type) {
         gyre_parcel_begin(parcel, GYRE_PARCEL_STATE, GYRE_FAILED);
-        gyre_parcel_send(parcel, client, gyre_in_ms(5000));
+        gyre_parcel_send(parcel, client, gyre_in_ms(patiently(5000)));
         return;
     }
     gyre_type lie = *tale->type;
     lie.size = tale->size ? tale->size : lie.size;
     gyre_state_answer_put(parcel, &lie);
-    gyre_parcel_send(parcel, client, gyre_in_ms(5000));
+    gyre_parcel_send(parcel, client, gyre_in_ms(patiently(5000)));
     for (int i = 0; i < 4 && tale->pieces[i]; i++) {
         gyre_parcel_begin(parcel, tale->operation, GYRE_OK);
         gyre_parcel_put(parcel, bytes, tale->pieces[i]);
-        gyre_parcel_send(parcel, client, gyre_in_ms(5000));
+        gyre_parcel_send(parcel, client, gyre_in_ms(patiently(5000)));
     }
 }
 
@@ -55,7 +56,7 @@ static void *serve_once(void *argument)
     const int client = accept(listener, NULL, NULL);
     if (client < 0 || gyre_parcel_init(&parcel) != GYRE_OK)
         return NULL;
-    if (gyre_parcel_receive(&parcel, client, gyre_in_ms(5000)) == GYRE_OK &&
+    if (gyre_parcel_receive(&parcel, client, gyre_in_ms(patiently(5000))) == GYRE_OK &&
         gyre_state_request_get(&parcel, name) == GYRE_OK)
         tell(&parcel, client, argument);
     gyre_parcel_finish(&parcel);
@@ -85,7 +86,8 @@ START_TEST(what_makes_no_sense_is_told)
     snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
     ck_assert_int_eq(gyre_place_listen(place, 0600, &listener), GYRE_OK);
     ck_assert_int_eq(pthread_create(&thread, NULL, serve_once, &tale), 0);
-    const gyre_attach_desc desc = {.size = sizeof desc, .path = place, .deadline_ns = gyre_in_ms(60000)};
+    const gyre_attach_desc desc = {
+        .size = sizeof desc, .path = place, .deadline_ns = gyre_in_ms(patiently(60000))};
     const gyre_status status = gyre_state_copy_get("any", &desc, &copy);
     pthread_join(thread, &served);
     close(listener);

@@ -7,6 +7,7 @@
 #include "core/ring/queue_inside.h"
 #include "ring_device.h"
 #include "unit/unit.h"
+#include "../../patience.h"
 
 enum { SENDERS = 12, EACH = 1500, STORMERS = 8, LET_IN = 3000, HASTY = 8, TRIES = 1500 };
 
@@ -47,7 +48,7 @@ static void await_in_line(unsigned count)
 static void *send_number(void *number)
 {
     const uint64_t request = (uint64_t)(uintptr_t)number;
-    return (void *)(uintptr_t)gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(60000));
+    return (void *)(uintptr_t)gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(patiently(60000)));
 }
 
 static void fill(uint64_t capacity)
@@ -98,7 +99,8 @@ static void *call_until_over(void *me)
     uint64_t *const count = &counts[(uintptr_t)me], request = (uintptr_t)me, reply;
     pthread_barrier_wait(&begin);
     while (!is_over()) {
-        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(60000)), GYRE_OK);
+        ck_assert_int_eq(gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(patiently(60000))),
+                         GYRE_OK);
         ck_assert_uint_eq(reply, request + 1);
         __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
         __atomic_fetch_add(&total, 1, __ATOMIC_RELAXED);
@@ -111,7 +113,8 @@ static void *send_batches_until_over(void *argument)
     static uint64_t requests[1024];
     size_t sent;
     while (!is_over())
-        ck_assert_int_eq(gyre_send_batch(device.queue, requests, 8, 1024, &sent, gyre_in_ms(60000)), GYRE_OK);
+        ck_assert_int_eq(
+            gyre_send_batch(device.queue, requests, 8, 1024, &sent, gyre_in_ms(patiently(60000))), GYRE_OK);
     return argument;
 }
 
@@ -209,7 +212,8 @@ static void *send_in_haste(void *me)
     uint32_t random = (uint32_t)(uintptr_t)me * 2654435761u + 1;
     for (unsigned i = 0; i < TRIES; i++) {
         random = random * 1664525u + 1013904223u;
-        const uint64_t deadline = random >> 30 ? gyre_now_ns() + (random >> 12) % 200000 : gyre_in_ms(60000);
+        const uint64_t deadline =
+            random >> 30 ? gyre_now_ns() + (random >> 12) % 200000 : gyre_in_ms(patiently(60000));
         const gyre_status status = gyre_send(device.queue, &request, 8, NULL, deadline);
         ck_assert(status == GYRE_OK || (status == GYRE_TIMEOUT && random >> 30));
         *count += status == GYRE_OK;
@@ -270,7 +274,8 @@ static void *storm(void *me)
     uint64_t *const count = &counts[(uintptr_t)me], request = (uintptr_t)me, reply;
     pthread_barrier_wait(&begin);
     while (__atomic_load_n(&total, __ATOMIC_RELAXED) < STORMERS * LET_IN) {
-        const gyre_status status = gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(60000));
+        const gyre_status status =
+            gyre_call(device.queue, &request, 8, &reply, 8, NULL, gyre_in_ms(patiently(60000)));
         ck_assert(status == GYRE_OK || status == GYRE_AGAIN);
         *count += status == GYRE_OK;
         __atomic_fetch_add(&total, status == GYRE_OK, __ATOMIC_RELAXED);
@@ -302,7 +307,8 @@ START_TEST(one_who_is_turned_away_alone_starts_no_storm)
     for (int round = 0; round < 100; round++) {
         fill(2);
         for (int i = 0; i < 3; i++)
-            ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(60000)), GYRE_AGAIN);
+            ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, gyre_in_ms(patiently(60000))),
+                             GYRE_AGAIN);
         ring_device_hold(&device, false);
         ring_device_receive(&device);
         ck_assert_int_eq(gyre_send(device.queue, &request, 8, NULL, GYRE_NO_WAIT), GYRE_OK);
