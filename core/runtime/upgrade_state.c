@@ -27,6 +27,8 @@ gyre_status gyre_upgrade_step_begin(const gyre_type *from, const gyre_type *to,
 {
     *step = (struct gyre_upgrade_step){NULL, NULL, false};
     gyre_status status = gyre_layout_create_message(from, GYRE_STATE_MAX, &step->from);
+    if (status != GYRE_OK)
+        gyre_error_add(status, "a type that the journal describes");
     if (status == GYRE_OK)
         status = gyre_layout_create_message(to, GYRE_STATE_MAX, &step->to);
     if (status != GYRE_OK) {
@@ -220,22 +222,38 @@ static bool lies_within(const struct gyre_journal_type *type, uint64_t size)
            type->about.size % one == 0 && (type->about.role != GYRE_ROLE_STATE || type->about.size == one);
 }
 
+/* One behind the other, to the end of the state. */
+static bool parts_fit(const struct gyre_journal_content *content)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < content->types.count; i++) {
+        const struct gyre_journal_type *part = &content->types.all[i];
+        if (part->about.size == 0)
+            continue;
+        if (part->about.offset != at || !lies_within(part, content->open.state_size))
+            return false;
+        at += part->about.size;
+    }
+    return at == content->open.state_size;
+}
+
 static gyre_status take_over_parts(const struct gyre_durable *durable, unsigned char *state)
 {
     const struct gyre_journal_content *content = &durable->content;
-    gyre_status status = GYRE_OK;
+    gyre_status status =
+        parts_fit(content)
+            ? GYRE_OK
+            : gyre_error_set(GYRE_INVALID,
+                             "the journal '%s' describes a state that it does not hold; move it away "
+                             "to begin without it",
+                             durable->file.path);
     for (size_t i = 0; status == GYRE_OK && i < durable->type_count; i++)
         if (durable->types[i].about.size)
             status = read_given(durable, &durable->types[i], state + durable->types[i].about.offset);
     for (size_t i = 0; status == GYRE_OK && i < content->types.count; i++) {
         const struct gyre_journal_type *was = &content->types.all[i];
-        if (was->about.size == 0)
-            continue;
-        status =
-            lies_within(was, content->open.state_size)
-                ? take_over_part(durable, was, state)
-                : gyre_error_set(GYRE_INVALID, "the journal '%s' describes a state that it does not hold",
-                                 durable->file.path);
+        if (was->about.size)
+            status = take_over_part(durable, was, state);
     }
     return status;
 }

@@ -458,6 +458,22 @@ static void a_kernel_moves_to_another_backend(void)
     live_on(plain, 1, 7, 1);
 }
 
+/* What was answered before has no part in a state that nobody kept then. */
+static void a_handler_that_begins_to_keep_something_goes_on(void)
+{
+    static const char keeps_nothing[] =
+        REPLY_FRONT "GYRE_KERNEL(sum, add_request, sum_reply)\n{\n    reply->sum = request->add;\n"
+                    "    return GYRE_REPLY;\n}\n";
+    static const char keeps_a_sum[] =
+        REPLY_FRONT ACTOR("sum_reply", "reply->sum = state->sum += request->add;");
+    backend = "cpu";
+    given_limit = 0;
+    expect_call(keeps_nothing, 1);
+    expect_call(keeps_nothing, 1);
+    expect_call(keeps_a_sum, 1);
+    expect_call(keeps_a_sum, 2);
+}
+
 /* ---- buffers ---- */
 
 #define BOOK(entry, buffer)                                                                                  \
@@ -601,6 +617,7 @@ static const named_case cases[] = {
     {"a_state_is_migrated_on_opencl", a_state_is_migrated_on_opencl},
     {"a_state_is_migrated_on_cuda", a_state_is_migrated_on_cuda},
     {"a_kernel_moves_to_another_backend", a_kernel_moves_to_another_backend},
+    {"a_handler_that_begins_to_keep_something_goes_on", a_handler_that_begins_to_keep_something_goes_on},
     {"a_buffer_grows_with_what_it_holds", a_buffer_grows_with_what_it_holds},
     {"the_wallet_of_the_pages_is_migrated", the_wallet_of_the_pages_is_migrated},
     {"a_state_that_nobody_says_how_to_migrate_is_refused",
