@@ -63,8 +63,8 @@ static gyre_status make_buffers(struct migrator *migrator, const gyre_kernel_rec
 static gyre_status start(struct migrator *migrator)
 {
     gyre_kernel *kernel = migrator->kernel;
-    const gyre_binding_name bindings[BUFFERS] = {{"before", migrator->buffers[BEFORE]},
-                                                 {"after", migrator->buffers[AFTER]}};
+    const gyre_binding_name bindings[BUFFERS] = {{"gyre_before_", migrator->buffers[BEFORE]},
+                                                 {"gyre_after_", migrator->buffers[AFTER]}};
     const gyre_launch_desc desc = {.size = sizeof desc, .bindings = bindings, .binding_count = BUFFERS};
     const gyre_queue_desc queue = {
         .size = sizeof queue, .name = kernel->name, .capacity = 1, .policy = GYRE_FULL_BLOCK};

@@ -89,12 +89,12 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
 /* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
 #define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
     typedef struct name_ {                                                                                   \
-        GYRE_BUFFER_IN_(old_, before) GYRE_BUFFER_INOUT_(new_, after)                                        \
+        GYRE_BUFFER_IN_(old_, gyre_before_) GYRE_BUFFER_INOUT_(new_, gyre_after_)                            \
     } name_;                                                                                                 \
     static const char gyre_buffers_text_##name_[] GYRE_UNUSED_ =                                             \
-        GYRE_BUFFER_IN_TEXT_(old_, before) GYRE_BUFFER_INOUT_TEXT_(new_, after);                             \
+        GYRE_BUFFER_IN_TEXT_(old_, gyre_before_) GYRE_BUFFER_INOUT_TEXT_(new_, gyre_after_);                 \
     static const gyre_type *const gyre_buffers_types_##name_[] GYRE_UNUSED_ = {                              \
-        GYRE_BUFFER_TYPE_(old_, before) GYRE_BUFFER_TYPE_(new_, after) 0};
+        GYRE_BUFFER_TYPE_(old_, gyre_before_) GYRE_BUFFER_TYPE_(new_, gyre_after_) 0};
 static const char gyre_buffers_text_gyre_none[] GYRE_UNUSED_ = "";
 static const gyre_type *const gyre_buffers_types_gyre_none[] GYRE_UNUSED_ = {0};
 

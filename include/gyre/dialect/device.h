@@ -228,13 +228,13 @@ GYRE_HELPER void gyre_see_gyre_none(gyre_none *seen, const gyre_none *buffers)
 /* What a migration is given (forms.h): GYRE_BUFFERS of these two. */
 #define GYRE_MIGRATION_BUFFERS_(name_, old_, new_)                                                           \
     typedef struct name_ {                                                                                   \
-        GYRE_BUFFER_IN_(old_, before) GYRE_BUFFER_INOUT_(new_, after)                                        \
+        GYRE_BUFFER_IN_(old_, gyre_before_) GYRE_BUFFER_INOUT_(new_, gyre_after_)                            \
     } name_;                                                                                                 \
     GYRE_EXPORTED_TEXT_(gyre_buffers_text_##name_,                                                           \
-                        GYRE_BUFFER_IN_TEXT_(old_, before) GYRE_BUFFER_INOUT_TEXT_(new_, after))             \
+                        GYRE_BUFFER_IN_TEXT_(old_, gyre_before_) GYRE_BUFFER_INOUT_TEXT_(new_, gyre_after_)) \
     GYRE_HELPER void gyre_bind_##name_(name_ *gyre_its_buffers_, const gyre_bound *gyre_its_bound_)          \
     {                                                                                                        \
-        GYRE_BUFFER_BIND_(old_, before) GYRE_BUFFER_BIND_(new_, after)                                       \
+        GYRE_BUFFER_BIND_(old_, gyre_before_) GYRE_BUFFER_BIND_(new_, gyre_after_)                           \
     }
 
 GYRE_HELPER void gyre_bind_gyre_none(gyre_none *buffers, const gyre_bound *bound)

@@ -60,14 +60,14 @@
  */
 #define GYRE_MIGRATE(old_, new_)                                                                             \
     GYRE_MIGRATION_BUFFERS_(gyre_migration_##old_, old_, new_)                                               \
-    GYRE_HELPER void gyre_migrate_to_##new_##_from_##old_(const GYRE_GLOBAL old_ *before,                    \
-                                                          GYRE_GLOBAL new_ *state);                          \
+    GYRE_HELPER void gyre_migrate_to_##new_##_from_##old_(const GYRE_GLOBAL old_ *, GYRE_GLOBAL new_ *);     \
     GYRE_DECLARE_LANE_(3, gyre_migrate_##old_, gyre_none, gyre_none, gyre_none, gyre_none,                   \
                        gyre_migration_##old_)                                                                \
     GYRE_HANDLER_NAMED_(GYRE_RESTRICT_, gyre_migrate_##old_, gyre_none, gyre_none, gyre_none, gyre_none,     \
-                        gyre_migration_##old_, gyre_scratch_, gyre_state_, buffers)                          \
+                        gyre_migration_##old_, gyre_scratch_, gyre_state_, gyre_its_buffers_)                \
     {                                                                                                        \
-        gyre_migrate_to_##new_##_from_##old_(buffers->before, buffers->after);                               \
+        gyre_migrate_to_##new_##_from_##old_(gyre_its_buffers_->gyre_before_,                                \
+                                             gyre_its_buffers_->gyre_after_);                                \
         return GYRE_NO_REPLY;                                                                                \
     }                                                                                                        \
     GYRE_HELPER void gyre_migrate_to_##new_##_from_##old_(const GYRE_GLOBAL old_ *before GYRE_UNUSED_,       \
