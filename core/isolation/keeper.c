@@ -4,6 +4,7 @@
  * waits, starts a process, or calls out. Only the thread reaps, so a kill under the lock never hits a reused
  * number.
  */
+#include "core/isolation/guard.h"
 #include "core/isolation/keeper.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ static void take_on(struct gyre_keeper *keeper, const struct gyre_worker_process
     keeper->pid = process->pid;
     keeper->pidfd = process->pidfd;
     keeper->socket = process->socket;
+    keeper->number = process->number;
     keeper->incarnation++;
     keeper->reason[0] = '\0';
     keeper->alive = true;
@@ -66,7 +68,7 @@ bool gyre_keeper_adopt(struct gyre_keeper *keeper)
     bool lives = keeper->spare.pid && poll(&end, 1, 0) == 0;
     if (lives) {
         take_on(keeper, &keeper->spare);
-        keeper->spare = (struct gyre_worker_process){0, -1, -1};
+        keeper->spare = (struct gyre_worker_process){.pidfd = -1, .socket = -1};
     }
     pthread_mutex_unlock(&keeper->lock);
     return lives;
@@ -155,6 +157,8 @@ static void reap(struct gyre_keeper *keeper)
     pthread_mutex_lock(&keeper->lock);
     pid_t pid = keeper->pid;
     kill(pid, SIGKILL); /* it may have closed its socket and live on */
+    kill(-pid,
+         SIGKILL); /* and what its handlers started: until it is reaped the number is its group's alone */
     pthread_mutex_unlock(&keeper->lock);
     pid_t reaped;
     while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
@@ -162,6 +166,7 @@ static void reap(struct gyre_keeper *keeper)
     pthread_mutex_lock(&keeper->lock);
     if (!keeper->reason[0]) /* else whoever killed it said so */
         gyre_worker_explain(wait_status, reaped == pid, keeper->reason, sizeof keeper->reason);
+    gyre_guard_purge(keeper->number);
     keeper->alive = false;
     close_descriptor(&keeper->pidfd);
     close_descriptor(&keeper->socket);
@@ -296,7 +301,7 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
     memset(keeper, 0, sizeof *keeper);
     keeper->desc = *desc;
     keeper->pidfd = keeper->socket = -1;
-    keeper->spare = (struct gyre_worker_process){0, -1, -1};
+    keeper->spare = (struct gyre_worker_process){.pidfd = -1, .socket = -1};
     gyre_status status = gyre_parcel_init(&keeper->parcel);
     keeper->bell = status == GYRE_OK ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1;
     if (status == GYRE_OK && keeper->bell < 0)
@@ -316,6 +321,9 @@ gyre_status gyre_keeper_init(struct gyre_keeper *keeper, const struct gyre_keepe
         pthread_cond_wait(&keeper->changed, &keeper->lock);
     pthread_mutex_unlock(&keeper->lock);
     status = keeper->start_status;
+    keeper->guarded = status == GYRE_OK;
+    if (keeper->guarded)
+        gyre_guard_join();
     if (status == GYRE_OK)
         return GYRE_OK;
     gyre_error_set(status, "%s", keeper->start_words);
@@ -332,6 +340,8 @@ void gyre_keeper_finish(struct gyre_keeper *keeper)
     gyre_keeper_kill(keeper, 0, "the program has no more need of it");
     eventfd_write(keeper->bell, 1);
     pthread_join(keeper->thread, NULL);
+    if (keeper->guarded)
+        gyre_guard_leave();
     close_descriptor(&keeper->bell);
     gyre_parcel_finish(&keeper->parcel);
     pthread_cond_destroy(&keeper->changed);

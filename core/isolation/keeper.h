@@ -44,6 +44,7 @@ struct gyre_keeper_desc {
 struct gyre_worker_process {
     pid_t pid;
     int pidfd, socket; /* -1: none, or a system without pidfd */
+    uint64_t number;   /* of its mark (guard.h) */
 };
 
 struct gyre_keeper {
@@ -54,11 +55,12 @@ struct gyre_keeper {
 
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t changed;
-    bool alive, tried, quit;
+    bool alive, tried, quit, guarded;
     gyre_status start_status; /* of the first start */
     char start_words[512];
     pid_t pid;
     int pidfd, socket;                /* -1 while there is none */
+    uint64_t number;                  /* of its mark (guard.h) */
     uint64_t incarnation;             /* grows with every start; 0 before the first */
     struct gyre_worker_process spare; /* pid is 0 while there is none */
     bool spare_wanted;
@@ -128,5 +130,7 @@ void gyre_spare_end(struct gyre_keeper *keeper);
  * `stands_by`: it shows so in the list of processes, until GYRE_PARCEL_PROMOTE.
  */
 gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out);
+/** Starts it as the guard of this program, all whose marks begin so. For guard.c. */
+gyre_status gyre_guard_start(const char *prefix, struct gyre_worker_process *out);
 
 #endif

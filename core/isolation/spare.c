@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/base/error.h"
+#include "core/isolation/guard.h"
 #include "core/isolation/keeper.h"
 
 void gyre_keeper_want_spare(struct gyre_keeper *keeper)
@@ -43,20 +44,22 @@ static void reap(struct gyre_keeper *keeper, char *why, size_t size)
     int wait_status = 0;
     pid_t pid = keeper->spare.pid, reaped; /* only this thread writes it */
     kill(pid, SIGKILL);
+    kill(-pid, SIGKILL); /* nothing has been started there, unless by a plugin */
     while ((reaped = waitpid(pid, &wait_status, 0)) < 0 && errno == EINTR)
         ;
     gyre_worker_explain(wait_status, reaped == pid, why, size);
+    gyre_guard_purge(keeper->spare.number);
     pthread_mutex_lock(&keeper->lock);
     if (keeper->spare.pidfd >= 0)
         close(keeper->spare.pidfd);
     close(keeper->spare.socket);
-    keeper->spare = (struct gyre_worker_process){0, -1, -1};
+    keeper->spare = (struct gyre_worker_process){.pidfd = -1, .socket = -1};
     pthread_mutex_unlock(&keeper->lock);
 }
 
 static void start(struct gyre_keeper *keeper)
 {
-    struct gyre_worker_process process = {0, -1, -1};
+    struct gyre_worker_process process = {.pidfd = -1, .socket = -1};
     gyre_status status = gyre_worker_start(true, &process);
     pthread_mutex_lock(&keeper->lock);
     keeper->spare = process;

@@ -4,6 +4,7 @@
  * forked. The worker keeps the caller's environment, output and errors; its input is empty, and it leads a
  * process group of its own, so that a terminal's interrupt reaches the program alone.
  */
+#include "core/isolation/guard.h"
 #include "core/isolation/keeper.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -45,12 +47,42 @@ static int set_descriptors(posix_spawn_file_actions_t *actions, int socket)
     return rc;
 }
 
-static gyre_status spawn(int socket, bool stands_by, pid_t *pid)
+/* What is started: `role` and `more` as the program's usage says, and what its environment has besides the caller's. */
+struct role {
+    const char *name, *more, *mark;
+};
+
+/* The caller's environment and the mark; NULL without memory. free() */
+static char **marked_environment(const char *mark)
 {
     extern char **environ;
+    size_t count = 0;
+    while (environ && environ[count]) /* NULL behind clearenv() */
+        count++;
+    char **copy = calloc(count + 2, sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++)
+        copy[i] = environ[i];
+    if (copy && mark)
+        copy[count] = (char *)(uintptr_t)mark; /* posix_spawn never writes there */
+    return copy;
+}
+
+static gyre_status explain(int code, const char *program)
+{
+    if (code == ENOENT)
+        return gyre_error_set(GYRE_UNAVAILABLE,
+                              "the worker program '%s' is not there; install it, or set isolation = none",
+                              program);
+    return gyre_error_set(code == EAGAIN || code == ENOMEM ? GYRE_EXHAUSTED : GYRE_FAILED,
+                          "the worker program '%s' cannot be started: %s%s", program, strerror(code),
+                          gyre_lack_remedy(code));
+}
+
+static gyre_status spawn(int socket, const struct role *role, pid_t *pid)
+{
     char program[PATH_MAX], parent[32];
-    char role[] = "standby";
-    char *arguments[] = {program, parent, stands_by ? role : NULL, NULL};
+    char *arguments[] = {program, parent, (char *)(uintptr_t)role->name, (char *)(uintptr_t)role->more, NULL};
+    char **environment = marked_environment(role->mark);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     snprintf(program, sizeof program, "%s/%s", gyre_place_helpers(), GYRE_WORKER_PROGRAM);
@@ -60,32 +92,26 @@ static gyre_status spawn(int socket, bool stands_by, pid_t *pid)
     int rc = set_attributes(&attributes);
     if (rc == 0)
         rc = set_descriptors(&actions, socket);
+    if (rc == 0 && !environment)
+        rc = ENOMEM;
     if (rc == 0)
-        rc = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
+        rc = posix_spawn(pid, program, &actions, &attributes, arguments, environment);
+    free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    if (rc == 0)
-        return GYRE_OK;
-    if (rc == ENOENT)
-        return gyre_error_set(GYRE_UNAVAILABLE,
-                              "the worker program '%s' is not there; install it, or set isolation = none",
-                              program);
-    return gyre_error_set(rc == EAGAIN || rc == ENOMEM ? GYRE_EXHAUSTED : GYRE_FAILED,
-                          "the worker program '%s' cannot be started: %s%s", program, strerror(rc),
-                          gyre_lack_remedy(rc));
+    return rc == 0 ? GYRE_OK : explain(rc, program);
 }
 
-gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
+static gyre_status start(const struct role *role, int fault, struct gyre_worker_process *out)
 {
     int ends[2];
     pid_t pid = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return gyre_error_set(GYRE_EXHAUSTED, "no socket for a worker process: %s%s", strerror(errno),
                               gyre_lack_remedy(errno));
-    int fault = GYRE_FAULT_POINT(KEEPER_SPAWN);
     gyre_status status =
         fault ? gyre_error_set(GYRE_EXHAUSTED, "the worker program cannot be started: %s", strerror(fault))
-              : spawn(ends[1], stands_by, &pid);
+              : spawn(ends[1], role, &pid);
     close(ends[1]);
     if (status != GYRE_OK) {
         close(ends[0]);
@@ -94,4 +120,21 @@ gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
     *out = (struct gyre_worker_process){
         .pid = pid, .pidfd = (int)syscall(SYS_pidfd_open, pid, 0), .socket = ends[0]};
     return GYRE_OK;
+}
+
+gyre_status gyre_worker_start(bool stands_by, struct gyre_worker_process *out)
+{
+    char mark[GYRE_MARK_SIZE];
+    const uint64_t number = gyre_guard_mark(mark);
+    const struct role role = {stands_by ? "standby" : NULL, NULL, mark};
+    gyre_status status = start(&role, GYRE_FAULT_POINT(KEEPER_SPAWN), out);
+    if (status == GYRE_OK)
+        out->number = number;
+    return status;
+}
+
+gyre_status gyre_guard_start(const char *prefix, struct gyre_worker_process *out)
+{
+    const struct role role = {"guard", prefix, NULL};
+    return start(&role, 0, out);
 }

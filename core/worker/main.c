@@ -3,6 +3,7 @@
  * The program gyre-worker: one device of one backend, in a process that may die.
  *
  *     gyre-worker PARENT [standby]
+ *     gyre-worker PARENT guard MARK
  *
  * The core runs it as a child with a socket as descriptor 3; what is asked there is done with the plugin, and
  * the user's handlers run here. It ends with its parent, and without exit handlers: those are the driver's.
@@ -28,16 +29,19 @@ static int is_socket(int descriptor)
 
 int main(int argc, char **argv)
 {
-    static const char usage[] = "usage: gyre-worker PARENT [standby]\nRun by Gyre itself.\n";
+    static const char usage[] = "usage: gyre-worker PARENT [standby | guard MARK]\nRun by Gyre itself.\n";
     const struct rlimit no_core = {0, 0};
-    if (argc < 2 || argc > 3 || !is_socket(GYRE_WORKER_SOCKET)) {
+    if (argc < 2 || argc > 4 || !is_socket(GYRE_WORKER_SOCKET)) {
         ssize_t ignored = write(STDERR_FILENO, usage, sizeof usage - 1);
         return ignored < 0 ? 1 : 2;
     }
+    const pid_t parent = (pid_t)strtol(argv[1], NULL, 10);
+    if (argc == 4)
+        return worker_guard(GYRE_WORKER_SOCKET, parent, argv[3]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc == 3)
         prctl(PR_SET_NAME, GYRE_STANDBY_NAME); /* until GYRE_PARCEL_PROMOTE */
-    if (getppid() != (pid_t)strtol(argv[1], NULL, 10))
+    if (getppid() != parent)
         return 1;             /* the parent died before that took effect */
     signal(SIGXFSZ, SIG_IGN); /* a compile beyond the limit of file sizes fails, and the worker lives */
     setrlimit(RLIMIT_CORE, &no_core); /* a core file of shared rings and a driver takes seconds to write */

@@ -3,6 +3,8 @@
 #ifndef GYRE_CORE_WORKER_SERVE_H
 #define GYRE_CORE_WORKER_SERVE_H
 
+#include <sys/types.h>
+
 #include "core/dispatch/dispatch.h"
 #include "core/parcel/parcel.h"
 
@@ -44,6 +46,11 @@ worker_operation worker_open, worker_close, worker_compile, worker_module_load, 
 struct gyre_dispatch *worker_device(void);
 /** "The message makes no sense": INTERNAL. */
 gyre_status worker_nonsense(void);
+
+/* guard.c */
+
+/** The program in its other role (core/isolation/guard.h): returns the exit code. */
+int worker_guard(int socket, pid_t program, const char *prefix);
 
 /* serve.c */
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program's side of its guard, which is the worker program in another role (core/worker/guard.c). Lock: guard.lock for
+ * everything; held across fork. A forked child has no guard: its copy of the parent's is let go.
+ */
+#include "core/isolation/guard.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/base/error.h"
+#include "core/isolation/keeper.h"
+#include "gyre/waiting.h"
+
+enum { END_MS = 5000 };
+
+static struct {
+    pthread_mutex_t lock;
+    pid_t program; /* whose the rest is; 0: nobody asked yet */
+    uint64_t begun_ns, last;
+    uint32_t users;
+    struct gyre_worker_process process; /* pid is 0 while there is none */
+} guard = {.lock = PTHREAD_MUTEX_INITIALIZER, .process = {.pidfd = -1, .socket = -1}};
+static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&guard.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&guard.lock);
+}
+
+static void prepare(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork);
+}
+
+static void let_go(void)
+{
+    if (guard.process.pidfd >= 0)
+        close(guard.process.pidfd);
+    if (guard.process.socket >= 0)
+        close(guard.process.socket);
+    guard.process = (struct gyre_worker_process){.pidfd = -1, .socket = -1};
+}
+
+static void take_lock(void)
+{
+    pthread_once(&prepared, prepare);
+    pthread_mutex_lock(&guard.lock);
+    if (guard.program == getpid())
+        return;
+    let_go();
+    guard.program = getpid();
+    guard.begun_ns = gyre_clock_ns();
+    guard.users = 0;
+}
+
+/* What all marks of this program begin with: a number of a process is used again, not with that time. */
+static int write_prefix(char mark[GYRE_MARK_SIZE])
+{
+    return snprintf(mark, GYRE_MARK_SIZE, "GYRE_KIN_%ld_%llu_", (long)guard.program,
+                    (unsigned long long)guard.begun_ns);
+}
+
+uint64_t gyre_guard_mark(char mark[GYRE_MARK_SIZE])
+{
+    take_lock();
+    const int length = write_prefix(mark);
+    const uint64_t number = ++guard.last;
+    snprintf(mark + length, GYRE_MARK_SIZE - (size_t)length, "%llu=1", (unsigned long long)number);
+    pthread_mutex_unlock(&guard.lock);
+    return number;
+}
+
+void gyre_guard_join(void)
+{
+    char prefix[GYRE_MARK_SIZE];
+    take_lock();
+    write_prefix(prefix);
+    if (guard.users++ == 0) {
+        gyre_error_hold();
+        (void)gyre_guard_start(prefix, &guard.process);
+        gyre_error_let_go();
+    }
+    pthread_mutex_unlock(&guard.lock);
+}
+
+/* A guard that is asked in vain is full, or dead: the worker's process group has been ended all the same. */
+static void ask(uint64_t number)
+{
+    if (guard.process.socket >= 0)
+        (void)!send(guard.process.socket, &number, sizeof number, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void gyre_guard_purge(uint64_t number)
+{
+    take_lock();
+    ask(number);
+    pthread_mutex_unlock(&guard.lock);
+}
+
+/* By the descriptor where there is one, as the program may have reaped it, and the number be another's. */
+static void await_end(const struct gyre_worker_process *process)
+{
+    struct pollfd end = {.fd = process->pidfd, .events = POLLIN};
+    siginfo_t about;
+    if (process->pidfd < 0) {
+        waitpid(process->pid, NULL, 0);
+        return;
+    }
+    if (poll(&end, 1, END_MS) == 0)
+        syscall(SYS_pidfd_send_signal, process->pidfd, SIGKILL, NULL, 0);
+    waitid(P_PIDFD, (id_t)process->pidfd, &about, WEXITED);
+}
+
+void gyre_guard_leave(void)
+{
+    take_lock();
+    if (guard.users && --guard.users == 0 && guard.process.pid) {
+        ask(0);
+        shutdown(guard.process.socket, SHUT_WR);
+        await_end(&guard.process);
+        let_go();
+    }
+    pthread_mutex_unlock(&guard.lock);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The worker program as a guard (core/isolation/guard.h): waits for the death of the program, or for the number of a worker
+ * that died, and ends every process with that mark in its environment. One thread, no locks. Must not hold anything of the
+ * program's open: it may outlive it for a moment.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "core/isolation/guard.h"
+#include "core/isolation/keeper.h"
+#include "core/worker/serve.h"
+
+enum { ENVIRONMENT_MAX = 1 << 21, PASSES_MAX = 2000, LOOK_MS = 100 };
+
+static char environment[ENVIRONMENT_MAX];
+
+/* An entry of the environment begins with the mark. */
+static bool is_marked(int process, const char *mark)
+{
+    char path[64];
+    size_t length = 0;
+    ssize_t got = 1;
+    snprintf(path, sizeof path, "/proc/%d/environ", process);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    while (file >= 0 && got > 0 && length < sizeof environment) {
+        got = read(file, environment + length, sizeof environment - length);
+        length += got > 0 ? (size_t)got : 0;
+    }
+    if (file >= 0)
+        close(file);
+    const char *found = length ? memmem(environment, length, mark, strlen(mark)) : NULL;
+    return found && (found == environment || found[-1] == '\0');
+}
+
+/* The descriptor first: the number is not another process's once that is open. */
+static bool end_if_marked(int process, const char *mark)
+{
+    const int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    const bool marked = process != getpid() && is_marked(process, mark);
+    if (marked && descriptor >= 0)
+        syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, NULL, 0);
+    else if (marked)
+        kill(process, SIGKILL);
+    if (descriptor >= 0)
+        close(descriptor);
+    return marked;
+}
+
+/* One pass over all processes. Returns how many had the mark: they, and what they just started, may be there still. */
+static size_t end_all_once(const char *mark)
+{
+    size_t count = 0;
+    DIR *folder = opendir("/proc");
+    for (struct dirent *entry; folder && (entry = readdir(folder));)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            count += end_if_marked(atoi(entry->d_name), mark);
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+static void end_all(const char *mark)
+{
+    for (int i = 0; i < PASSES_MAX && end_all_once(mark); i++)
+        usleep(1000);
+}
+
+static void purge(const char *prefix, uint64_t number)
+{
+    char mark[GYRE_MARK_SIZE + 32];
+    snprintf(mark, sizeof mark, "%s%llu=", prefix, (unsigned long long)number);
+    end_all(mark);
+}
+
+/* Input is empty already; the program's output, errors and folder are its own. */
+static void let_go_of_program(void)
+{
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing >= 0) {
+        dup2(nothing, STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        close(nothing);
+    }
+    (void)!chdir("/");
+}
+
+enum order { ORDER_NONE, ORDER_PURGE, ORDER_END, ORDER_NO_MORE };
+
+static enum order hear(int socket, uint64_t *number)
+{
+    const ssize_t got = recv(socket, number, sizeof *number, MSG_DONTWAIT);
+    if (got == (ssize_t)sizeof *number)
+        return *number ? ORDER_PURGE : ORDER_END;
+    return got < 0 && (errno == EAGAIN || errno == EINTR) ? ORDER_NONE : ORDER_NO_MORE;
+}
+
+/*
+ * A socket that ended without a word: the program is dying, or it became another program by exec, and its workers end for
+ * that, too. A forked child of the program may have the socket as well: so the program's own end is looked at.
+ */
+int worker_guard(int socket, pid_t program, const char *prefix)
+{
+    uint64_t number = 0;
+    enum order order = ORDER_NONE;
+    prctl(PR_SET_NAME, GYRE_GUARD_NAME);
+    let_go_of_program();
+    const int end = (int)syscall(SYS_pidfd_open, program, 0);
+    struct pollfd news[] = {{.fd = end, .events = POLLIN}, {.fd = socket, .events = POLLIN}};
+    while (getppid() == program && !news[0].revents && order != ORDER_END && order != ORDER_NO_MORE) {
+        poll(news, 2, end < 0 ? LOOK_MS : -1);
+        order = news[1].revents ? hear(socket, &number) : ORDER_NONE;
+        if (order == ORDER_PURGE)
+            purge(prefix, number);
+    }
+    if (order != ORDER_END)
+        end_all(prefix);
+    return 0;
+}
