@@ -13,6 +13,7 @@
 #include "cli/call_report.h"
 #include "cli/call_stream.h"
 #include "cli/cli.h"
+#include "cli/hush.h"
 #include "cli/input_file.h"
 #include "cli/message_json.h"
 #include "core/base/error.h"
@@ -114,7 +115,11 @@ static gyre_launch_desc describe(const call_run *call)
 static gyre_status launch(call_run *call)
 {
     const gyre_launch_desc desc = describe(call);
-    return gyre_launch(call->runtime, &desc, &call->kernel);
+    struct cli_hush hush;
+    cli_hush_begin(&hush);
+    const gyre_status status = gyre_launch(call->runtime, &desc, &call->kernel);
+    cli_hush_end(&hush);
+    return status;
 }
 
 /* The exit code of a launch, which has said why. */

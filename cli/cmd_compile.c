@@ -4,6 +4,7 @@
  * are shown also when one of them fails; the reason is then on stderr, as everywhere.
  */
 #include "cli/cli.h"
+#include "cli/hush.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "core/types/types.h"
 
 static const char HELP[] =
-    "usage: gyre compile [--backend B [--arch A]] [--device N] [-o OUT] [--json] FILE.gyre.c[:KERNEL]\n"
+    "usage: gyre compile [--backend B [--arch A]] [--device N] [-o OUT] [-W] [--json] FILE.gyre.c[:KERNEL]\n"
     "\n"
     "Checks and compiles a kernel file and prints every stage "
     "with its time, whether the result came from the cache,\n"
@@ -28,6 +29,7 @@ static const char HELP[] =
     "  -o, --output OUT  also write the result to OUT: a file that runs on machines without a compiler, wherever a\n"
     "                    kernel file is expected; standard output has the report, so that -o - is refused\n"
     "  --device N        the device to compile for (0)\n"
+    "  -W, --warnings    compile it anew where the result is in the cache, so that the compiler's warnings are shown\n"
     "  --arch A          compile for another architecture than that of a device here, as in --arch sm_90; no device\n"
     "                    is needed then\n"
     "\n"
@@ -339,7 +341,11 @@ static int compile(const cli_context *cli, gyre_runtime *runtime, struct gyre_di
                                             .source = cli->operands.items[0],
                                             .output = output,
                                             .report = report};
-    int code = cli_fail_unless_ok(build_as_launched(&desc, &build));
+    struct cli_hush hush;
+    cli_hush_begin(&hush);
+    const gyre_status status = build_as_launched(&desc, &build);
+    cli_hush_end(&hush);
+    int code = cli_fail_unless_ok(status);
     if (report->warning[0])
         cli_error(CLI_OK, "warning: %s", report->warning);
     fputs(report->messages, stderr);
@@ -409,8 +415,10 @@ static int run(cli_context *cli)
     const char *output = NULL, *architecture = NULL;
     char *setting = NULL;
     uint64_t ordinal = 0;
+    bool warnings = false;
     const cli_option options[] = {{"--output", .alias = "-o", .text = &output},
                                   {"--device", .number = &ordinal, .max = UINT32_MAX},
+                                  {"--warnings", .alias = "-W", .flag = &warnings},
                                   {"--arch", .text = &architecture},
                                   {0}};
     if (!cli_parse(cli, options))
@@ -424,6 +432,8 @@ static int run(cli_context *cli)
     if (architecture && !cli->backend)
         return cli_usage_error(cli, "--arch needs --backend: architectures are a backend's own");
     if (architecture && can_be_asked(cli) && !(setting = ask_for(cli, architecture)))
+        return cli_error(CLI_FAILED, "out of memory");
+    if (warnings && !cli_list_add(&cli->settings, "gyre.cache_dir="))
         return cli_error(CLI_FAILED, "out of memory");
     int code = open_and_compile(cli, (uint32_t)ordinal, architecture, output);
     free(setting);

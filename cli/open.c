@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens the library the way that the global options ask for. */
 #include "cli/cli.h"
+#include "cli/hush.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include "core/base/error.h"
+#include "core/pipeline/pipeline.h"
 #include "core/runtime/tools.h"
 #include "gyre/backend.h"
 
@@ -19,9 +21,17 @@ static const char *level_word(int level)
     return level >= GYRE_LOG_ERROR && level <= GYRE_LOG_DEBUG ? words[level] : "note";
 }
 
+/* A compiler's warnings are for a person who watches; a script that reads stderr has not asked for them. */
+static bool is_for_persons(const char *text)
+{
+    return strncmp(text, GYRE_COMPILER_WARNS, sizeof GYRE_COMPILER_WARNS - 1) == 0;
+}
+
 static void print_log(void *context, int level, const char *text)
 {
     (void)context;
+    if (is_for_persons(text) && !cli_is_watched())
+        return;
     cli_error(CLI_OK, "%s: %s", level_word(level), text);
 }
 

@@ -33,8 +33,19 @@ static const struct group {
     {"threads: lanes and blocks are the threads of a kernel",
      " pthread_* thrd_* mtx_* cnd_* tss_* sem_* call_once sched_yield "},
     {"assign structs or copy in a loop",
-     " memcpy memmove memset memcmp mempcpy strcpy strncpy strcat strlen strcmp strncmp strchr strstr "
-     "__builtin_memcpy __builtin_memset __builtin_memmove __builtin_memcmp __builtin_strlen "},
+     " memcpy memmove memset memcmp mempcpy __builtin_memcpy __builtin_memset __builtin_memmove "
+     "__builtin_memcmp "},
+    {"a text knows its length, `request->name.count`; of an array take gyre_string_array(request->name).count",
+     " strlen strnlen __builtin_strlen "},
+    {"texts are compared by gyre_string_equal, gyre_string_compare and gyre_string_is, as in "
+     "`gyre_string_is(gyre_string_of(request, request->name), \"Ada\")`",
+     " strcmp strncmp strcasecmp strncasecmp strcoll __builtin_strcmp __builtin_strncmp "},
+    {"texts are searched by gyre_string_find, which gives the place, or GYRE_NOWHERE",
+     " strchr strrchr strstr strpbrk memchr strspn strcspn index rindex "},
+    {"texts are copied by gyre_new_string into a reply's text, by gyre_string_store into an array",
+     " strcpy strncpy strcat strncat stpcpy strlcpy strlcat "},
+    {"numbers of a text are made by gyre_append_u64, gyre_append_i64 and gyre_append_f64, and read in a loop over its letters",
+     " atoi atol atoll atof strtol strtoul strtoll strtoull strtod strtof itoa "},
     {"use gyre_atomic_add and its kin", " __atomic_* __sync_* __c11_atomic_* atomic_* "},
     {"use gyre_popcount_u32, gyre_clz_u32, gyre_ctz_u32 and their kin",
      " __builtin_popcount* __builtin_clz* __builtin_ctz* "
@@ -110,6 +121,10 @@ static const struct text_taker {
 } text_takers[] = {
     {"gyre_fail", "gyre_fail", 2, "call gyre_fail once for each text"},
     {"gyre_log", "gyre_log", 1, "call gyre_log once for each text, and log what varies as its value"},
+    {"gyre_append_text_", "gyre_append_text", 4, "append a gyre_string with gyre_append"},
+    {"gyre_string_is_", "gyre_string_is", 1, "compare two strings with gyre_string_equal"},
+    {"gyre_string_begins_", "gyre_string_begins", 1,
+     "compare a part of it, gyre_string_cut, with gyre_string_equal"},
     {"gyre_new_text_", "gyre_new_text", 3,
      "call gyre_new_text once for each text, or make what varies with gyre_new and gyre_set"}};
 

@@ -280,7 +280,8 @@ static void check_any_kernel(struct checker *checker, const char *path)
 {
     struct place place = {.line = 1, .column = 1};
     snprintf(place.file, sizeof place.file, "%s", path);
-    if (checker->report.kernel_count == 0 && !report_has_errors(&checker->report))
+    if (checker->report.kernel_count == 0 && !checker->macro_is_broken &&
+        !report_has_errors(&checker->report))
         report_refuse(&checker->report, "discover", &place,
                       "no kernel in it: a kernel file declares at least "
                       "one with GYRE_KERNEL, GYRE_BLOCK_KERNEL or GYRE_ACTOR");

@@ -139,6 +139,13 @@ void check_global_name(struct checker *checker, CXCursor declaration);
 
 /* ---- conversions.c: what C converts by itself, and other dialects do not ---- */
 /** What an expression consists of. */
+/** usage.c: of a diagnostic about arguments of Gyre's own functions and macros, says how they are called; false: about
+ * something else. */
+bool check_arguments(struct checker *checker, CXDiagnostic diagnostic, const struct place *place);
+/** Of an error of the parser, what it means in a handler; false: nothing is known. */
+bool check_usage(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
+                 const char *text);
+
 struct parts {
     CXCursor cursors[3];
     unsigned count; /* of all, also those that find no room */

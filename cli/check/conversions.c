@@ -54,9 +54,21 @@ static bool is_void_pointer(CXType type)
            clang_getCanonicalType(clang_getPointeeType(type)).kind == CXType_Void;
 }
 
+/* A call that is refused for whom it calls, as of malloc: a cast would not help it. */
+static bool is_foreign_call(const struct checker *checker, CXCursor expression)
+{
+    expression = strip_conversions(expression);
+    return clang_getCursorKind(expression) == CXCursor_CallExpr &&
+           owner_of_use(checker, clang_getCursorLocation(clang_getCursorReferenced(expression))) !=
+               OWNER_GYRE &&
+           clang_Cursor_isNull(clang_getCursorDefinition(clang_getCursorReferenced(expression)));
+}
+
 static void check_pointer(struct checker *checker, CXCursor conversion, CXCursor from)
 {
     CXType to = type_of(conversion);
+    if (is_foreign_call(checker, from))
+        return;
     if (to.kind != CXType_Pointer || is_void_pointer(to) || !is_void_pointer(type_of(from)))
         return;
     refuse_at(checker, from,

@@ -216,12 +216,31 @@ static const struct option_reason {
     {"-Wreturn-type", "a function that returns a value can end without one: write a `return` with a value"},
 };
 
+/* A number that becomes a pointer because it is the result of a function that nobody declared: check_call refuses that. */
+static bool is_undeclared_call(const struct checker *checker, CXDiagnostic diagnostic)
+{
+    CXCursor place = clang_getCursor(checker->unit, clang_getDiagnosticLocation(diagnostic));
+    struct parts parts = parts_of(place);
+    if (clang_getCursorKind(place) == CXCursor_VarDecl && parts.count > 0)
+        place = parts.cursors[parts.count < 3 ? parts.count - 1 : 2];
+    place = strip_conversions(place);
+    const CXCursor function = clang_getCursorReferenced(place);
+    return clang_getCursorKind(place) == CXCursor_CallExpr &&
+           clang_Cursor_isNull(clang_getCursorDefinition(function)) &&
+           owner_of_use(checker, clang_getCursorLocation(function)) != OWNER_GYRE;
+}
+
 static bool refuse_option(struct checker *checker, CXDiagnostic diagnostic, const struct place *place)
 {
     char option[96];
     if (checker->macro_is_broken)
         return false;
     take_string(clang_getDiagnosticOption(diagnostic, NULL), option, sizeof option);
+    if (strcmp(option, "-Wint-conversion") == 0 && is_undeclared_call(checker, diagnostic))
+        return true;
+    if (strstr(" -Wint-conversion -Wincompatible-pointer-types ", option) && option[0] &&
+        check_arguments(checker, diagnostic, place))
+        return true;
     for (size_t i = 0; i < sizeof option_reasons / sizeof option_reasons[0]; i++) {
         if (strcmp(option_reasons[i].option, option) != 0)
             continue;
@@ -268,6 +287,8 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
                  name);
     else if (missing && is_vendor_header(name))
         return; /* check_include refuses it */
+    else if (check_usage(checker, diagnostic, &place, text))
+        return;
     else if (strncmp(text, twin_prefix, sizeof twin_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
     else if (refuse_option(checker, diagnostic, &place) || refuse_type(checker, &place, text) ||

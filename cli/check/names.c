@@ -118,10 +118,25 @@ static bool is_aligned_cuda_vector(const char *name)
     return behind && in_list(" 16a 32a ", behind + 1) && is_cuda_vector(vector);
 }
 
+/* Whether the name stands in the file as a word, perhaps as a macro's argument: no macro made it. */
+static bool is_written(const struct checker *checker, CXCursor declaration, const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    CXFile file = NULL;
+    offset_of(clang_getCursorLocation(declaration), &file);
+    const char *text = file ? clang_getFileContents(checker->unit, file, NULL) : NULL;
+    const size_t length = strlen(name);
+    for (const char *at = text ? strstr(text, name) : NULL; at; at = strstr(at + 1, name))
+        if ((at == text || !strchr(letters, at[-1])) && (!at[length] || !strchr(letters, at[length])))
+            return true;
+    return false;
+}
+
 void check_name(struct checker *checker, CXCursor declaration)
 {
     static const char *const opencl_beginnings[] = {"CLK_", "CL_VERSION_", "cl_khr_", "POCL_", "LLVM_", NULL};
     static const char *const cuda_beginnings[] = {"CUDART", "NV_IF_", "NV_TARGET_", "NV_DISPATCH_", NULL};
+    static const char *const own_beginnings[] = {"gyre_", NULL}; /* but of what `gyre wire` writes */
     char name[128];
     const char *where = NULL;
     take_string(clang_getCursorSpelling(declaration), name, sizeof name);
@@ -135,6 +150,10 @@ void check_name(struct checker *checker, CXCursor declaration)
         where = "a macro in OpenCL C";
     else if (begins_with_one_of(name, cuda_beginnings))
         where = "a macro of CUDA";
+    if (clang_getCursorKind(declaration) != CXCursor_FunctionDecl &&
+        begins_with_one_of(name, own_beginnings) && !begins_with(name, "gyre_wire_type_") &&
+        is_written(checker, declaration, name))
+        refuse_at(checker, declaration, "the name '%s' begins as Gyre's own do: choose another", name);
     if (!name[0] || !where)
         return;
     refuse_at(checker, declaration, "the name '%s' is %s: choose another", name, where);

@@ -2,6 +2,7 @@
 /* Rules for the variables and parameters that the user declares. */
 #include "checker.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The array itself, or one that a pointer leads to. */
@@ -84,6 +85,7 @@ bool is_lost_macro(struct checker *checker, const struct place *place, const cha
                       "GYRE_KERNEL, GYRE_BLOCK_KERNEL, GYRE_ACTOR, these with _WITH, GYRE_HELPER and "
                       "GYRE_CONSTANT, and <gyre/message.h> has GYRE_MESSAGE and GYRE_PROTOCOL",
                       name);
+    checker->macro_is_broken = true;
     return true;
 }
 
@@ -139,6 +141,33 @@ static void check_members(struct checker *checker, CXCursor cursor, const struct
             name);
 }
 
+/*
+ * A lane's own memory: backend.cpu.lane_stack, and 1 MiB more outside of block handlers; where that is not told, what CUDA
+ * gives a thread at most. Less may still be too much for a lane.
+ */
+static long long own_memory(const struct checker *checker)
+{
+    static const char option[] = "-DGYRE_LANE_STACK=";
+    long long lane_stack = 0;
+    for (size_t i = 0; i < checker->option_count; i++)
+        if (strncmp(checker->options[i], option, sizeof option - 1) == 0)
+            lane_stack = strtoll(checker->options[i] + sizeof option - 1, NULL, 10);
+    return lane_stack > 0 ? lane_stack + (1 << 20) : 512 * 1024;
+}
+
+static void check_own_memory(struct checker *checker, const struct place *place, CXType type,
+                             const char *name)
+{
+    const long long size = clang_Type_getSizeOf(type), most = own_memory(checker);
+    if (size > most)
+        report_refuse(
+            &checker->report, "check", place,
+            "local variable '%s' takes %lld bytes of the lane's own memory, of which there are %lld: use a buffer "
+            "(GYRE_BUFFERS), the kernel's state or a block kernel's scratch; on the CPU backend.cpu.lane_stack "
+            "gives more",
+            name, size, most);
+}
+
 void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
 {
     char name[128];
@@ -149,8 +178,10 @@ void check_variable(struct checker *checker, CXCursor cursor, bool in_function)
     check_type(checker, cursor, type, "variable");
     check_length(checker, &place, type, name);
     check_value(checker, cursor, &place, name);
-    if (in_function)
+    if (in_function) {
         check_members(checker, cursor, &place, name);
+        check_own_memory(checker, &place, type, name);
+    }
     check_constant_pointer(checker, cursor, &place, "variable", name);
     if (clang_getCursorTLSKind(cursor) != CXTLS_None)
         report_refuse(&checker->report, "check", &place,

@@ -373,9 +373,8 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
 {
     gyre_attach_desc given = {.size = sizeof given};
     if (!name || !name[0] || !out || (desc && desc->size < sizeof desc->size))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_attach needs the name of a kernel, a place for the queue, and a "
-                              "descriptor with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_attach", {"name", name && name[0]}, {"out", out},
+                              GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);

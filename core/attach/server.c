@@ -214,9 +214,7 @@ gyre_status gyre_serve(gyre_runtime *runtime, const gyre_serve_desc *desc, gyre_
 {
     gyre_serve_desc given = {.size = sizeof given};
     if (!runtime || !out || (desc && desc->size < sizeof desc->size))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_serve needs a runtime, a place for the server, and a descriptor "
-                              "with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_serve", {"runtime", runtime}, {"out", out}, GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);
@@ -245,7 +243,7 @@ gyre_status gyre_server_info_get(gyre_server *server, gyre_server_info *info)
 {
     gyre_server_info now = {0};
     if (!server || !info || info->size < sizeof info->size)
-        return gyre_error_set(GYRE_INVALID, "gyre_server_info_get needs a server and info with its size set");
+        return GYRE_ARGUMENTS("gyre_server_info_get", {"server", server}, GYRE_SIZED(info));
     memcpy(now.path, server->path, sizeof now.path);
     if (server->runtime) /* else its threads are gone, and the lock */
         pthread_mutex_lock(&server->lock);

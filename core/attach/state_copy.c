@@ -117,9 +117,8 @@ gyre_status gyre_state_copy_get(const char *kernel, const gyre_attach_desc *desc
 {
     gyre_attach_desc given = {.size = sizeof given};
     if (!kernel || !kernel[0] || !out || (desc && desc->size < sizeof desc->size))
-        return gyre_error_set(GYRE_INVALID,
-                              "gyre_state_copy_get needs the name of a kernel, a place for the copy, and a "
-                              "descriptor with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_state_copy_get", {"kernel", kernel && kernel[0]}, {"out", out},
+                              GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gyre/waiting.h"
 #include "gyre/gyre.h" /* what it declares is visible to applications */
 
 enum { FRAMES = 6, FRAME_SIZE = 1024 };
@@ -108,4 +109,35 @@ const char *gyre_error_text(void)
 const char *gyre_error_cause(void)
 {
     return stack.depth ? stack.frames[0] : "";
+}
+
+gyre_status gyre_error_add_overdue(gyre_status status, uint64_t deadline_ns)
+{
+    const uint64_t seconds = 10; /* no wait is told of that much later than its deadline */
+    const uint64_t now = status == GYRE_TIMEOUT ? gyre_clock_ns() : 0;
+    if (status != GYRE_TIMEOUT || deadline_ns == GYRE_NO_WAIT || deadline_ns >= now ||
+        now - deadline_ns < seconds * 1000000000)
+        return status;
+    return gyre_error_add(
+        status,
+        "the deadline, %llu, lay %.0f s in the past before the call: a deadline is a time, as "
+        "gyre_in_ms(5000) gives, and no number of milliseconds",
+        (unsigned long long)deadline_ns, (double)(now - deadline_ns) / 1e9);
+}
+
+gyre_status gyre_error_arguments(const char *call, const struct gyre_argument *arguments)
+{
+    while (arguments->name && arguments->given)
+        arguments++;
+    if (!arguments->name)
+        return GYRE_OK;
+    const char *member = strstr(arguments->name, "->size");
+    if (member)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s: the size of '%.*s' is not set: a descriptor begins with it, as in `.size = sizeof "
+            "%.*s`",
+            call, (int)(member - arguments->name), arguments->name, (int)(member - arguments->name),
+            arguments->name);
+    return gyre_error_set(GYRE_INVALID, "%s: '%s' is NULL", call, arguments->name);
 }

@@ -10,6 +10,10 @@
 #ifndef GYRE_CORE_BASE_ERROR_H
 #define GYRE_CORE_BASE_ERROR_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "gyre/status.h"
 
 /** Starts a new error with one frame; returns `status`, so that callers can `return gyre_error_set(...)`. */
@@ -18,6 +22,32 @@ gyre_status gyre_error_set(gyre_status status, const char *format, ...) __attrib
 /** The same with a sentence that is ready:
  * for a poll that finds nothing, which formatting would make slow. */
 gyre_status gyre_error_set_text(gyre_status status, const char *sentence);
+
+/** An argument of a public function: what it is called there, and whether it is as it must be. */
+struct gyre_argument {
+    const char *name;
+    bool given;
+};
+
+/** INVALID, with a sentence that names the first argument that is NULL, or whose "->size" was not set. The table ends
+ * with a NULL name; OK, without a sentence, when nothing is wrong. */
+gyre_status gyre_error_arguments(const char *call, const struct gyre_argument *arguments);
+
+/** gyre_error_arguments("gyre_send", {"queue", queue != NULL}, ...) without the table's frame. */
+#define GYRE_ARGUMENTS(call, ...)                                                                            \
+    gyre_error_arguments((call), (const struct gyre_argument[]){__VA_ARGS__, {NULL, false}})
+/** The two rows of a descriptor that must be there, and the row of one that may be NULL. */
+#define GYRE_SIZED(desc) {#desc, (desc) != NULL}, GYRE_SIZED_OR_NULL(desc)
+#define GYRE_SIZED_OR_NULL(desc)                                                                             \
+    {                                                                                                        \
+#desc "->size", !(desc) || (desc)->size >= sizeof(desc)->size                                        \
+    }
+
+/**
+ * For a wait that ended with TIMEOUT: adds that its deadline lay far in the past before it began, where it did, as one of
+ * 5000 in place of gyre_in_ms(5000) does. Returns `status`.
+ */
+gyre_status gyre_error_add_overdue(gyre_status status, uint64_t deadline_ns);
 
 /** Adds context above what is there; returns `status`. The innermost (first) frame is never lost. */
 gyre_status gyre_error_add(gyre_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));

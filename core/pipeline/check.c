@@ -135,8 +135,8 @@ static void run_program(struct gyre_check *check, const char *program, char *rep
 {
     const char *arguments[ARGUMENTS_MAX] = {program, "--headers", check->headers, check->source->path};
     char words[OPTIONS_SIZE];
-    snprintf(words, sizeof words, "%s %s", check->compiler_options ? check->compiler_options : "",
-             check->options ? check->options : "");
+    snprintf(words, sizeof words, "-DGYRE_LANE_STACK=%llu %s %s", (unsigned long long)check->lane_stack,
+             check->compiler_options ? check->compiler_options : "", check->options ? check->options : "");
     add_options(arguments, 4, words);
     struct gyre_process_desc desc = {.arguments = arguments,
                                      .no_preload = true,

@@ -23,6 +23,7 @@ struct gyre_pipeline_settings {
     uint64_t cache_size, compile_timeout_ns;
     const char *options;          /* of the backend */
     const char *compiler_options; /* those of a backend that has a key for its own compiler's; else "" */
+    uint64_t lane_stack;          /* bytes, of a backend that has the key; 0: another */
     bool keep_source;
 };
 
@@ -95,6 +96,7 @@ struct gyre_check {
     const char *headers;
     const char *compiler_options, *options; /* the compiler's, in the order of its command: those of the
                                                preprocessor are the check's too */
+    uint64_t lane_stack;                    /* 0: not known */
     uint64_t deadline_ns;
     bool running;
     pthread_t thread;

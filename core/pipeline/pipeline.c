@@ -46,6 +46,8 @@ gyre_status gyre_run_settle(struct gyre_run *run, enum gyre_stage stage, uint64_
     if (status == GYRE_OK)
         return GYRE_OK;
     gyre_run_tell(run, stage, GYRE_STAGE_FAILED, "%s", gyre_error_cause());
+    if (stage == GYRE_STAGE_COMPILE) /* the backend's frame names it as well */
+        return status;
     return gyre_error_add(status, "%s", gyre_stage_word(stage));
 }
 
@@ -168,6 +170,7 @@ static void start_check(struct gyre_run *run)
                                      .headers = run->headers,
                                      .compiler_options = run->settings.compiler_options,
                                      .options = run->options,
+                                     .lane_stack = run->settings.lane_stack,
                                      .deadline_ns = gyre_clock_ns() + run->settings.compile_timeout_ns,
                                      .stage = GYRE_STAGE_CHECK};
     if (run->settings.check == GYRE_CHECK_OFF)

@@ -17,6 +17,9 @@
 
 #include "gyre/backend.h"
 
+/** How a line of the log begins that has a compiler's warnings of a kernel that compiled. */
+#define GYRE_COMPILER_WARNS "the compiler warns: "
+
 struct gyre_config;
 struct gyre_dispatch;
 

@@ -34,6 +34,8 @@ void gyre_pipeline_settings_read(const struct gyre_config *config, const char *b
     settings->compile_timeout_ns = gyre_config_ns(config, GYRE_SECTION_GYRE, NULL, "compile_timeout_ms");
     settings->options = gyre_config_text(config, GYRE_SECTION_BACKEND, backend, "options");
     settings->compiler_options = gyre_config_text(config, GYRE_SECTION_BACKEND, backend, "compiler_options");
+    if (gyre_config_find(config, GYRE_SECTION_BACKEND, backend, "lane_stack"))
+        settings->lane_stack = (uint64_t)gyre_config_int(config, GYRE_SECTION_BACKEND, backend, "lane_stack");
     settings->keep_source = gyre_config_bool(config, GYRE_SECTION_BACKEND, backend, "keep_source");
 }
 

@@ -178,7 +178,10 @@ static gyre_status check_exchange(const gyre_queue *queue, const struct exchange
     const uint64_t size = exchange->reply_size;
     if (!queue || (!exchange->request.bytes && !gyre_queue_takes_nothing(queue)) ||
         (!exchange->reply && size))
-        return gyre_error_set(GYRE_INVALID, "gyre_call needs a queue, a request and room for the reply");
+        return GYRE_ARGUMENTS(
+            "gyre_call", {"queue", queue},
+            {"request", exchange->request.bytes || (queue && gyre_queue_takes_nothing(queue))},
+            {"reply", exchange->reply || !size});
     const uint64_t longest =
         queue->reply_growth.callers ? queue->reply_growth.callers->size : queue->reply_room;
     if (size < longest && (size == 0 || size != queue->caller_reply_size))

@@ -87,11 +87,11 @@ static gyre_status full(gyre_queue *queue, uint64_t bytes, gyre_status status)
 }
 
 /* What a sender is told that waited; who waits for replies is told otherwise of the end. */
-static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status)
+static gyre_status waited(gyre_queue *queue, uint64_t bytes, gyre_status status, uint64_t deadline_ns)
 {
     if (status == GYRE_CLOSED)
         return gyre_queue_tell_closed(queue);
-    return status == GYRE_TIMEOUT ? full(queue, bytes, GYRE_TIMEOUT) : status;
+    return status == GYRE_TIMEOUT ? gyre_error_add_overdue(full(queue, bytes, status), deadline_ns) : status;
 }
 
 /*
@@ -161,7 +161,7 @@ static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t
     if (queue->log)
         gyre_queue_log_tell_journal(queue);
     if (!await_turn(queue, sender, deadline_ns, &status))
-        return waited(queue, bytes, status);
+        return waited(queue, bytes, status, deadline_ns);
     const uint64_t cursor = gyre_received(queue);
     const struct wanted_room wanted = {cursor, bytes};
     if (gyre_mark_get(queue, cursor) == GYRE_MARK_ABANDONED)
@@ -169,7 +169,7 @@ static gyre_status block(gyre_queue *queue, struct gyre_sender *sender, uint64_t
     else
         status =
             gyre_queue_wait(queue, wait_room, (uint64_t)(uintptr_t)&wanted, GYRE_BELL_CREDIT, deadline_ns);
-    return waited(queue, bytes, status);
+    return waited(queue, bytes, status, deadline_ns);
 }
 
 static bool is_full(const gyre_queue *queue, uint64_t cursor, uint64_t bytes)
@@ -261,7 +261,7 @@ static gyre_status drop_oldest(gyre_queue *queue, struct gyre_sender *sender, ui
     if (waits)
         status = await_drop(queue, cursor, asked, deadline_ns);
     if (status != GYRE_OK)
-        return waited(queue, bytes, status);
+        return waited(queue, bytes, status, deadline_ns);
     if (gyre_queue_closed(queue)) /* the place would be nobody's */
         return gyre_queue_tell_closed(queue);
     discard(queue, cursor);
@@ -277,7 +277,7 @@ static gyre_status make_place(gyre_queue *queue, struct gyre_sender *sender, uin
     gyre_status status = GYRE_OK;
     if (await_turn(queue, sender, deadline_ns, &status))
         status = gyre_queue_wait(queue, gyre_wait_place, 0, GYRE_BELL_CREDIT, deadline_ns);
-    return waited(queue, 0, status);
+    return waited(queue, 0, status, deadline_ns);
 }
 
 gyre_status gyre_queue_make_room(gyre_queue *queue, struct gyre_sender *sender, uint64_t bytes,

@@ -190,7 +190,7 @@ gyre_status gyre_reserve_header(gyre_queue *queue, size_t number, const gyre_hea
     gyre_status status;
     char label[96];
     if (!queue || !header)
-        return gyre_error_set(GYRE_INVALID, "gyre_reserve_header needs a queue and a header");
+        return GYRE_ARGUMENTS("gyre_reserve_header", {"queue", queue}, {"header", header});
     status = gyre_queue_check_header(queue, header);
     if (status != GYRE_OK || !queue->headers)
         return status;

@@ -176,8 +176,10 @@ static gyre_status await(struct gyre_queue_letters *letters, uint64_t deadline_n
                     : pthread_cond_timedwait(&letters->arrived, &letters->lock, &until);
     if (letters->first)
         return GYRE_OK;
-    return letters->closed ? gyre_error_set_text(GYRE_CLOSED, "the queue is being closed")
-                           : gyre_error_set_text(GYRE_TIMEOUT, "the deadline passed without a dead letter");
+    if (letters->closed)
+        return gyre_error_set_text(GYRE_CLOSED, "the queue is being closed");
+    gyre_error_set_text(GYRE_TIMEOUT, "the deadline passed without a dead letter");
+    return gyre_error_add_overdue(GYRE_TIMEOUT, deadline_ns);
 }
 
 /* Under the lock: the first letter, or why not; it then stays. */
@@ -205,8 +207,8 @@ gyre_status gyre_dead_letter_take(gyre_queue *queue, gyre_dead_letter *letter, v
     bool inside = false;
     char label[96];
     if (!queue || !letter || letter->size < sizeof letter->size || (!request && size))
-        return gyre_error_set(GYRE_INVALID, "gyre_dead_letter_take needs a queue, "
-                                            "a letter with its size set and room for the request");
+        return GYRE_ARGUMENTS("gyre_dead_letter_take", {"queue", queue}, GYRE_SIZED(letter),
+                              {"request", request || !size});
     if (gyre_queue_refused(queue))
         return gyre_queue_tell_refused(queue);
     if (!queue->letters)

@@ -183,8 +183,8 @@ gyre_status gyre_receive_for(gyre_queue *queue, uint64_t correlation, void *repl
     const struct wish wish = {.correlation = correlation};
     char label[96];
     if (!queue || (!reply && size) || (info && info->size < sizeof info->size))
-        return gyre_error_set(GYRE_INVALID, "gyre_receive_for needs a queue, room for the reply, "
-                                            "and an info with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_receive_for", {"queue", queue}, {"reply", reply || !size},
+                              GYRE_SIZED_OR_NULL(info));
     if (queue->header_size <= offsetof(gyre_header, correlation))
         return gyre_error_set(GYRE_INVALID,
                               "the header of %s holds no correlation; "

@@ -317,8 +317,8 @@ static inline gyre_status receive(gyre_queue *queue, const struct taking *taking
 {
     gyre_message_info *const info = taking->info;
     if (!queue || !received || (!taking->replies && taking->size))
-        return gyre_error_set(GYRE_INVALID, "gyre_receive and gyre_receive_batch need a queue, "
-                                            "room for replies and for their number");
+        return GYRE_ARGUMENTS("gyre_receive", {"queue", queue}, {"received", received},
+                              {"reply", taking->replies || !taking->size});
     *received = 0;
     if (taking->count == 0)
         return GYRE_OK;

@@ -103,7 +103,7 @@ gyre_status gyre_reserve_sized(gyre_queue *queue, size_t size, void **request, u
 {
     size_t count = 1;
     if (!queue || !request)
-        return gyre_error_set(GYRE_INVALID, "gyre_reserve_sized needs a queue and a place for the answer");
+        return GYRE_ARGUMENTS("gyre_reserve_sized", {"queue", queue}, {"request", request});
     const size_t least = queue->request_least ? queue->request_least : queue->request_size;
     if (size < least || size > queue->request_size)
         return gyre_error_set(GYRE_INVALID,

@@ -386,7 +386,7 @@ gyre_status gyre_send_with(gyre_queue *queue, const void *request, size_t size, 
     const struct gyre_outgoing one = {request, size, 1, header};
     struct gyre_sent sent = {0, 0};
     if (!queue || (!request && !gyre_queue_takes_nothing(queue)))
-        return gyre_error_set(GYRE_INVALID, "gyre_send_with needs a queue and a request");
+        return GYRE_ARGUMENTS("gyre_send_with", {"queue", queue}, {"request", request});
     gyre_status status = check_headers(queue, header, 1);
     if (status == GYRE_OK)
         status = send_requests(queue, one, &sent, deadline_ns);
@@ -413,7 +413,7 @@ gyre_status gyre_send(gyre_queue *queue, const void *request, size_t size, uint6
     const struct gyre_outgoing one = {request, size, 1, NULL};
     struct gyre_sent sent = {0, 0};
     if (!queue || (!request && !gyre_queue_takes_nothing(queue)))
-        return gyre_error_set(GYRE_INVALID, "gyre_send needs a queue and a request");
+        return GYRE_ARGUMENTS("gyre_send", {"queue", queue}, {"request", request});
     gyre_status status = send_requests(queue, one, &sent, deadline_ns);
     if (index)
         *index = sent.first;

@@ -239,7 +239,7 @@ gyre_status gyre_timing_get(const gyre_queue *queue, uint64_t index, gyre_timing
     gyre_timing now = {0};
     char label[96];
     if (!queue || !timing || timing->size < sizeof timing->size)
-        return gyre_error_set(GYRE_INVALID, "gyre_timing_get needs a queue and a timing with its size set");
+        return GYRE_ARGUMENTS("gyre_timing_get", {"queue", queue}, GYRE_SIZED(timing));
     if (!queue->timing)
         return gyre_error_set(GYRE_INVALID,
                               "the messages of %s are not timed: "

@@ -121,7 +121,7 @@ gyre_status gyre_queue_wait(gyre_queue *queue, gyre_wait_condition condition, ui
                                            .park = park,
                                            .context = &waiter};
     gyre_status status = gyre_strategy_wait(&strategy);
-    return status == GYRE_OK ? GYRE_OK : give_up(queue, status);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add_overdue(give_up(queue, status), deadline_ns);
 }
 
 gyre_status gyre_queue_look(gyre_queue *queue, gyre_wait_condition condition, uint64_t argument)

@@ -116,7 +116,8 @@ gyre_status gyre_queue_wait_any(const struct gyre_queue_group *group, uint64_t d
     }
     switch (status) {
     case GYRE_TIMEOUT:
-        return gyre_error_set(status, "the deadline passed while waiting for one of %u rings", group->count);
+        gyre_error_set(status, "the deadline passed while waiting for one of %u rings", group->count);
+        return gyre_error_add_overdue(status, deadline_ns);
     case GYRE_LOST:
         return gyre_error_set(status, "the device behind the %u rings died", group->count);
     case GYRE_CLOSED:

@@ -204,7 +204,11 @@ static gyre_status check_given(const gyre_queue *queue, const gyre_type *type, c
 {
     if (queue && queue->types && type && type->name && request)
         return GYRE_OK;
-    return gyre_error_set(GYRE_INVALID, "%s needs a queue of a kernel, a type and a request", call);
+    const gyre_status status = GYRE_ARGUMENTS(call, {"queue", queue}, {"type", type}, {"request", request});
+    return status != GYRE_OK
+               ? status
+               : gyre_error_set(GYRE_INVALID, "%s needs a queue of a kernel, and a type that has a name",
+                                call);
 }
 
 /* `header` may be NULL. */

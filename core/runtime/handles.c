@@ -112,7 +112,7 @@ static gyre_status name_buffer(gyre_buffer *buffer)
 gyre_status gyre_buffer_handle(gyre_buffer *buffer, uint64_t offset, uint64_t size, gyre_handle *out)
 {
     if (!buffer || !out)
-        return gyre_error_set(GYRE_INVALID, "gyre_buffer_handle needs a buffer and a place for the handle");
+        return GYRE_ARGUMENTS("gyre_buffer_handle", {"buffer", buffer}, {"out", out});
     *out = (gyre_handle){.id = 0};
     if (offset >= buffer->size || size > buffer->size - offset)
         return gyre_error_set(

@@ -418,8 +418,7 @@ gyre_status gyre_queue_open(gyre_kernel *kernel, const gyre_queue_desc *desc, gy
 {
     gyre_queue_desc given = {.size = sizeof given};
     if (!kernel || !out || (desc && desc->size < sizeof desc->size))
-        return gyre_error_set(GYRE_INVALID, "gyre_queue_open needs a kernel, a place for the queue, and a "
-                                            "descriptor with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_queue_open", {"kernel", kernel}, {"out", out}, GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);

@@ -42,6 +42,14 @@ gyre_status gyre_kernel_source(const struct gyre_config *config, const char *nam
 
 /* ---- building ---- */
 
+/* A warning of a kernel that compiled is a mistake as a rule, as of a variable that has no value yet. */
+static void tell_compiler(gyre_kernel *kernel, gyre_status status, const char *messages)
+{
+    const bool warns = status == GYRE_OK && strstr(messages, "warning") != NULL;
+    gyre_runtime_log(kernel->runtime, warns ? GYRE_LOG_WARNING : GYRE_LOG_INFO, "%s%s",
+                     warns ? GYRE_COMPILER_WARNS : "", messages);
+}
+
 static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *desc)
 {
     char options[GYRE_KERNEL_OPTIONS_SIZE];
@@ -66,7 +74,7 @@ static gyre_status build_kernel(gyre_kernel *kernel, const gyre_launch_desc *des
     if (report->warning[0] && !kernel->only_built)
         gyre_runtime_log(kernel->runtime, GYRE_LOG_WARNING, "%s", report->warning);
     if (report->messages[0] && !kernel->only_built)
-        gyre_runtime_log(kernel->runtime, GYRE_LOG_INFO, "%s", report->messages);
+        tell_compiler(kernel, status, report->messages);
     free(report);
     if (status == GYRE_OK)
         status = gyre_build_kernel(kernel->build, desc->kernel, &kernel->record);
@@ -237,9 +245,7 @@ static gyre_status launch(gyre_kernel *kernel, const gyre_launch_desc *desc)
 static gyre_status check_launch(const gyre_runtime *runtime, const gyre_launch_desc *desc, gyre_kernel **out)
 {
     if (!runtime || !desc || !out || desc->size < sizeof desc->size)
-        return gyre_error_set(
-            GYRE_INVALID,
-            "gyre_launch needs a runtime, a descriptor with its size set and a place for the kernel");
+        return GYRE_ARGUMENTS("gyre_launch", {"runtime", runtime}, GYRE_SIZED(desc), {"out", out});
     *out = NULL;
     return gyre_runtime_check_own(runtime, "gyre_launch");
 }

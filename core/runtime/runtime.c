@@ -64,9 +64,7 @@ static gyre_status open_runtime(const gyre_open_desc *desc, bool typed, gyre_run
 {
     gyre_open_desc given = {.size = sizeof given};
     if (!out || (desc && desc->size < sizeof desc->size))
-        return gyre_error_set(
-            GYRE_INVALID,
-            "gyre_open needs a place for the runtime, and a descriptor with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_open", {"out", out}, GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);

@@ -100,8 +100,7 @@ gyre_status gyre_shards_open(gyre_kernel *kernel, const gyre_shards_desc *desc, 
 {
     gyre_shards_desc given = {.size = sizeof given};
     if (!kernel || !out || (desc && desc->size < sizeof desc->size))
-        return gyre_error_set(GYRE_INVALID, "gyre_shards_open needs a kernel, a place for the shards, and a "
-                                            "descriptor with its size set or NULL");
+        return GYRE_ARGUMENTS("gyre_shards_open", {"kernel", kernel}, {"out", out}, GYRE_SIZED_OR_NULL(desc));
     *out = NULL;
     if (desc)
         memcpy(&given, desc, desc->size < sizeof given ? desc->size : sizeof given);

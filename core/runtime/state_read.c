@@ -205,7 +205,7 @@ static gyre_status read_until_copied(const struct reading *reading, uint64_t lim
 gyre_status gyre_kernel_state_read(gyre_kernel *kernel, void *state, size_t size)
 {
     if (!kernel || !state)
-        return gyre_error_set(GYRE_INVALID, "gyre_kernel_state_read needs a kernel and memory for its state");
+        return GYRE_ARGUMENTS("gyre_kernel_state_read", {"kernel", kernel}, {"state", state});
     gyre_status status = gyre_runtime_check_own(kernel->runtime, "gyre_kernel_state_read");
     if (status != GYRE_OK)
         return status;

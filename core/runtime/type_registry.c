@@ -177,7 +177,7 @@ gyre_status gyre_type_info_get(const gyre_type *type, gyre_type_info *info)
     gyre_layout *layout = NULL;
     gyre_type_info told = {0};
     if (!type || !info || info->size < sizeof info->size)
-        return gyre_error_set(GYRE_INVALID, "gyre_type_info_get needs a type and an info with its size set");
+        return GYRE_ARGUMENTS("gyre_type_info_get", {"type", type}, GYRE_SIZED(info));
     gyre_status status = gyre_layout_create(type, GYRE_STATE_MAX, &layout);
     if (status != GYRE_OK)
         return status;

@@ -105,6 +105,7 @@ typedef int gyre_result;
 #include "gyre/dialect/c11.h"
 #endif
 #include "gyre/dialect/parts.h"
+#include "gyre/dialect/strings.h"
 #include "gyre/dialect/choices.h"
 #ifdef GYRE_WIRED
 #include "gyre/dialect/wired.h"

@@ -93,6 +93,11 @@ static inline gyre_u32 gyre_item_alignment_(gyre_u32 size)
     ((type *)gyre_items_(((void)sizeof((message)->gyre_used), (message)), sizeof(*(message)), (part),        \
                          (gyre_u32)sizeof(type)))
 
+/** A text as the two arguments that printf's "%.*s" takes: nothing for one that is empty or not wholly in the message. */
+#define GYRE_TEXT_ARGS(message, part)                                                                        \
+    (gyre_items(char, (message), (part)) ? (int)(part).count : 0),                                           \
+        (gyre_items(char, (message), (part)) ? gyre_items(const char, (message), (part)) : "")
+
 static inline void *gyre_items_(const void *message, size_t size, gyre_part part, gyre_u32 item_size)
 {
     const gyre_u32 used = *(const gyre_u32 *)message;

@@ -165,6 +165,20 @@ static void a_call_that_is_too_late_says_so(struct conformance *test)
     }
 }
 
+/* As of who takes a deadline for milliseconds. The message is under way for as long as that. */
+static void a_deadline_that_is_no_time_is_told(struct conformance *test)
+{
+    gyre_queue *queue = gyre_kernel_queue(launch(test, "behave.gyre.c", "behave"));
+    behaviour request = {.what = BEHAVE_WAIT, .microseconds = 300000, .number = 1};
+    words_1 reply;
+    require(gyre_call(queue, &request, sizeof request, &reply, sizeof reply, NULL, 5000) == GYRE_TIMEOUT);
+    require_sentence("in the past before the call: a deadline is a time, as gyre_in_ms(5000) gives");
+    must(gyre_send(queue, &request, sizeof request, NULL, soon()));
+    require(gyre_receive(queue, &reply, sizeof reply, NULL, 5000) == GYRE_TIMEOUT);
+    require_sentence("a deadline is a time");
+    must(gyre_receive(queue, &reply, sizeof reply, NULL, soon()));
+}
+
 static void a_batch_never_waits_to_fill(struct conformance *test)
 {
     gyre_queue *queue = gyre_kernel_queue(launch(test, "words.gyre.c", "words_of_1"));
@@ -214,6 +228,7 @@ const struct conformance_case message_cases[] = {
     {"a_reply_that_has_no_room_is_kept", a_reply_that_has_no_room_is_kept},
     {"handlers_log_to_the_host", handlers_log_to_the_host},
     {"a_call_that_is_too_late_says_so", a_call_that_is_too_late_says_so},
+    {"a_deadline_that_is_no_time_is_told", a_deadline_that_is_no_time_is_told},
     {"a_batch_never_waits_to_fill", a_batch_never_waits_to_fill},
     {"messages_travel_without_copies", messages_travel_without_copies},
     {NULL, NULL},

@@ -237,6 +237,28 @@ static void a_device_that_does_not_exist_is_refused(struct conformance *test)
     require_sentence("4000");
 }
 
+static void the_argument_that_is_missing_is_named(struct conformance *test)
+{
+    gyre_kernel *kernel = launch(test, "words.gyre.c", "words_of_1");
+    gyre_launch_desc launched = {.source = "words.gyre.c"};
+    gyre_queue_desc opened = {.capacity = 16};
+    gyre_queue *queue;
+    words_1 request = {{1}}, reply;
+    gyre_kernel *other;
+    require(gyre_launch(test->runtime, &launched, &other) == GYRE_INVALID);
+    require_sentence("gyre_launch: the size of 'desc' is not set");
+    require(gyre_launch(NULL, &launched, &other) == GYRE_INVALID);
+    require_sentence("gyre_launch: 'runtime' is NULL");
+    require(gyre_queue_open(kernel, &opened, &queue) == GYRE_INVALID);
+    require_sentence("gyre_queue_open: the size of 'desc' is not set");
+    require(gyre_send(NULL, &request, sizeof request, NULL, soon()) == GYRE_INVALID);
+    require_sentence("gyre_send: 'queue' is NULL");
+    require(gyre_call(NULL, &request, sizeof request, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);
+    require_sentence("gyre_call: 'queue' is NULL");
+    require(gyre_receive(NULL, &reply, sizeof reply, NULL, soon()) == GYRE_INVALID);
+    require_sentence("gyre_receive: 'queue' is NULL");
+}
+
 const struct conformance_case refusal_cases[] = {
     {"a_missing_file_is_named", a_missing_file_is_named},
     {"a_mistyped_kernel_gets_the_nearest_name", a_mistyped_kernel_gets_the_nearest_name},
@@ -254,5 +276,6 @@ const struct conformance_case refusal_cases[] = {
     {"queue_shapes_are_checked", queue_shapes_are_checked},
     {"a_mistyped_backend_gets_the_nearest_name", a_mistyped_backend_gets_the_nearest_name},
     {"a_device_that_does_not_exist_is_refused", a_device_that_does_not_exist_is_refused},
+    {"the_argument_that_is_missing_is_named", the_argument_that_is_missing_is_named},
     {NULL, NULL},
 };

@@ -245,3 +245,42 @@ def wire_order(rng):
     return {"requests": [{"bytes": list(request)} for request, _ in pairs],
             "replies": [{"pieces": reply, "bytes": list(request)} if isinstance(reply, int) else reply
                         for request, reply in pairs]}
+
+
+def decimal(number, decimals):
+    """As gyre_append_f64 writes it."""
+    sign, size, zeros = "-" if number < 0 else "", abs(number), 0
+    while size >= 2.0 ** 63:
+        size, zeros = size / 10, zeros + 1
+    if zeros:
+        return sign + str(int(size)) + "0" * zeros
+    unit, whole = 10 ** decimals, int(size)
+    behind = int((size - whole) * float(unit) + 0.5)
+    if behind >= unit:
+        whole, behind = whole + 1, behind - unit
+    return sign + str(whole) + (".%0*d" % (decimals, behind) if decimals else "")
+
+
+@case("texts")
+def texts(rng):
+    requests, replies = [], []
+    names = ["", "Ada", "Adam", "Al", "Gottlob", "Leibnitz"]
+    for number in range(60):
+        name, one, other = rng.choice(names).encode(), rng.choice(WORDS), rng.choice(WORDS + ["words", "o", "two words"])
+        ask = {"name": list(name.ljust(8, b"\0")), "one": one, "other": other,
+               "number": str(rng.choice([0, 7, -1, -(1 << 63), (1 << 63) - 1, rng.randrange(-10 ** 6, 10 ** 6)])),
+               "price": rng.choice([0.0, 9.5, -0.25, 0.9999, 1e22, -3e19, 123456.78125, rng.randrange(10 ** 6) / 64]),
+               "decimals": rng.choice([0, 1, 2, 4, 9])}
+        a, b = one.encode(), other.encode()
+        line = (name + b": " + a[1:31] + b" " + ask["number"].encode() + b"/" +
+                str(int(ask["number"]) % (1 << 64)).encode() + b" " + decimal(ask["price"], ask["decimals"]).encode())
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            continue
+        requests.append(ask)
+        told = {"order": (a > b) - (a < b), "found": a.find(b) % (1 << 32), "blank": a.find(b" ") % (1 << 32),
+                "equal": int(a == b), "is_ada": int(name == b"Ada"), "begins": int(a.startswith(b"two ")),
+                "stored": min(len(a), 6), "copy": list(a[:6].ljust(6, b"\0")), "line": line.decode()}
+        replies.append(TAIL_FULL if len(line) > 120 else told)
+    return {"requests": requests, "replies": replies}

@@ -123,6 +123,9 @@ if [[ "$backend" == cpu ]]; then
 
     # locals that do not fit are told, and fit into a larger stack
     call tests/system/cli/kernels/deep.gyre.c '{"index":3}' <"$nothing"
+    exits 1
+    says "deep.gyre.c:10: local variable 'bytes' takes 4000000 bytes of the lane's own memory, of which there are 1114112"
+    call tests/system/cli/kernels/deep.gyre.c --set gyre.check=off '{"index":3}' <"$nothing"
     exits 139
     says 'locals beyond backend.cpu lane_stack,'
     call tests/system/cli/kernels/deep.gyre.c --set backend.cpu.lane_stack=8388608 '{"index":259}' <"$nothing"
@@ -438,18 +441,18 @@ misplaced 4 5 '[gyre]\nbackend = cpu\n[queue.outcomes]\npolicy = drop_oldest\nle
 misplaced 4 4 '[gyre]\nbackend = cpu\n[queue.outcomes]\ndurability = journal\n' "queue 'outcomes' has durability = journal: say in"
 # ... and what a compiler says of an option; what it says of the text is not blamed on one
 misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\noptions = -g -fno-such-thing\n' \
-    "options of backend 'cpu': compile: backend 'cpu': compile: "
+    "options of backend 'cpu': backend 'cpu': compile: "
 misplaced 4 5 '[gyre]\nbackend = cpu\n[kernel.outcomes]\nbackend = cpu\noptions = -fno-such-thing\n' \
-    "options of kernel 'outcomes': compile: backend 'cpu': compile: "
+    "options of kernel 'outcomes': backend 'cpu': compile: "
 misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\ncompiler_options = -march=no-such-thing\n' \
-    "compiler_options of backend 'cpu': compile: backend 'cpu': compile: "
-misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\noptions = -include no_such.h\n' "options of backend 'cpu': compile: "
-misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\nsanitize = no_such_thing\n' "sanitize of backend 'cpu': compile: "
+    "compiler_options of backend 'cpu': backend 'cpu': compile: "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\noptions = -include no_such.h\n' "options of backend 'cpu': "
+misplaced 4 4 '[gyre]\nbackend = cpu\n[backend.cpu]\nsanitize = no_such_thing\n' "sanitize of backend 'cpu': "
 printf '[backend.cpu]\noptions = -Werror=unused-variable\n' >"$folder/launch.ini"
 printf '#include <gyre/kernel.h>\nGYRE_KERNEL(unused, u32, u32) { u32 n = 1; return GYRE_REPLY; }\n' >"$folder/unused.gyre.c"
 run call --config "$folder/launch.ini" --backend cpu "$folder/unused.gyre.c" 1 <"$nothing"
 exits 1
-says "gyre: compile: backend 'cpu': compile: $folder/unused.gyre.c:2: "
+says "gyre: backend 'cpu': compile: $folder/unused.gyre.c:2: "
 misplaced 3 2 '[gyre]\nbackend = no_such\n[queue.default]\nheader = 17\n' "there is no backend"
 
 call --device 999 "$kinds:outcomes" '{"value":1}' <"$nothing"

@@ -22,6 +22,36 @@ GYRE_KERNEL_WITH(first, pair, point, gyre_none, buffers_of_it)
 GYRE_ACTOR(second, pair, gyre_none, point) { return GYRE_NO_REPLY; }
 KERNEL
 
+# what a compiler warns of is shown, also once the result is in the cache (-W), and by call to a person alone
+cat >"$folder/warned.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+GYRE_KERNEL(warned, u32, u32)
+{
+    u32 sum;
+    for (u32 i = 0; i < *request; i++)
+        sum += i;
+    *reply = sum;
+    return GYRE_REPLY;
+}
+KERNEL
+run compile --backend cpu --set "gyre.cache_dir=$folder/warned" "$folder/warned.gyre.c"
+exits 0
+says "warned.gyre.c:"
+says "uninitialized"
+run compile --backend cpu --set "gyre.cache_dir=$folder/warned" "$folder/warned.gyre.c"
+[[ "$err" != *uninitialized* ]] || fail "nothing was compiled, so no compiler said anything"
+run compile --backend cpu -W "$folder/warned.gyre.c"
+exits 0
+says "uninitialized"
+run call --backend cpu --set gyre.cache_dir= "$folder/warned.gyre.c" 3 </dev/null
+exits 0
+[[ "$err" != *uninitialized* ]] || fail "a script is told of a compiler's warnings"
+if command -v script >/dev/null; then
+    err="$(script -qec "$GYRE call --backend cpu --set gyre.cache_dir= $folder/warned.gyre.c 3 2>&1" /dev/null </dev/null)"
+    says "warning: the compiler warns: "
+    says "uninitialized"
+fi
+
 # a cold and a cached compile
 run compile --backend cpu "$folder/pair.gyre.c"
 exits 0
@@ -250,6 +280,6 @@ exits 1
 [[ "$out" =~ check\ +skipped ]] || says "gyre: check: $folder/brace.gyre.c:4: expected '}'"
 run compile --backend cpu --set backend.cpu.options=-lno-such-library "$folder/tune.gyre.c"
 exits 4
-says 'gyre: command line: options of backend '"'cpu'"': compile: '
+says 'gyre: command line: options of backend '"'cpu'"': backend '"'cpu'"': compile: '
 [[ "${err%%$'\n'*}" == *'no-such-library'* ]] || fail 'the first line does not say which library'
 finish

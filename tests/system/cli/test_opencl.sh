@@ -15,6 +15,13 @@ fi
 exits 0
 prints '{"scaled":41.0}'
 
+# what the compiler counts is not said bare beside the sentence
+printf '#include <gyre/kernel.h>\nGYRE_KERNEL(x, u32, u32)\n{\n    *reply = nothing;\n    return GYRE_REPLY;\n}\n' >"$folder/wrong.gyre.c"
+run compile --backend opencl "$folder/wrong.gyre.c"
+exits 1
+says "wrong.gyre.c:4: use of undeclared identifier 'nothing'"
+[[ "$err" != *" generated."* ]] || fail "a compiler's count of its errors is shown"
+
 # auto passes over the CPU only when its plugin is broken, and says so
 run call --set backend.cpu.library=/nonexistent.so "$scale" '{"value":20.5,"factor":2}'
 exits 0

@@ -45,7 +45,7 @@ static void print_notes(const order_checked *message)
     const order_line *line = gyre_items(order_line, message, message->lines);
     const utf8 *notes = line ? gyre_items(utf8, message, line->notes) : NULL;
     for (uint32_t i = 0; notes && i < line->notes.count; i++)
-        printf("%.*s\n", (int)notes[i].count, gyre_items(char, message, notes[i]));
+        printf("%.*s\n", GYRE_TEXT_ARGS(message, notes[i]));
 }
 
 static gyre_status pay_in(gyre_queue *desk, int64_t cents, balance *reply)

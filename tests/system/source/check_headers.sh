@@ -29,6 +29,19 @@ for header in include/gyre/*.h; do
     alone clang++ cpp c++17 "$name"
 done
 
+# Descriptors as docs/adr/names.md has them begin, and a list whose name goes behind its message.
+printf '%s\n' '#include <gyre/gyre.h>' '#define ORDER(FIELD) FIELD(u32, a)' 'GYRE_MESSAGE(shop_order, ORDER)' '#undef ORDER' \
+    'int main() { gyre_launch_desc desc{}; desc.size = sizeof desc; return desc.size == GYRE_TYPE(shop_order)->size; }' \
+    >"$work/begun.cpp"
+for compiler in g++ clang++; do
+    command -v "$compiler" >/dev/null || continue
+    ran=$((ran + 1))
+    "$compiler" -std=c++20 -Wall -Wextra -Werror -Iinclude -fsyntax-only "$work/begun.cpp" || {
+        echo "a descriptor that begins with nothing is warned of: $compiler -std=c++20"
+        failed=1
+    }
+done
+
 # What strict ISO C hides is asked for in front of the first header of a file; behind it, it is told.
 for header in thread.h waiting.h; do
     command -v gcc >/dev/null || break

@@ -334,6 +334,37 @@ static const struct case_of_rule broken[] = {
      "GYRE_HELPER and GYRE_CONSTANT are static already"},
     {"GYRE_HELPER inline u32 f(u32 n) { return n; }", "reply->n = f(1);", HELPERS,
      "GYRE_HELPER is inline already"},
+    {NULL, "u8 *p = malloc(10); reply->n = p[0];", BODY, "call of 'malloc': allocation"},
+    {NULL, "u8 *p; p = malloc(10); reply->n = p[0];", BODY, "call of 'malloc': allocation"},
+    {NULL, "u8 *p = make_room(10); reply->n = p[0];", BODY, "call of 'make_room': kernels call"},
+    {NULL, "reply->n = strlen(\"abc\");", BODY, "call of 'strlen': a text knows its length"},
+    {NULL, "reply->n = strcmp(\"abc\", \"abd\") == 0;", BODY, "call of 'strcmp': texts are compared by"},
+    {NULL, "char *p = strchr(\"abc\", 98); reply->n = p != 0;", BODY,
+     "call of 'strchr': texts are searched by"},
+    {NULL, "return gyre_fail(gyre, \"why\", 7);", BODY, "write `gyre_fail(gyre, 7, \"why\")`"},
+    {NULL, "return gyre_fail(7, \"why\", 7);", BODY, "write `gyre_fail(gyre, 7, \"why\")`"},
+    {NULL, "request->n = 1;", BODY, "the request can only be read"},
+    {NULL, "return reply;", BODY, "a handler returns GYRE_REPLY, GYRE_NO_REPLY or"},
+    {NULL, "return GYRE_FAIL;", BODY, "there is no such word: a handler returns GYRE_REPLY"},
+    {NULL, "u32 *p = gyre_items(u32, request);", BODY, "write `gyre_items(u8, request, request->text)`"},
+    {"GYRE_KERNEL(j, request_type) { return GYRE_NO_REPLY; }", NULL, HELPERS,
+     "write `GYRE_KERNEL(name, request, reply)`"},
+    {"GYRE_KERNEL(\"j\", request_type, reply_type) { return GYRE_NO_REPLY; }", NULL, HELPERS,
+     "are words, without quotation marks"},
+    {"#define L(FIELD) FIELD(u32, a), FIELD(u32, b)\nGYRE_MESSAGE(l, L)", NULL, HELPERS + 1,
+     "a list of fields is FIELD after FIELD"},
+    {NULL, "return gyre_fail(7, \"why\");", BODY, "write `gyre_fail(gyre, 7, \"why\")`"},
+    {NULL, "u32 gyre_local = 1; reply->n = gyre_local;", BODY,
+     "the name 'gyre_local' begins as Gyre's own do"},
+    {"GYRE_MESSAGE(gyre_mine, REPLY)", NULL, HELPERS, "the name 'gyre_mine' begins as Gyre's own do"},
+    {"typedef struct s { u32 gyre_member; } s;", NULL, HELPERS,
+     "the name 'gyre_member' begins as Gyre's own do"},
+    {NULL, "gyre_log(gyre, 7, \"why\");", BODY, "write `gyre_log(gyre, \"what\", value)`"},
+    {NULL, "u8 room[4 << 20]; room[request->n] = 1; reply->n = room[3];", BODY,
+     "local variable 'room' takes 4194304 bytes"},
+    {"enum { cl_khr_fp64 = 3 };", NULL, HELPERS, "the name 'cl_khr_fp64' is a macro in OpenCL C"},
+    {"typedef struct atomicAdd { u32 a; } atomicAdd;", NULL, HELPERS,
+     "the name 'atomicAdd' is one of CUDA's own"},
     {"GYRE_KERNEL(k, request_type, reply_type) { return GYRE_NO_REPLY; }", NULL, BODY - 2,
      "two kernels are named 'k', the other one in line 7"},
 };
@@ -665,9 +696,8 @@ START_TEST(names_behind_a_broken_macro_are_not_what_is_told)
     struct checker *checker =
         judge_parts("GYRE_MESSAGE(odd)\n#define ODDS(FIELD) FIELD(odd, one)\nGYRE_MESSAGE(odds, ODDS)", NULL);
     for (size_t i = 0; i < checker->report.finding_count; i++)
-        ck_assert_str_eq(checker->report.findings[i].kind, "error");
-    ck_assert(report_has_errors(&checker->report));
-    ck_assert(strstr(checker->report.findings[0].text, "macro invocation"));
+        ck_assert_ptr_null(strstr(checker->report.findings[i].text, "is no type of a message"));
+    ck_assert_ptr_nonnull(strstr(checker->report.findings[0].text, "write `GYRE_MESSAGE(name, LIST)`"));
     free(checker);
 }
 END_TEST

@@ -37,7 +37,7 @@ START_TEST(a_compile_error_points_into_the_users_file)
     memcpy(strstr(text, "request->a[i]"), "request->q[i]", 13);
     world_open(&world, NULL, NULL, NULL);
     ck_assert_int_eq(world_run_text(&world, text), GYRE_FAILED);
-    expect_text("compile: backend 'cpu': compile: /");
+    expect_text("backend 'cpu': compile: /");
     expect_text("k.gyre.c:7: ");
     expect_text("no member named");
     ck_assert_ptr_nonnull(strstr(world.report.messages, "request->q[i]"));

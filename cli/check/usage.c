@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the parser says of Gyre's functions and macros, of requests and of texts, in words of the dialect: who writes a
+ * first handler mixes up arguments, and does not know what a macro makes of them. No state.
+ */
+#include "checker.h"
+
+#include <string.h>
+
+static const struct usage {
+    const char *name, *usage; /* of a function, or of a macro */
+} usages[] = {
+    {"gyre_fail", "`gyre_fail(gyre, 7, \"why\")`: the context, a code from 0 up, a text"},
+    {"gyre_log", "`gyre_log(gyre, \"what\", value)`: the context, a text, a number"},
+    {"gyre_assert", "`gyre_assert(gyre, condition)`: the context, then what is to hold"},
+    {"gyre_open",
+     "`gyre_open(gyre, f32, &request->values, &count)`: the context, a type, a gyre_handle's address, a u64's "
+     "address"},
+    {"gyre_new", "`gyre_new(gyre, u8, reply, count)`: the context, a type, the reply, how many"},
+    {"gyre_new_text", "`gyre_new_text(gyre, reply, \"text\")`: the context, the reply, a text"},
+    {"gyre_new_string", "`gyre_new_string(gyre, reply, string)`: the context, the reply, a gyre_string"},
+    {"gyre_new_in", "`gyre_new_in(gyre, f32, reply, &request->room, first, count)`"},
+    {"gyre_copy",
+     "`gyre_copy(gyre, u8, reply, request, request->text)`: the context, a type, the reply, the message, its "
+     "part"},
+    {"gyre_items", "`gyre_items(u8, request, request->text)`: a type, the message, its part"},
+    {"gyre_get",
+     "`gyre_get(gyre, u8, request, request->text, i)`: the context, a type, the message, its part, an index"},
+    {"gyre_set",
+     "`gyre_set(gyre, u8, reply, reply->text, i, value)`: the context, a type, the reply, its part, an index, a "
+     "value"},
+    {"gyre_cut",
+     "`gyre_cut(gyre, u8, reply, reply->text, count)`: the context, a type, the reply, its part, how many"},
+    {"gyre_writable", "`gyre_writable(u8, reply, reply->text)`: a type, the reply, its part"},
+    {"gyre_append",
+     "`gyre_append(gyre, reply, reply->text, string)`: the context, the reply, its part, a gyre_string"},
+    {"gyre_append_text", "`gyre_append_text(gyre, reply, reply->text, \"text\")`"},
+    {"gyre_append_u64", "`gyre_append_u64(gyre, reply, reply->text, number)`"},
+    {"gyre_append_i64", "`gyre_append_i64(gyre, reply, reply->text, number)`"},
+    {"gyre_append_f64", "`gyre_append_f64(gyre, reply, reply->text, number, decimals)`"},
+    {"gyre_string_of", "`gyre_string_of(request, request->text)`: the message, its part"},
+    {"gyre_time_ns", "`gyre_time_ns(gyre)`"},
+    {"gyre_lane", "`gyre_lane(gyre)`"},
+    {"GYRE_KERNEL", "`GYRE_KERNEL(name, request, reply)`: a name and two messages"},
+    {"GYRE_KERNEL_WITH",
+     "`GYRE_KERNEL_WITH(name, request, reply, state, buffers)`, gyre_none for what it does not have"},
+    {"GYRE_BLOCK_KERNEL",
+     "`GYRE_BLOCK_KERNEL(name, request, reply, scratch)`, gyre_none for what it does not have"},
+    {"GYRE_BLOCK_KERNEL_WITH",
+     "`GYRE_BLOCK_KERNEL_WITH(name, request, reply, scratch, state, buffers)`, gyre_none for what "
+     "it does not have"},
+    {"GYRE_ACTOR", "`GYRE_ACTOR(name, request, reply, state)`, gyre_none for what it does not have"},
+    {"GYRE_ACTOR_WITH",
+     "`GYRE_ACTOR_WITH(name, request, reply, state, buffers)`, gyre_none for what it does not have"},
+    {"GYRE_HANDLER", "`GYRE_HANDLER(kernel, request, reply)`"},
+    {"GYRE_MESSAGE",
+     "`GYRE_MESSAGE(name, LIST)`, and before it `#define LIST(FIELD) FIELD(u32, a) FIELD(f32, b[4])`"},
+    {"GYRE_MESSAGE_TAIL",
+     "`GYRE_MESSAGE_TAIL(name, LIST, 400)`: a name, a list of fields, the largest tail in bytes"},
+    {"GYRE_SPAN", "`GYRE_SPAN(name, type)`"},
+    {"GYRE_OPTIONAL", "`GYRE_OPTIONAL(name, type)`"},
+    {"GYRE_PROTOCOL",
+     "`GYRE_PROTOCOL(name, LIST)`, and before it `#define LIST(TAKES) TAKES(request, reply)`"},
+    {"GYRE_BUFFERS",
+     "`GYRE_BUFFERS(name, LIST)`, and before it `#define LIST(IN, INOUT) IN(f32, a) INOUT(u32, b)`"},
+};
+
+static const char *usage_of(const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(name, "gyre_item_at", 12) == 0)
+        return usage_of("gyre_get");
+    if (length > 4 && strcmp(name + length - 4, "_at_") == 0)
+        length -= 4; /* the function behind gyre_items */
+    else if (length > 1 && name[length - 1] == '_')
+        length--;
+    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++)
+        if (strlen(usages[i].name) == length && strncmp(usages[i].name, name, length) == 0)
+            return usages[i].usage;
+    return NULL;
+}
+
+static void token_at(const struct checker *checker, CXSourceLocation location, char *text, size_t size)
+{
+    CXToken *token = clang_getToken(checker->unit, location);
+    text[0] = '\0';
+    if (!token)
+        return;
+    take_string(clang_getTokenSpelling(checker->unit, *token), text, size);
+    clang_disposeTokens(checker->unit, token, 1);
+}
+
+/* What a note names in Gyre's headers: the function whose parameter it is, the function itself, or a macro. */
+static bool noted_name(const struct checker *checker, CXDiagnostic note, char *name, size_t size)
+{
+    char text[128];
+    const CXSourceLocation location = clang_getDiagnosticLocation(note);
+    CXCursor there = clang_getCursor(checker->unit, location);
+    take_string(clang_getDiagnosticSpelling(note), text, sizeof text);
+    if (strncmp(text, "macro '", 7) == 0) {
+        token_at(checker, location, name, size);
+        return true;
+    }
+    if (clang_getCursorKind(there) == CXCursor_ParmDecl)
+        there = clang_getCursorSemanticParent(there);
+    take_string(clang_getCursorSpelling(there), name, size);
+    return clang_getCursorKind(there) == CXCursor_FunctionDecl &&
+           owner_of_use(checker, clang_getCursorLocation(there)) == OWNER_GYRE;
+}
+
+bool check_arguments(struct checker *checker, CXDiagnostic diagnostic, const struct place *place)
+{
+    char name[128] = "";
+    CXDiagnosticSet notes = clang_getChildDiagnostics(diagnostic);
+    const char *usage = NULL;
+    for (unsigned i = 0; !usage && i < clang_getNumDiagnosticsInSet(notes); i++) {
+        CXDiagnostic note = clang_getDiagnosticInSet(notes, i);
+        if (noted_name(checker, note, name, sizeof name))
+            usage = usage_of(name);
+        clang_disposeDiagnostic(note);
+    }
+    clang_disposeDiagnosticSet(notes);
+    if (usage)
+        report_refuse(&checker->report, "check", place, "these are not the arguments that it takes: write %s",
+                      usage);
+    return usage != NULL;
+}
+
+static bool begins_with(const char *text, const char *beginning)
+{
+    return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* Sentences of the parser, and what they mean in a handler. */
+static const struct meaning {
+    const char *begins, *has, *has_too, *meaning;
+} meanings[] = {
+    {"cannot assign to", "'request'", "",
+     "the request can only be read: take a copy of what is to change, as in `u32 n = request->n;`"},
+    {"assigning to", "utf8", "char[",
+     "a text of a reply is made by `reply->text = gyre_new_text(gyre, reply, \"text\");`"},
+    {"invalid operands to binary expression", "utf8", "",
+     "texts are compared by gyre_string_equal, gyre_string_compare and gyre_string_is, as in "
+     "`gyre_string_is(gyre_string_of(request, request->text), \"yes\")`"},
+    {"incompatible pointer to integer conversion returning", "gyre_result", "",
+     "a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`; the reply is what it wrote to `reply`"},
+    {"pasting formed 'gyre_", "", "",
+     "names of kernels and messages are words, without quotation marks: `GYRE_KERNEL(add, add_request, add_reply)`"},
+    {"use of undeclared identifier 'GYRE_FAIL", "", "",
+     "there is no such word: a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`"},
+    {"use of undeclared identifier 'GYRE_ERROR", "", "",
+     "there is no such word: a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`"},
+    {"use of undeclared identifier 'GYRE_OK", "", "",
+     "there is no such word: a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`"},
+    {"use of undeclared identifier 'GYRE_SUCCESS", "", "",
+     "there is no such word: a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`"},
+    {"use of undeclared identifier 'GYRE_REP", "", "",
+     "there is no such word: a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`"},
+    {"expected member name or ';' after declaration specifiers", "", "",
+     "a list of fields is FIELD after FIELD, with nothing between them: `#define LIST(FIELD) FIELD(u32, a) FIELD(f32, b[4])`"},
+    {"type name requires a specifier or qualifier", "", "",
+     "a list of fields is FIELD after FIELD, with nothing between them: `#define LIST(FIELD) FIELD(u32, a) FIELD(f32, b[4])`"},
+};
+
+bool check_usage(struct checker *checker, CXDiagnostic diagnostic, const struct place *place,
+                 const char *text)
+{
+    char name[128];
+    if ((strstr(text, "arguments to function call") || strstr(text, "function-like macro invocation")) &&
+        check_arguments(checker, diagnostic, place))
+        return true;
+    if (strcmp(text, "expected function body after function declarator") == 0) {
+        token_at(checker, clang_getDiagnosticLocation(diagnostic), name, sizeof name);
+        return is_lost_macro(checker, place, name); /* without its header it looks like a function */
+    }
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        const struct meaning *meaning = &meanings[i];
+        if (!begins_with(text, meaning->begins) || !strstr(text, meaning->has) ||
+            !strstr(text, meaning->has_too))
+            continue;
+        report_refuse(&checker->report, "check", place, "%s", meaning->meaning);
+        checker->macro_is_broken |=
+            strstr(meaning->meaning, "LIST(") != NULL; /* what follows is wrong for that */
+        return true;
+    }
+    return false;
+}
