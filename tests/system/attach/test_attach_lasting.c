@@ -303,7 +303,7 @@ static void a_lasting_queue_goes_on_at_a_later_version(void)
                 uint64_t later[4];
             } request = {.known = {number, 7}}, reply = {0};
             const size_t size = i ? type->size : sizeof(growing);
-            must(gyre_call(queue, &request, size, &reply, size, NULL, patiently()));
+            must(gyre_call(queue, &request, size, &reply, size, NULL, lasting()));
             require(reply.known.number == number && reply.known.weight == 7 + appended);
             kill_server(&server);
             appended++;
@@ -386,7 +386,23 @@ static void receive_next(gyre_queue *queue, uint64_t number)
     note_progress();
 }
 
-/* In a window, and its receiver waits at the descriptor now and then. */
+static void wait_at(int descriptor)
+{
+    struct pollfd ready = {.fd = descriptor, .events = POLLIN};
+    while (poll(&ready, 1, (int)patiently(PATIENCE_MS)) < 0)
+        require(errno == EINTR);
+    require(ready.revents & POLLIN);
+}
+
+static void wait_among(gyre_queue *queue)
+{
+    gyre_wish wish = {.queue = queue, .wants = GYRE_WISH_COMPLETION};
+    size_t ready = 0;
+    must(gyre_wait_any(&wish, 1, &ready, lasting()));
+    require(ready == 1 && wish.ready == GYRE_WISH_COMPLETION);
+}
+
+/* In a window; its receiver waits in each of the ways that there are. */
 static void *stream_on_and_on(void *argument)
 {
     const struct caller *self = argument;
@@ -396,12 +412,10 @@ static void *stream_on_and_on(void *argument)
     for (uint64_t received = 1; received <= shared->goal; received++) {
         for (; sent < shared->goal && sent - received + 1 < WINDOW; sent++)
             send_next(self->queue, self->number, sent + 1);
-        if (received % 5 == 0) {
-            struct pollfd ready = {.fd = descriptor, .events = POLLIN};
-            while (poll(&ready, 1, (int)patiently(PATIENCE_MS)) < 0)
-                require(errno == EINTR);
-            require(ready.revents & POLLIN);
-        }
+        if (received % 5 == 0)
+            wait_at(descriptor);
+        if (received % 5 == 1)
+            wait_among(self->queue);
         receive_next(self->queue, received);
     }
     return NULL;
