@@ -347,6 +347,31 @@ static void a_buffer_grows_with_what_it_holds(void)
     }
 }
 
+static void meet_a_crash(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_kernel *kernel = NULL;
+    require(launch_sum(&runtime, &kernel) != GYRE_OK);
+    require(strstr(gyre_error_text(), "the migration of the state 'in_euros' to 'in_cents' in "));
+    require(gyre_kernels(runtime, NULL, 0) == 0);
+    gyre_close(runtime);
+}
+
+/* Its worker dies of it, and the journal stays for one that does not. */
+static void a_migration_that_crashes_fails_the_launch(void)
+{
+    static const char crashing[] = SUM_REPLY_FRONT IN_EUROS IN_CENTS
+        "GYRE_MIGRATE(in_euros, in_cents)\n{\n    state->cents = before->euros / (before->calls - 1);\n}\n" ACTOR(
+            "in_cents", "reply->sum = state->cents;");
+    backend = "cpu";
+    given_limit = 0;
+    next.isolated = true;
+    expect_call(euros, 1);
+    write_sum(crashing);
+    live(meet_a_crash, 0);
+    expect_call(cents, 101 + 200000);
+}
+
 static void meet_unsaid(void)
 {
     gyre_runtime *runtime = NULL;
@@ -397,6 +422,7 @@ static const named_case cases[] = {
     {"a_state_is_migrated_on_cuda", a_state_is_migrated_on_cuda},
     {"a_handler_that_begins_to_keep_something_goes_on", a_handler_that_begins_to_keep_something_goes_on},
     {"a_buffer_grows_with_what_it_holds", a_buffer_grows_with_what_it_holds},
+    {"a_migration_that_crashes_fails_the_launch", a_migration_that_crashes_fails_the_launch},
     {"a_state_that_nobody_says_how_to_migrate_is_refused",
      a_state_that_nobody_says_how_to_migrate_is_refused},
     {"the_wallet_of_the_pages_is_migrated", the_wallet_of_the_pages_is_migrated},
