@@ -126,6 +126,7 @@ static void sleep_at_bells(struct gyre_lasting *lasting, uint64_t deadline_ns)
     }
     announce(lasting, shared, UINT32_MAX);
 }
+
 /* ---- from server to server ---- */
 
 /* Whether this user may not come to where the next server is. */

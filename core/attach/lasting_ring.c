@@ -168,7 +168,8 @@ bool gyre_lasting_give(struct gyre_lasting *lasting, bool *over)
         worked = worked || count != 0;
         if (status == GYRE_OK && count)
             continue;
-        *over = status != GYRE_OK && status != GYRE_AGAIN && status != GYRE_TIMEOUT;
+        *over = status == GYRE_CLOSED ||
+                status == GYRE_LOST; /* a reply that cannot be read would be none elsewhere */
         break;
     }
     return worked;
