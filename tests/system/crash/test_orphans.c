@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,20 @@ static _Noreturn void be_victim(bool stands_by)
             kill(worker_of(getpid()), SIGKILL);
         gyre_kernel_release(kernel);
     }
+}
+
+/* Its compiler never comes to an end. */
+static _Noreturn void be_compiler(const char *compiler)
+{
+    char settings[2][128];
+    gyre_kernel *kernel = NULL;
+    snprintf(settings[0], sizeof settings[0], "backend.cpu.compiler=%s", compiler);
+    snprintf(settings[1], sizeof settings[1], "kernel.forking.options=-DCOMPILED_AT=%llu",
+             (unsigned long long)gyre_now_ns());
+    gyre_runtime *runtime = open_isolated((const char *const[]){settings[0], settings[1], NULL});
+    gyre_launch_desc desc = {.size = sizeof desc, .source = FORKS_KERNELS};
+    gyre_launch(runtime, &desc, &kernel);
+    _Exit(EXIT_FAILURE);
 }
 
 /* Goes on without its worker: stops itself once that is closed. */
@@ -104,12 +119,12 @@ static size_t count_left(bool tell)
     return count;
 }
 
-static pid_t start_victim(const char *role)
+static pid_t start_victim(const char *role, const char *more)
 {
     pid_t victim = fork();
     if (victim == 0) {
         putenv(word);
-        execl("/proc/self/exe", "test_orphans", role, (char *)NULL);
+        execl("/proc/self/exe", "test_orphans", role, more, (char *)NULL);
         _exit(127);
     }
     require(victim > 0);
@@ -127,7 +142,7 @@ static void await_left(size_t count)
 static void kill_one(uint64_t *random, uint64_t round)
 {
     snprintf(word, sizeof word, "ORPHANS_OF=%ld.%llu.", (long)getpid(), (unsigned long long)round);
-    const pid_t victim = start_victim(random_below(random, 2) ? "victim" : "victim_with_standby");
+    const pid_t victim = start_victim(random_below(random, 2) ? "victim" : "victim_with_standby", NULL);
     usleep((useconds_t)(random_below(random, LONGEST_MS * 1000)));
     kill(victim, SIGKILL);
     require(waitpid(victim, NULL, 0) == victim);
@@ -138,11 +153,34 @@ static void close_one(void)
 {
     int status = 0;
     snprintf(word, sizeof word, "ORPHANS_OF=%ld.closed.", (long)getpid());
-    const pid_t closer = start_victim("closer");
+    const pid_t closer = start_victim("closer", NULL);
     require(waitpid(closer, &status, WUNTRACED) == closer && WIFSTOPPED(status));
     await_left(1);
     kill(closer, SIGKILL);
     require(waitpid(closer, &status, 0) == closer);
+}
+
+/* Killed once the program, its worker, its guard, the compiler and the compiler's child are there. */
+static void kill_compiling(void)
+{
+    char folder[] = "/tmp/gyre-orphans-XXXXXX", compiler[64];
+    require(mkdtemp(folder) != NULL);
+    snprintf(compiler, sizeof compiler, "%s/cc", folder);
+    FILE *file = fopen(compiler, "we");
+    require(file && fputs("#!/bin/sh\ncase \"$*\" in *unit.c*) sleep 1000; exit 1;; esac\nexec cc \"$@\"\n",
+                          file) > 0);
+    require(fclose(file) == 0 && chmod(compiler, 0700) == 0);
+    snprintf(word, sizeof word, "ORPHANS_OF=%ld.compiling.", (long)getpid());
+    const pid_t victim = start_victim("compiler", compiler);
+    const uint64_t limit = soon();
+    while (count_left(false) < 5 && gyre_now_ns() < limit)
+        usleep(5000);
+    require(count_left(false) >= 5);
+    kill(victim, SIGKILL);
+    require(waitpid(victim, NULL, 0) == victim);
+    await_left(0);
+    unlink(compiler);
+    rmdir(folder);
 }
 
 int main(int argc, char **argv)
@@ -151,12 +189,15 @@ int main(int argc, char **argv)
         be_victim(!strcmp(argv[1], "victim_with_standby"));
     if (argc == 2 && !strcmp(argv[1], "closer"))
         be_closer();
+    if (argc == 3 && !strcmp(argv[1], "compiler"))
+        be_compiler(argv[2]);
     const uint64_t rounds = argc > 1 ? strtoull(argv[1], NULL, 0) : ROUNDS;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : gyre_now_ns();
     uint64_t random = random_begin(seed);
     printf("seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
     close_one();
+    kill_compiling();
     for (uint64_t round = 0; round < rounds; round++)
         kill_one(&random, round);
     return EXIT_SUCCESS;
