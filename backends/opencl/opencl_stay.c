@@ -35,7 +35,9 @@ static gyre_status take_blocks(gyre_resident *resident)
 static gyre_status make_cursors(gyre_resident *resident)
 {
     const gyre_device *device = resident->device;
-    const size_t size = (size_t)resident->blocks * GYRE_QUEUES_MAX * sizeof(gyre_stay_cursor);
+    const gyre_kernel_record *record = &resident->kernel->record;
+    const size_t stage = GYRE_STAY_STAGE(record->request->size, record->reply->size);
+    const size_t size = resident->blocks * (GYRE_QUEUES_MAX * sizeof(gyre_stay_cursor) + stage);
     const cl_uchar zero = 0;
     cl_event event = NULL;
     cl_int code;

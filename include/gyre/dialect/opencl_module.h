@@ -28,7 +28,7 @@
 
 #include "gyre/dialect/device_module.h"
 
-#define GYRE_OPENCL_MODULE_VERSION 7
+#define GYRE_OPENCL_MODULE_VERSION 8
 
 /** This bit is in no sequence of a message: the copy of a reply slot is filled. */
 #define GYRE_EPOCH_DONE 0x8000000000000000ul
@@ -74,6 +74,19 @@ typedef struct gyre_stay_cursor {
     gyre_u64 address, serial; /* of the control region's table */
     gyre_u64 next, end;       /* with one block everything from `next` on, else the claimed window */
 } gyre_stay_cursor;
+
+/**
+ * Behind all cursors: each block's memory for one message of another program, with payloads of so many bytes: the
+ * request's slot, its header, its checksum and the reply's, then the reply's slot.
+ */
+#define GYRE_STAY_ROUND_(size)     (((gyre_u64)(size) + 15) / 16 * 16)
+#define GYRE_STAY_HEADER_AT(asked) (GYRE_SLOT_HEADER_SIZE + GYRE_STAY_ROUND_(asked))
+#define GYRE_STAY_SEALS_AT(asked)  (GYRE_STAY_HEADER_AT(asked) + 64)
+#define GYRE_STAY_REPLY_AT(asked)  (GYRE_STAY_SEALS_AT(asked) + 16)
+#define GYRE_STAY_REPLY_SIZE(given)                                                                          \
+    (GYRE_SLOT_HEADER_SIZE +                                                                                 \
+     GYRE_STAY_ROUND_((given) > GYRE_SLOT_SMALL_PAYLOAD ? (given) : GYRE_SLOT_SMALL_PAYLOAD))
+#define GYRE_STAY_STAGE(asked, given) (GYRE_STAY_REPLY_AT(asked) + GYRE_STAY_REPLY_SIZE(given))
 
 /** Head of an item; `size` bytes follow, filled up to a multiple of 8. */
 typedef struct gyre_item {

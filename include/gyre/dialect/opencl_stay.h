@@ -24,6 +24,10 @@ typedef struct gyre_stay_ {
     __global gyre_u8 *region;
     __global gyre_stay_cursor *cursor;
     gyre_epoch at; /* the message at hand, as an epoch of one */
+    /* of a queue of another program (GYRE_FOREIGN_RING): where its messages are copied to, and the one at hand there */
+    __global gyre_u8 *stage;
+    gyre_epoch taken;
+    gyre_u32 foreign; /* GYRE_FOREIGN_* of the queue */
 } gyre_stay_;
 
 #define GYRE_STAY_LOAD_(pointer)         __atomic_load_n((pointer), __ATOMIC_RELAXED)
@@ -121,6 +125,7 @@ GYRE_HELPER gyre_u64 gyre_stay_open_(gyre_stay_ *stay, gyre_u32 q)
     stay->at.reply_seals_offset =
         stay->at.seals_offset + GYRE_SEALS_ROUND(slots->capacity) * sizeof(gyre_u32);
     stay->at.bridge = stay->control->queues[q].bridge;
+    stay->foreign = slots->foreign;
     if (stay->blocks == 1)
         return stay->cursor->next + GYRE_STAY_BATCH_;
     if (stay->cursor->next == stay->cursor->end)
@@ -163,6 +168,83 @@ GYRE_HELPER int gyre_stay_next_(gyre_stay_ *stay, gyre_u64 end, gyre_u64 need)
     return 1;
 }
 
+GYRE_HELPER void gyre_stay_copy_(__global gyre_u8 *to, const __global gyre_u8 *from, gyre_u32 size)
+{
+    for (gyre_u32 i = 0; i < size / 4; i++)
+        ((__global gyre_u32 *)to)[i] = ((const volatile __global gyre_u32 *)from)[i];
+    for (gyre_u32 i = size / 4 * 4; i < size; i++)
+        to[i] = ((const volatile __global gyre_u8 *)from)[i];
+}
+
+GYRE_HELPER void gyre_stay_zero_(__global gyre_u8 *bytes, gyre_u32 size)
+{
+    for (gyre_u32 i = 0; i < size / 8; i++)
+        ((__global gyre_u64 *)bytes)[i] = 0;
+}
+
+/*
+ * What another program's request says is copied once, and the copy is looked at from then on: an epoch of one in the
+ * block's stage, whose reply begins zeroed. Of one that is too long nothing is copied, for it is refused.
+ */
+GYRE_HELPER void gyre_stay_take_(gyre_stay_ *stay, gyre_u32 asked, gyre_u32 given)
+{
+    const gyre_u64 index = stay->at.first;
+    const volatile __global gyre_slot *in = gyre_stay_in_(stay, index);
+    __global gyre_slot *copy = (__global gyre_slot *)stay->stage;
+    const gyre_u32 length = in->length;
+    copy->sequence = index + 1;
+    copy->length = length;
+    copy->info = in->info;
+    if (length <= asked)
+        gyre_stay_copy_((__global gyre_u8 *)(copy + 1), (const __global gyre_u8 *)(in + 1), length);
+    if (stay->at.headers_offset)
+        gyre_stay_copy_(stay->stage + GYRE_STAY_HEADER_AT(asked),
+                        stay->region + stay->at.headers_offset +
+                            (index & stay->at.mask) * stay->at.header_size,
+                        stay->at.header_size);
+    if (stay->at.seals_offset)
+        gyre_stay_copy_(stay->stage + GYRE_STAY_SEALS_AT(asked),
+                        stay->region + stay->at.seals_offset + (index & stay->at.mask) * sizeof(gyre_u32),
+                        sizeof(gyre_u32));
+    gyre_stay_zero_(stay->stage + GYRE_STAY_REPLY_AT(asked), (gyre_u32)GYRE_STAY_REPLY_SIZE(given));
+    stay->taken = stay->at;
+    stay->taken.start = stay->taken.mask = 0;
+    stay->taken.request_offset = 0;
+    stay->taken.reply_offset = GYRE_STAY_REPLY_AT(asked);
+    stay->taken.stamps_offset = 0;
+    stay->taken.headers_offset = stay->at.headers_offset ? GYRE_STAY_HEADER_AT(asked) : 0;
+    stay->taken.seals_offset = stay->at.seals_offset ? GYRE_STAY_SEALS_AT(asked) : 0;
+    stay->taken.reply_seals_offset = GYRE_STAY_SEALS_AT(asked) + sizeof(gyre_u32);
+}
+
+/* Out of the stage, all but the sequence. One that was answered before stays as it is. */
+GYRE_HELPER void gyre_stay_give_(const gyre_stay_ *stay, gyre_u32 asked)
+{
+    const gyre_u64 place = stay->at.first & stay->at.mask;
+    const __global gyre_slot *from = (const __global gyre_slot *)(stay->stage + GYRE_STAY_REPLY_AT(asked));
+    __global gyre_slot *out =
+        (__global gyre_slot *)(stay->region + stay->at.reply_offset + place * stay->at.reply_stride);
+    if (from->info == 0)
+        return;
+    gyre_stay_copy_((__global gyre_u8 *)(out + 1), (const __global gyre_u8 *)(from + 1), from->length);
+    out->length = from->length;
+    out->info = from->info;
+    if (stay->at.seals_offset)
+        *(__global gyre_u32 *)(stay->region + stay->at.reply_seals_offset + place * sizeof(gyre_u32)) =
+            *(const __global gyre_u32 *)(stay->stage + stay->taken.reply_seals_offset);
+}
+
+/* A reply in place that is passed on to other programs; one that was answered before stays. */
+GYRE_HELPER void gyre_stay_zero_reply_(const gyre_stay_ *stay)
+{
+    const __global gyre_slot *in = gyre_stay_in_(stay, stay->at.first);
+    __global gyre_slot *out =
+        (__global gyre_slot *)(stay->region + stay->at.reply_offset +
+                               (stay->at.first & stay->at.mask) * stay->at.reply_stride);
+    if (in->length != GYRE_LENGTH_ANSWERED)
+        gyre_stay_zero_((__global gyre_u8 *)(out + 1), stay->at.reply_stride - (gyre_u32)sizeof(gyre_slot));
+}
+
 /* Of this block's line, which it alone writes. */
 GYRE_HELPER void gyre_stay_count_(gyre_stay_ *stay, gyre_u64 handled, gyre_u64 failed)
 {
@@ -172,7 +254,8 @@ GYRE_HELPER void gyre_stay_count_(gyre_stay_ *stay, gyre_u64 handled, gyre_u64 f
 }
 
 GYRE_HELPER void gyre_stay_begin_(gyre_stay_ *stay, const gyre_epoch *epoch, const gyre_context *gyre,
-                                  __global gyre_u8 *cursors, __global gyre_control_region *control)
+                                  __global gyre_u8 *cursors, __global gyre_control_region *control,
+                                  gyre_u64 stage_size)
 {
     stay->at = *epoch;
     stay->control = control;
@@ -181,6 +264,8 @@ GYRE_HELPER void gyre_stay_begin_(gyre_stay_ *stay, const gyre_epoch *epoch, con
     stay->command = 0;
     stay->queue_count = 0;
     stay->blocks = epoch->block_count;
+    stay->stage = cursors + (gyre_u64)stay->blocks * GYRE_QUEUES_MAX * sizeof(gyre_stay_cursor) +
+                  gyre->block * stage_size;
 }
 
 /* Everything is in memory. Pairs with the backend's acquire. */
@@ -202,30 +287,37 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
         gyre_its_context_.in_block = in_block_;                                                              \
         gyre_bind_##buffers_(&gyre_its_buffers_bound_, gyre_its_bound_);                                     \
         gyre_stay_begin_(&gyre_its_stay_, &gyre_its_epoch_, &gyre_its_context_, gyre_its_requests_,          \
-                         gyre_its_control_);                                                                 \
+                         gyre_its_control_, GYRE_STAY_STAGE(gyre_size_##request_, gyre_size_##reply_));      \
         while (gyre_stay_turn_(&gyre_its_stay_)) {                                                           \
             for (gyre_u32 gyre_its_q_ = 0; gyre_its_q_ < gyre_its_stay_.queue_count; gyre_its_q_++) {        \
                 const gyre_u64 gyre_its_end_ = gyre_stay_open_(&gyre_its_stay_, gyre_its_q_);                \
                 gyre_u64 gyre_its_handled_ = 0, gyre_its_failed_ = 0;                                        \
                 while (gyre_its_stay_.region && gyre_stay_next_(&gyre_its_stay_, gyre_its_end_,              \
                                                                 GYRE_BRIDGE_UNITS(gyre_size_##reply_))) {    \
+                    const gyre_u32 gyre_its_foreign_ = gyre_its_stay_.foreign & GYRE_FOREIGN_RING;           \
+                    if (gyre_its_foreign_)                                                                   \
+                        gyre_stay_take_(&gyre_its_stay_, gyre_size_##request_, gyre_size_##reply_);          \
+                    else if (gyre_its_stay_.foreign)                                                         \
+                        gyre_stay_zero_reply_(&gyre_its_stay_);                                              \
+                    const gyre_epoch *gyre_its_view_ =                                                       \
+                        gyre_its_foreign_ ? &gyre_its_stay_.taken : &gyre_its_stay_.at;                      \
+                    __global gyre_u8 *gyre_its_place_ =                                                      \
+                        gyre_its_foreign_ ? gyre_its_stay_.stage : gyre_its_stay_.region;                    \
                     const __global gyre_slot *gyre_its_in_ =                                                 \
-                        gyre_epochs_in_(&gyre_its_stay_.at, gyre_its_stay_.region, 0);                       \
+                        gyre_epochs_in_(gyre_its_view_, gyre_its_place_, 0);                                 \
                     __global gyre_slot *gyre_its_out_ =                                                      \
-                        gyre_epochs_out_(&gyre_its_stay_.at, gyre_its_stay_.region, 0);                      \
-                    GYRE_EPOCH_ASKED_(request_, &gyre_its_stay_.at, gyre_its_stay_.region, gyre_its_in_);    \
-                    if (gyre_epochs_open_(&gyre_its_stay_.at, 0, gyre_its_in_, gyre_its_wrong_,              \
-                                          gyre_its_out_, 1) == GYRE_SLOT_READY_) {                           \
-                        GYRE_EPOCH_ANSWER_(reply_, &gyre_its_stay_.at, gyre_its_stay_.region,                \
-                                           &gyre_its_context_, 0, gyre_its_out_);                            \
-                        GYRE_EPOCH_HEADER_(&gyre_its_context_, &gyre_its_stay_.at, gyre_its_stay_.region,    \
-                                           0);                                                               \
+                        gyre_epochs_out_(gyre_its_view_, gyre_its_place_, 0);                                \
+                    GYRE_EPOCH_ASKED_(request_, gyre_its_view_, gyre_its_place_, gyre_its_in_);              \
+                    if (gyre_epochs_open_(gyre_its_view_, 0, gyre_its_in_, gyre_its_wrong_, gyre_its_out_,   \
+                                          1) == GYRE_SLOT_READY_) {                                          \
+                        GYRE_EPOCH_ANSWER_(reply_, gyre_its_view_, gyre_its_place_, &gyre_its_context_, 0,   \
+                                           gyre_its_out_);                                                   \
+                        GYRE_EPOCH_HEADER_(&gyre_its_context_, gyre_its_view_, gyre_its_place_, 0);          \
                         GYRE_EPOCH_STARTED_(&gyre_its_context_, gyre_its_started_ns_);                       \
                         gyre_its_context_.failed = 0;                                                        \
                         int gyre_its_result_ = GYRE_FAILED;                                                  \
-                        if (gyre_epochs_seal_holds_(&gyre_its_context_, &gyre_its_stay_.at,                  \
-                                                    gyre_its_stay_.region, 0, gyre_its_asked_,               \
-                                                    gyre_its_length_) &&                                     \
+                        if (gyre_epochs_seal_holds_(&gyre_its_context_, gyre_its_view_, gyre_its_place_, 0,  \
+                                                    gyre_its_asked_, gyre_its_length_) &&                    \
                             gyre_admit_##request_(&gyre_its_context_, gyre_its_asked_)) {                    \
                             gyre_clear_##reply_(gyre_its_answer_);                                           \
                             gyre_its_result_ = gyre_result_(                                                 \
@@ -237,14 +329,17 @@ GYRE_HELPER void gyre_stay_end_(__global gyre_device_log *log)
                         gyre_its_failed_ +=                                                                  \
                             gyre_lane_end_(&gyre_its_context_, gyre_its_out_, gyre_its_result_,              \
                                            GYRE_LENGTH_AT_(reply_, gyre_its_answer_));                       \
-                        GYRE_EPOCH_ANSWERED_(reply_, &gyre_its_stay_.at, gyre_its_stay_.region,              \
-                                             &gyre_its_context_, gyre_its_out_);                             \
-                        gyre_epochs_seal_(&gyre_its_stay_.at, gyre_its_stay_.region, 0, gyre_its_out_,       \
+                        GYRE_EPOCH_ANSWERED_(reply_, gyre_its_view_, gyre_its_place_, &gyre_its_context_,    \
+                                             gyre_its_out_);                                                 \
+                        gyre_epochs_seal_(gyre_its_view_, gyre_its_place_, 0, gyre_its_out_,                 \
                                           gyre_its_answer_);                                                 \
                         GYRE_EPOCH_STAMP_(&gyre_its_context_, &gyre_its_stay_.at, gyre_its_stay_.region, 0,  \
                                           gyre_its_started_ns_);                                             \
                     }                                                                                        \
-                    gyre_epochs_settle_(&gyre_its_stay_.at, 0, gyre_its_out_);                               \
+                    if (gyre_its_foreign_)                                                                   \
+                        gyre_stay_give_(&gyre_its_stay_, gyre_size_##request_);                              \
+                    gyre_epochs_settle_(&gyre_its_stay_.at, 0,                                               \
+                                        gyre_epochs_out_(&gyre_its_stay_.at, gyre_its_stay_.region, 0));     \
                     gyre_its_stay_.cursor->next++;                                                           \
                     gyre_its_handled_++;                                                                     \
                 }                                                                                            \
