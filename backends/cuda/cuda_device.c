@@ -331,6 +331,7 @@ gyre_status cuda_device_info(gyre_device *device, gyre_device_info *info)
     gyre_device_info now = {.memory_size = device->memory_size,
                             .unit_count = device->sm_count,
                             .can_seal = 1,
+                            .knows_foreign = 1,
                             .bridging = GYRE_BRIDGING_QUEUE,
                             .lanes_max = LANES_MAX,
                             .blocks_max = device->sm_count * BLOCKS_EACH,

@@ -334,6 +334,7 @@ gyre_status opencl_device_info(gyre_device *device, gyre_device_info *info)
                             .can_wake = 1,
                             .can_skip = 1,
                             .can_seal = 1,
+                            .knows_foreign = 1,
                             .check_first = 1,
                             .queue_bytes_default = device->direct ? 0 : QUEUE_BYTES_DEFAULT,
                             .bridging = device->direct ? GYRE_BRIDGING_BLOCK : GYRE_BRIDGING_QUEUE};

@@ -259,6 +259,12 @@ gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *des
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   struct gyre_queue_options *options, gyre_queue **out)
 {
+    if (!options->trusted && gyre_dispatch_device_info(kernel->dispatch)->knows_foreign != 1)
+        return gyre_error_set(
+            GYRE_UNAVAILABLE,
+            "kernel '%s' takes no other programs: its backend '%s' handles their messages where they can still write "
+            "them; update the plugin to backend ABI 2.4, or set gyre.trusted = true for clients that are believed",
+            kernel->name, gyre_dispatch_backend(kernel->dispatch));
     return add(kernel, desc, section, options, out);
 }
 

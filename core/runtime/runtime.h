@@ -160,7 +160,8 @@ gyre_status gyre_kernel_add_queue(gyre_kernel *kernel, const gyre_queue_desc *de
 /** The same for a queue that is configured by [queue.SECTION], whatever its own name. */
 gyre_status gyre_kernel_add_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                  gyre_queue **out);
-/** The same for a queue whose client is another program (core/ring/lent.h); *options: how it was made.
+/** The same for a queue whose client is another program (core/ring/lent.h); *options: whether it is `trusted`, and
+ * afterwards how it was made. UNAVAILABLE where the device would handle in place what it may not.
  * Not where gyre_kernel_relays. */
 gyre_status gyre_kernel_lend_ring(gyre_kernel *kernel, const gyre_queue_desc *desc, const char *section,
                                   struct gyre_queue_options *options, gyre_queue **out);

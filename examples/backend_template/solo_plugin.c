@@ -87,7 +87,8 @@ static gyre_status solo_device_info(gyre_device *device, gyre_device_info *info)
                             .block_lane_multiple = 1,
                             .scratch_max = SOLO_SCRATCH_MAX,
                             .can_wake = 1,
-                            .can_seal = 1};
+                            .can_seal = 1,
+                            .knows_foreign = 1};
     uname(&machine);
     snprintf(now.name, sizeof now.name, "one thread a kernel");
     snprintf(now.architecture, sizeof now.architecture, "solo-%.32s", machine.machine);

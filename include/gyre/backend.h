@@ -173,6 +173,8 @@ typedef struct gyre_device_info {
     /* since 2.3: bytes of requests, and as many of replies, that a queue has room for which is left to the device
      * (gyre_slots_default): what is under way while one message goes there and back; 0: it is near */
     uint32_t queue_bytes_default;
+    /* since 2.4: 1: it does as gyre_queue_slots.foreign says; 0: other programs attach only where they are trusted */
+    uint32_t knows_foreign;
 } gyre_device_info;
 
 /**
