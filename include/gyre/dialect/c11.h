@@ -216,7 +216,7 @@ GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre
     if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD)
         memcpy(out + 1, reply, sizes->reply);
     else if (run->foreign)
-        gyre_give_large_(run, out, sizes, reply, length);
+        gyre_give_large_(run, out, sizes, (unsigned char *)reply, length);
     out->info = GYRE_OUTCOME_REPLY;
     gyre_seal_reply_(run, index, reply, length);
 }

@@ -9,7 +9,6 @@
 #include "kernels/parts_order.h"
 #include "kernels/wire_add.h"
 #include "kernels/wire_add_wire.h"
-#include "../../patience.h"
 
 static gyre_status put_order(order *message)
 {
@@ -52,7 +51,7 @@ static gyre_status pay_in(gyre_queue *desk, int64_t cents, balance *reply)
 {
     const deposit request = {.account = 1, .cents = cents};
     return gyre_call_as(desk, GYRE_TYPE(deposit), &request, GYRE_TYPE(balance), reply, NULL,
-                        gyre_in_ms(patiently(60000)));
+                        gyre_in_ms(60000));
 }
 
 static gyre_status pay_in_first(gyre_queue *desk, int64_t cents)
@@ -61,7 +60,7 @@ static gyre_status pay_in_first(gyre_queue *desk, int64_t cents)
                                   .gyre_choice = GYRE_NUMBER(desk, deposit),
                                   .gyre_one.gyre_of_deposit = {.account = 1, .cents = cents}};
     const gyre_header header = {.priority = 2};
-    return gyre_send_with(desk, &message, sizeof message, &header, NULL, gyre_in_ms(patiently(60000)));
+    return gyre_send_with(desk, &message, sizeof message, &header, NULL, gyre_in_ms(60000));
 }
 
 /* Bytes of the wire and back, in place; 0: `bytes` hold no such message. */
@@ -109,8 +108,7 @@ static void try_order(gyre_runtime *runtime)
     must(put_order(&message));
     must(put_note(&message, "fragile"));
     must(put_door(&message, "3b"));
-    must(
-        gyre_call(queue, &message, sizeof message, &reply, sizeof reply, NULL, gyre_in_ms(patiently(60000))));
+    must(gyre_call(queue, &message, sizeof message, &reply, sizeof reply, NULL, gyre_in_ms(60000)));
     require(reply.total == 19.0f && reply.note_bytes == 7, "the order is added up");
     require(reply.address_bytes == strlen("Hauptstraße") + strlen("3b"), "the door is part of the address");
     must(put_order(&message));
@@ -144,7 +142,7 @@ static void try_desk(gyre_runtime *runtime)
     must(pay_in(desk, 500, &reply));
     require(reply.cents == 500 && reply.deposits == 1, "it was paid in");
     must(pay_in_first(desk, 50));
-    must(gyre_receive_with(desk, &answer, sizeof answer, NULL, &info, gyre_in_ms(patiently(60000))));
+    must(gyre_receive_with(desk, &answer, sizeof answer, NULL, &info, gyre_in_ms(60000)));
     must(gyre_reply_as(desk, &answer, answer.gyre_used, GYRE_TYPE(balance), &found, &size));
     require(found->cents == 550 && info.header.priority == 2, "and the rest with a header");
 }

@@ -35,8 +35,8 @@ static gyre_status receive_job(gyre_queue *queue, uint64_t number, job_done *rep
 {
     gyre_message_info info = {.size = sizeof info};
     gyre_completion completion;
-    gyre_status status = gyre_receive_for(queue, number, reply, sizeof *reply, &completion, &info,
-                                          gyre_in_ms(patiently(5000)));
+    gyre_status status =
+        gyre_receive_for(queue, number, reply, sizeof *reply, &completion, &info, gyre_in_ms(60000));
     if (status == GYRE_OK && completion.outcome == GYRE_REPLIED)
         printf("job %llu of sender %u: %llu\n", (unsigned long long)info.header.id, info.header.sender,
                (unsigned long long)reply->square);
