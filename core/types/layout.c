@@ -135,6 +135,17 @@ static gyre_status field_parse(gyre_layout_builder *builder, const gyre_field_pl
     return field->name ? GYRE_OK : gyre_types_out_of_memory();
 }
 
+/* The tail is no field that its author wrote. */
+static gyre_status tail_too_large(const gyre_field_place *place, uint64_t size_max, const gyre_layout *layout,
+                                  const gyre_field *field)
+{
+    return gyre_error_set(GYRE_INVALID,
+                          "message type '%s': its fields of %" PRIu64 " bytes and its tail of %" PRIu64
+                          " are more than %" PRIu64 ", the most that a message has: give GYRE_MESSAGE_TAIL a "
+                          "smaller number, and put what is larger into a buffer (gyre_put_buffer)",
+                          place->type_name, layout->size, field->count * field->type->size, size_max);
+}
+
 /* Puts a parsed field behind those before it. */
 static gyre_status place_field(const gyre_field_place *place, uint64_t size_max, gyre_layout *layout,
                                gyre_field *field)
@@ -143,6 +154,8 @@ static gyre_status place_field(const gyre_field_place *place, uint64_t size_max,
     field->offset = (layout->size + alignment - 1) / alignment * alignment;
     if (field->offset > size_max || field->count > (size_max - field->offset) / field->type->size) {
         char problem[120];
+        if (strcmp(field->name, "gyre_tail") == 0)
+            return tail_too_large(place, size_max, layout, field);
         snprintf(problem, sizeof problem,
                  "the type is too large: it ends beyond %" PRIu64 " bytes, the most that is allowed",
                  size_max);

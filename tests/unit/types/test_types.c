@@ -158,6 +158,19 @@ START_TEST(a_deeply_nested_length_is_refused_not_a_crash)
 }
 END_TEST
 
+#define LARGE(FIELD) FIELD(u64, number)
+GYRE_MESSAGE_TAIL(large, LARGE, 100000)
+
+START_TEST(a_tail_beyond_64_kib_is_told_as_such)
+{
+    gyre_layout *layout;
+    ck_assert_int_eq(gyre_layout_create_message(GYRE_TYPE(large), 65536, &layout), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_cause(),
+                                 "message type 'large': its fields of 16 bytes and its tail of 100000 "
+                                 "are more than 65536"));
+}
+END_TEST
+
 START_TEST(a_message_beyond_64_kib_is_refused)
 {
     refused("u8 a[65537];", GYRE_TYPE(u8), NULL, "ends beyond 65536 bytes");
@@ -357,6 +370,7 @@ int main(void)
     tcase_add_test(tcase, array_lengths_are_integer_expressions);
     tcase_add_test(tcase, texts_that_are_no_fields_are_refused);
     tcase_add_test(tcase, a_deeply_nested_length_is_refused_not_a_crash);
+    tcase_add_test(tcase, a_tail_beyond_64_kib_is_told_as_such);
     tcase_add_test(tcase, a_message_beyond_64_kib_is_refused);
     tcase_add_test(tcase, types_nested_too_deeply_or_in_themselves_are_refused);
     tcase_add_test(tcase, types_whose_expansion_explodes_are_refused);
