@@ -125,8 +125,7 @@ static void name_type(const gyre_queue *queue, uint64_t index, gyre_completion *
              number);
 }
 
-/* The fields of a completion, with the shared memory's values checked before they are believed. `info` and `length`
- * were read off the slot, and are not read there again. */
+/* The fields of a completion. `info` and `length` were read off the slot, checked, and are not read there again. */
 static void read_completion(const gyre_queue *queue, uint64_t index, uint32_t info, uint32_t length,
                             gyre_completion *completion)
 {
@@ -180,10 +179,8 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
         gyre_queue_seals_look(queue, index, index + 1);
     const gyre_slot *slot = gyre_reply_slot(queue, index);
     uint32_t info = gyre_slot_info(slot);
-    if (__builtin_expect(!gyre_outcome_is_known(info), 0)) {
-        gyre_queue_outcomes_look(queue, index, index + 1);
-        info = GYRE_OUTCOME_FAILED;
-    }
+    if (__builtin_expect(!gyre_outcome_is_known(info), 0))
+        info = (gyre_queue_outcomes_look(queue, index, index + 1), GYRE_OUTCOME_FAILED);
     uint32_t length = info == GYRE_OUTCOME_REPLY ? gyre_slot_length(slot) : 0;
     if (length > queue->reply_size)
         return gyre_error_set(GYRE_INTERNAL,
@@ -211,8 +208,8 @@ gyre_status gyre_queue_read_reply(gyre_queue *queue, uint64_t index, void *reply
         gyre_payload_copy(reply, bytes, length);
     if (info == GYRE_OUTCOME_FAILED) {
         gyre_queue_take_failure(queue, index);
-        info = gyre_slot_info(slot); /* which may know better (levels) */
-        info = gyre_outcome_is_known(info) ? info : GYRE_OUTCOME_FAILED;
+        if (gyre_slot_info(slot) == GYRE_OUTCOME_UNHANDLED) /* levels may know better */
+            info = GYRE_OUTCOME_UNHANDLED;
     }
     if (completion)
         read_completion(queue, index, info, length, completion);

@@ -289,10 +289,7 @@ GYRE_HELPER gyre_u32 gyre_dynamic_size_()
     return size;
 }
 
-/* ---- headers of other programs' messages ---- */
-
-/* Before each message: GYRE_HEADER_TAKE_ of a thread's own, in the scope that its handler is called in; of a block's
- * GYRE_HEADER_SHARE_, by all lanes, before they meet. */
+/* Headers of other programs' messages are copied, a thread's own by GYRE_HEADER_TAKE_, a block's by GYRE_HEADER_SHARE_. */
 #if GYRE_HEADED
 #define GYRE_HEADER_FOREIGN_(gyre, foreign_) ((gyre)->foreign = (foreign_), (gyre)->header_taken = 0)
 GYRE_HELPER void gyre_header_take_(gyre_context *gyre, gyre_u64 index, gyre_u64 *copy)
