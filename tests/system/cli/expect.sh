@@ -71,10 +71,10 @@ await_output()
 every_request_has_its_line()
 {
     checks=$((checks + 1))
-    local lines sent answered lost unanswered
-    lines="$(wc -l <"$folder/out")"
-    sent="$(grep -oP '[0-9]+(?= sent)' <<<"$err")" answered="$(grep -oP '[0-9]+(?= answered)' <<<"$err")"
-    lost="$(grep -oP '[0-9]+(?= lost)' <<<"$err")" unanswered="$(grep -oP '[0-9]+(?= unanswered)' <<<"$err")"
+    local lines counts sent answered lost unanswered
+    lines="$(wc -l <"$folder/out")" counts="$(grep ' sent, ' <<<"$err")" # the log has numbers of its own
+    sent="$(grep -oP '[0-9]+(?= sent)' <<<"$counts")" answered="$(grep -oP '[0-9]+(?= answered)' <<<"$counts")"
+    lost="$(grep -oP '[0-9]+(?= lost)' <<<"$counts")" unanswered="$(grep -oP '[0-9]+(?= unanswered)' <<<"$counts")"
     ((${sent:-0} > 0 && sent == lines && sent == answered + ${lost:-0} + ${unanswered:-0})) ||
         fail "$lines lines, of which $(grep -c unhandled "$folder/out") unhandled"
 }
