@@ -149,9 +149,9 @@ GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_sl
 
 /* Where the reply is built. Of one with a tail, what is in it becomes zero when it is made (gyre_zero_). */
 GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, const gyre_cpu_sizes *sizes,
-                                     gyre_small_ *small)
+                                     gyre_u32 foreign, gyre_small_ *small)
 {
-    void *reply = run->foreign & GYRE_FOREIGN_RING ? (void *)run->stage->reply : (void *)(out + 1);
+    void *reply = foreign & GYRE_FOREIGN_RING ? (void *)run->stage->reply : (void *)(out + 1);
     if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD)
         reply = memset(small->bytes, 0, sizeof small->bytes);
     else if (sizes->reply == sizes->reply_least)
@@ -208,14 +208,14 @@ GYRE_INLINE_ void gyre_fail_request_(gyre_cpu_run *run, gyre_slot *out, gyre_i32
 
 /* A small reply is copied in one go; a large one of this program was built in its slot. */
 GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre_slot *out,
-                                   const gyre_cpu_sizes *sizes, void *reply)
+                                   const gyre_cpu_sizes *sizes, gyre_u32 foreign, void *reply)
 {
     const gyre_u32 said = *(const gyre_u32 *)reply;
     const gyre_u32 length = GYRE_REPLY_LENGTH_(sizes->reply_least, sizes->reply, said);
     out->length = length;
     if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD)
         memcpy(out + 1, reply, sizes->reply);
-    else if (run->foreign)
+    else if (foreign)
         gyre_give_large_(run, out, sizes, (unsigned char *)reply, length);
     out->info = GYRE_OUTCOME_REPLY;
     gyre_seal_reply_(run, index, reply, length);
@@ -224,10 +224,10 @@ GYRE_INLINE_ void gyre_give_reply_(const gyre_cpu_run *run, gyre_u64 index, gyre
 /*
  * Completes request `index` in `out`, all but the sequence. A small reply is built beside the ring and copied in
  * one go: the client polls the line it goes to, and would steal it between two stores of the handler. `header`: of
- * the request, where kernels see one.
+ * the request, where kernels see one. `foreign`: the run's, or the constant 0.
  */
 GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_slot *in, gyre_slot *out,
-                                 const unsigned char *header, const gyre_cpu_sizes *sizes,
+                                 const unsigned char *header, const gyre_cpu_sizes *sizes, gyre_u32 foreign,
                                  gyre_cpu_handle handle)
 {
     gyre_context *context = run->context;
@@ -236,10 +236,10 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
     void *reply = sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD ? (void *)given.bytes : (void *)(out + 1);
     /* atomic: the client takes a request back by giving it a length that no message has */
     const gyre_u32 length = __atomic_load_n(&in->length, __ATOMIC_RELAXED);
-    if (__builtin_expect(run->foreign != 0, 0)) {
-        if (run->foreign & GYRE_FOREIGN_RING)
+    if (foreign) {
+        if (foreign & GYRE_FOREIGN_RING)
             request = gyre_take_request_(run->stage, in, length, sizes, &asked);
-        reply = gyre_begin_reply_(run, out, sizes, &given);
+        reply = gyre_begin_reply_(run, out, sizes, foreign, &given);
     }
     if (!gyre_seal_holds_(run, index, header, request, length, sizes)) {
         gyre_fail_request_(run, out, GYRE_FAILURE_SEAL, "the CRC-32C of the request is wrong");
@@ -259,7 +259,7 @@ GYRE_INLINE_ void gyre_complete_(gyre_cpu_run *run, gyre_u64 index, const gyre_s
         return;
     }
     if (result == GYRE_OUTCOME_REPLY && sizes->reply) {
-        gyre_give_reply_(run, index, out, sizes, reply);
+        gyre_give_reply_(run, index, out, sizes, foreign, reply);
     } else {
         out->length = 0;
         out->info = GYRE_OUTCOME_NO_REPLY;
@@ -287,18 +287,20 @@ GYRE_INLINE_ void gyre_stamp_(gyre_cpu_run *run, gyre_u64 index, gyre_u64 starte
 }
 
 /* The header of request `index`, for seals and handlers; of another program's request its copy. */
-GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyre_u64 index,
+GYRE_INLINE_ const unsigned char *gyre_take_header_(const gyre_cpu_run *run, gyre_u64 index, gyre_u32 foreign,
                                                     gyre_header *copy)
 {
     const unsigned char *header = run->headers + (index & run->mask) * run->header_size;
-    if (!(run->foreign & GYRE_FOREIGN_RING))
+    if (!(foreign & GYRE_FOREIGN_RING))
         return header;
     memcpy(copy, header, run->header_size);
     GYRE_TAKEN_(copy);
     return (const unsigned char *)copy;
 }
 
-GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
+/* `foreign`: the run's, or the constant 0, which leaves of the loop what the program's own messages need. */
+GYRE_INLINE_ gyre_u64 gyre_run_as_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_u32 foreign,
+                                   gyre_cpu_handle handle)
 {
     const gyre_u64 first = run->first, end = first + run->limit;
     gyre_u64 index = first;
@@ -307,7 +309,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         run->context->header = 0;
         run->context->header_size = run->header_size;
     }
-    run->context->foreign = run->foreign;
+    run->context->foreign = foreign;
     while (index != end) {
         const gyre_slot *in = (const gyre_slot *)(run->requests + (index & run->mask) * run->request_stride);
         gyre_slot *out = (gyre_slot *)(run->replies + (index & run->mask) * run->reply_stride);
@@ -320,11 +322,11 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         } else {
             const unsigned char *header = 0;
             if ((GYRE_HEADED || GYRE_SEALED) && run->headers)
-                header = gyre_take_header_(run, index, &copied);
+                header = gyre_take_header_(run, index, foreign, &copied);
             if (GYRE_HEADED)
                 run->context->header = header;
             const gyre_u64 started_ns = GYRE_TIMED && run->stamps ? run->context->services->time_ns() : 0;
-            gyre_complete_(run, index, in, out, header, sizes, handle);
+            gyre_complete_(run, index, in, out, header, sizes, foreign, handle);
             if (GYRE_TIMED && run->stamps)
                 gyre_stamp_(run, index, started_ns);
         }
@@ -336,6 +338,13 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
             break;
     }
     return index - first;
+}
+
+GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, gyre_cpu_handle handle)
+{
+    if (run->foreign)
+        return gyre_run_as_(run, sizes, run->foreign, handle);
+    return gyre_run_as_(run, sizes, 0, handle);
 }
 
 #include "gyre/dialect/cpu_bridge.h"
