@@ -6,7 +6,6 @@
 #include "faults.h"
 #include "requests.h"
 #include "workers.h"
-#include "../../patience.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -3,6 +3,7 @@
 #ifndef GYRE_TESTS_CRASH_WORKERS_H
 #define GYRE_TESTS_CRASH_WORKERS_H
 
+#include "../../patience.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -143,3 +143,12 @@ gyre_recovered recovered_of(const gyre_queue *queue)
     must(gyre_queue_recovered(queue, &recovered));
     return recovered;
 }
+
+void require_state_of(gyre_kernel *kernel, uint64_t count)
+{
+    crash_state state;
+    must(gyre_kernel_deactivate(kernel, soon()));
+    must(gyre_kernel_state_read(kernel, &state, sizeof state));
+    require(state.count == count && (count == 0 || state.hash == ledger->models[count - 1].hash));
+    must(gyre_kernel_activate(kernel, soon()));
+}

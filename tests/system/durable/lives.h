@@ -38,4 +38,7 @@ void receive_right(gyre_queue *queue, uint64_t index);
 void send_right(gyre_queue *queue, uint64_t index, uint32_t fault);
 gyre_recovered recovered_of(const gyre_queue *queue);
 
+/** Whether the kernel's state is what the ledger's model was after `count` requests. Pauses the kernel for that. */
+void require_state_of(gyre_kernel *kernel, uint64_t count);
+
 #endif

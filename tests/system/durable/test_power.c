@@ -80,14 +80,6 @@ static void recorded_life(void)
 
 /* ---- the lives after ---- */
 
-static void require_state_of(gyre_kernel *kernel, uint64_t count)
-{
-    crash_state state;
-    must(gyre_kernel_deactivate(kernel, soon()));
-    must(gyre_kernel_state_read(kernel, &state, sizeof state));
-    require(state.count == count && (count == 0 || state.hash == ledger->models[count - 1].hash));
-}
-
 static void life_after(void)
 {
     power_stop();

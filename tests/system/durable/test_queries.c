@@ -86,7 +86,7 @@ static uint64_t take_over(gyre_queue *queue)
     return ledger->received;
 }
 
-static void require_state_of(gyre_kernel *kernel, uint64_t count)
+static void require_till_of(gyre_kernel *kernel, uint64_t count)
 {
     till_sum state;
     must(gyre_kernel_state_read(kernel, &state, sizeof state));
@@ -136,7 +136,7 @@ static void go_on_from_all_puts(void)
     gyre_kernel *kernel = launch_till(runtime);
     ledger->received = 900;
     require(take_over(gyre_kernel_queue(kernel)) == 900);
-    require_state_of(kernel, 900);
+    require_till_of(kernel, 900);
     gyre_kernel_info info = {.size = sizeof info};
     must(gyre_kernel_info_get(kernel, &info));
     require(info.replayed == behind[899].puts);
@@ -188,7 +188,7 @@ static void last_life(void)
     gyre_kernel *kernel = launch_till(runtime);
     const uint64_t count = take_over(gyre_kernel_queue(kernel));
     require(count > 0);
-    require_state_of(kernel, count);
+    require_till_of(kernel, count);
     gyre_close(runtime);
 }
 
@@ -245,7 +245,7 @@ static void ask_while_the_worker_dies(void)
     }
     must(gyre_kernel_info_get(kernel, &info));
     require(info.restarts == 1 && info.replayed >= behind[599].puts && info.replayed <= behind[699].puts);
-    require_state_of(kernel, 700);
+    require_till_of(kernel, 700);
     gyre_close(runtime);
 }
 
