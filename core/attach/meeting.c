@@ -91,9 +91,34 @@ static bool make_sense(const struct gyre_queue_options *options)
     return options->header_size <= sizeof(gyre_header) && options->header_size % 16 == 0 &&
            options->policy <= GYRE_FULL_DROP_NEWEST && options->idle <= GYRE_WAIT_PARK &&
            options->levels <= GYRE_LEVELS_MAX && options->dedup <= DEDUP_MAX &&
+           (options->levels <= 1 || (options->age_ns && options->window)) &&
            options->left <= options->capacity && !options->bridged_requests && !options->bridged_replies &&
            (!options->express || gyre_express_suits(options)) &&
            (!options->express_replies || (options->express && options->reply_size <= GYRE_EXPRESS_MOST));
+}
+
+/* What the options say of one direction of messages; `room` of packets, where anything goes by it. */
+struct said_sizes {
+    uint32_t size, least, wire, room;
+};
+
+/* Messages are converted to what the type says, and put where the sizes say that there is room. */
+static gyre_status check_sizes(const gyre_type *type, struct said_sizes said)
+{
+    gyre_layout *layout = NULL;
+    gyre_status status = gyre_layout_create_message(type, GYRE_MESSAGE_MAX, &layout);
+    if (status != GYRE_OK)
+        return status;
+    const bool is_packet = layout->shape == GYRE_SHAPE_PACKET;
+    if (layout->size != said.size || (layout->tail ? layout->least : 0) != said.least ||
+        is_packet != (said.wire != 0) || (is_packet && said.room && layout->room != said.room))
+        status =
+            gyre_error_set(GYRE_INTERNAL,
+                           "the server described the queue in a way that makes no sense: its messages have "
+                           "other sizes than their type '%s'",
+                           layout->name);
+    gyre_layout_destroy(layout);
+    return status;
 }
 
 /* The whole struct: whatever a queue can be made with, both sides have it. */
@@ -124,11 +149,16 @@ gyre_status gyre_attach_answer_get(struct gyre_parcel *parcel, struct gyre_attac
     out->control_size = gyre_parcel_get_u64(parcel);
     out->request = gyre_type_get(parcel, &out->types);
     out->reply = gyre_type_get(parcel, &out->types);
-    if (gyre_parcel_whole(parcel) && out->control_size >= sizeof(gyre_control_region) &&
-        make_sense(&out->options))
-        return GYRE_OK;
-    return gyre_parcel_refuse(parcel, GYRE_INTERNAL,
-                              "the server described the queue in a way that makes no sense");
+    const struct gyre_queue_options *options = &out->options;
+    if (!gyre_parcel_whole(parcel) || out->control_size < sizeof(gyre_control_region) || !make_sense(options))
+        return gyre_parcel_refuse(parcel, GYRE_INTERNAL,
+                                  "the server described the queue in a way that makes no sense");
+    status = check_sizes(
+        out->request, (struct said_sizes){options->request_size, options->request_least, options->wire, 0});
+    if (status == GYRE_OK)
+        status = check_sizes(out->reply, (struct said_sizes){options->reply_size, options->reply_least,
+                                                             options->wire, options->reply_room});
+    return status;
 }
 
 void gyre_state_request_put(struct gyre_parcel *parcel, const char *kernel)

@@ -19,6 +19,11 @@
 
 #define NUMBER(FIELD) FIELD(u32, value)
 GYRE_MESSAGE(number, NUMBER)
+/* The client's idea of a line, and what its server says that it became. */
+#define OLD_LINE(FIELD) FIELD(u64, since) FIELD(utf8, text)
+#define NEW_LINE(FIELD) OLD_LINE(FIELD) FIELD(u64, until[512])
+GYRE_MESSAGE_TAIL(old_line, OLD_LINE, 64)
+GYRE_MESSAGE_TAIL(new_line, NEW_LINE, 64)
 
 enum { CONTROL_SIZE = 1 << 20 };
 
@@ -26,11 +31,28 @@ static char place[GYRE_PLACE_MAX];
 static struct {
     int listener;
     struct gyre_queue_options options; /* that it answers with */
+    const gyre_type *request;          /* alike; NULL: of the size that the options say */
     off_t file_size;                   /* of the memory that it gives */
     bool may_shrink;                   /* that memory, under its client */
     bool forks;    /* while its client waits for the answer, with a child that outlives the meeting */
     bool sees_end; /* of its client */
 } server;
+
+/* Some message of that size. */
+static const gyre_type *type_of(uint32_t size)
+{
+    static gyre_type types[2];
+    static const gyre_type byte = {"u8", "", 1, 1, NULL};
+    static const gyre_type *const fields[] = {&byte, NULL};
+    static char texts[2][32];
+    static unsigned next;
+    const unsigned at = next++ % 2;
+    if (size == 0)
+        return GYRE_TYPE(gyre_none);
+    snprintf(texts[at], sizeof texts[at], "u8 bytes[%u];", size);
+    types[at] = (gyre_type){"bytes", texts[at], size, 1, fields};
+    return &types[at];
+}
 
 /* As gyre_attach_answer_put writes it, but for pointers of the server's own. */
 static void put_answer(struct gyre_parcel *parcel)
@@ -44,8 +66,8 @@ static void put_answer(struct gyre_parcel *parcel)
     gyre_parcel_put_u64(parcel, sizeof options);
     gyre_parcel_put(parcel, &options, sizeof options);
     gyre_parcel_put_u64(parcel, CONTROL_SIZE);
-    gyre_type_put(parcel, GYRE_TYPE(number));
-    gyre_type_put(parcel, GYRE_TYPE(number));
+    gyre_type_put(parcel, server.request ? server.request : type_of(options.request_size));
+    gyre_type_put(parcel, type_of(options.reply_size));
 }
 
 static void answer(struct gyre_parcel *parcel, int client, int memory)
@@ -94,7 +116,8 @@ static void *answer_wrongly(void *unused)
     return &server;
 }
 
-static gyre_status meet(void)
+/* As its client; what it sends it sends as its own type. */
+static gyre_status meet_as(const gyre_type *request, const void *message, size_t size)
 {
     pthread_t thread;
     gyre_queue *queue = NULL;
@@ -102,8 +125,10 @@ static gyre_status meet(void)
     snprintf(place, sizeof place, "/tmp/gyre-test-%ld.sock", (long)getpid());
     ck_assert_int_eq(gyre_place_listen(place, 0600, &server.listener), GYRE_OK);
     ck_assert_int_eq(pthread_create(&thread, NULL, answer_wrongly, NULL), 0);
-    const gyre_attach_desc desc = {.size = sizeof desc, .path = place};
+    const gyre_attach_desc desc = {.size = sizeof desc, .path = place, .request = request};
     const gyre_status status = gyre_attach("any", &desc, &queue);
+    if (status == GYRE_OK && message)
+        gyre_send(queue, message, size, NULL, GYRE_NO_WAIT);
     if (status == GYRE_OK)
         gyre_queue_close(queue);
     pthread_join(thread, &answered);
@@ -111,6 +136,11 @@ static gyre_status meet(void)
     close(server.listener);
     unlink(place);
     return status;
+}
+
+static gyre_status meet(void)
+{
+    return meet_as(NULL, NULL, 0);
 }
 
 static void be_short(void)
@@ -157,7 +187,9 @@ static const struct gyre_queue_options lies[] = {
     {.capacity = 16, .bridged_requests = true, .request_size = 64, .bytes = UINT64_MAX},
     {.capacity = 16, .header_size = 4096},
     {.capacity = 16, .header_size = 24},
-    {.capacity = 16, .header_size = 16, .levels = GYRE_LEVELS_MAX + 1, .window = 1},
+    {.capacity = 16, .header_size = 16, .levels = GYRE_LEVELS_MAX + 1, .window = 1, .age_ns = 1},
+    {.capacity = 16, .header_size = 16, .levels = 2, .window = 1},
+    {.capacity = 16, .header_size = 16, .levels = 2, .age_ns = 1},
     {.capacity = 16, .header_size = 16, .dedup = UINT32_MAX},
     {.capacity = 16, .left = 17},
     {.capacity = 16, .request_size = GYRE_EXPRESS_MOST + 1, .express = true},
@@ -173,9 +205,44 @@ START_TEST(numbers_that_make_no_sense_are_told)
     server.file_size = 4 << 20;
     ck_assert_int_eq(meet(), GYRE_INTERNAL);
     ck_assert_ptr_nonnull(strstr(gyre_error_text(), "described the queue in a way that makes no sense"));
-    server.options =
-        (struct gyre_queue_options){.capacity = 16, .header_size = 64, .levels = GYRE_LEVELS_MAX};
+    server.options = (struct gyre_queue_options){
+        .capacity = 16, .header_size = 64, .levels = GYRE_LEVELS_MAX, .window = 1, .age_ns = 1};
     ck_assert_int_eq(meet(), GYRE_OK);
+}
+END_TEST
+
+/* Most of them made the client write behind the room that it had for a message. */
+static const struct {
+    const gyre_type *request;
+    struct gyre_queue_options options;
+} mismatches[] = {
+    {GYRE_TYPE(number), {.capacity = 16, .request_size = 8}},
+    {GYRE_TYPE(number), {.capacity = 16, .request_size = 2, .wire = 1}},
+    {GYRE_TYPE(number), {.capacity = 16, .request_size = sizeof(number), .request_least = 4}},
+    {GYRE_TYPE(new_line), {.capacity = 16, .request_size = 32, .request_least = 32}},
+    {GYRE_TYPE(new_line), {.capacity = 16, .request_size = sizeof(new_line), .request_least = 32}},
+    {GYRE_TYPE(new_line), {.capacity = 16, .request_size = sizeof(new_line)}},
+};
+
+START_TEST(sizes_that_are_not_those_of_the_types_are_told)
+{
+    static const unsigned char packet[256];
+    static old_line line;
+    const bool is_line = mismatches[_i].request == GYRE_TYPE(new_line);
+    gyre_begin(&line);
+    server.file_size = 4 << 20;
+    server.request = mismatches[_i].request;
+    server.options = mismatches[_i].options;
+    ck_assert_int_eq(is_line ? meet_as(GYRE_TYPE(old_line), &line, sizeof line)
+                             : meet_as(NULL, packet, sizeof packet),
+                     GYRE_INTERNAL);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "other sizes than their type"));
+    server.options.request_size = (uint32_t)server.request->size;
+    server.options.request_least = is_line ? gyre_least_new_line : 0;
+    server.options.wire = 0;
+    ck_assert_int_eq(is_line ? meet_as(GYRE_TYPE(old_line), &line, sizeof line)
+                             : meet_as(GYRE_TYPE(number), packet, sizeof(number)),
+                     GYRE_OK);
 }
 END_TEST
 
@@ -201,6 +268,8 @@ int main(void)
     TCase *tcase = tcase_create("attach_answer");
     tcase_add_test(tcase, a_control_region_that_is_too_small_is_told);
     tcase_add_loop_test(tcase, numbers_that_make_no_sense_are_told, 0, (int)(sizeof lies / sizeof lies[0]));
+    tcase_add_loop_test(tcase, sizes_that_are_not_those_of_the_types_are_told, 0,
+                        (int)(sizeof mismatches / sizeof mismatches[0]));
     tcase_add_test(tcase, memory_that_its_server_can_shrink_is_refused);
     tcase_add_test(tcase, a_wanted_feature_that_is_not_there_is_told);
     tcase_add_test(tcase, a_child_forked_while_its_parent_attaches_keeps_no_socket);
