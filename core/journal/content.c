@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 
 #define REQUESTS_MAX UINT64_C(0x100000000)
+#define NUMBER_MAX   (UINT64_C(3) << 62) /* of a request: those behind it do not come round to 0 */
 #define STATE_MAX    (UINT64_C(1) << 40)
 
 enum { PLAIN_OPEN_SIZE = offsetof(struct gyre_record_open, handler) };
@@ -111,6 +112,8 @@ static gyre_status read_open(const unsigned char *data, size_t size, struct gyre
         open->header_size % 16 || open->request_size > 65536 || open->reply_size > 65536 ||
         open->state_size > STATE_MAX)
         return contradiction(0, "opens it with sizes that no queue has");
+    if (open->first > NUMBER_MAX)
+        return contradiction(0, "opens it with numbers that no queue comes to");
     content->first = content->sent = content->received = content->covered = open->first;
     return GYRE_OK;
 }
@@ -262,6 +265,8 @@ static gyre_status read_origins(struct cursor cursor, size_t offset, struct gyre
         take_copy(&cursor, &origin, sizeof origin);
         if (place >= count)
             continue;
+        if (origin.index > NUMBER_MAX)
+            return contradiction(offset, "has numbers of a client that no queue comes to");
         content->origins[place] = origin;
         if (!gyre_names_note(&content->names, origin.client, origin.index + 1))
             return no_memory();
@@ -276,6 +281,8 @@ static gyre_status read_names(struct cursor cursor, size_t offset, struct gyre_j
         take_copy(&cursor, &name, sizeof name);
         if (cursor.broken)
             return contradiction(offset, "names clients, and ends within one");
+        if (name.index > NUMBER_MAX)
+            return contradiction(offset, "has numbers of a client that no queue comes to");
         if (!gyre_names_note(&content->names, name.client, name.index))
             return no_memory();
     }

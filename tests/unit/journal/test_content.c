@@ -37,13 +37,13 @@ static void end(void)
 
 static uint32_t version = GYRE_JOURNAL_VERSION;
 
-static void add_open(void)
+static void add_open_at(uint64_t first)
 {
     struct gyre_record_open open = {.version = version,
                                     .request_size = REQUEST_SIZE,
                                     .reply_size = 16,
                                     .state_size = STATE_SIZE,
-                                    .first = 100,
+                                    .first = first,
                                     .kernel = "ledger",
                                     .queue = "ledger"};
     gyre_bytes_release(&file);
@@ -51,6 +51,11 @@ static void add_open(void)
     begin(GYRE_RECORD_OPEN);
     add(&open, version == 1 ? offsetof(struct gyre_record_open, handler) : sizeof open);
     end();
+}
+
+static void add_open(void)
+{
+    add_open_at(100);
 }
 
 /* A state, { u64 words[4]; point { u32 x; u32 y; } at; }. */
@@ -531,6 +536,24 @@ static void half_a_name(void)
     end();
 }
 
+static void a_name_with_a_number_far_beyond(void)
+{
+    const struct gyre_record_origin name = {GYRE_ORIGIN_NAMED | 1, UINT64_MAX - 1};
+    begin(GYRE_RECORD_NAMES);
+    add(&name, sizeof name);
+    end();
+}
+
+static void an_origin_with_a_number_far_beyond(void)
+{
+    const struct gyre_record_requests range = {100, 1};
+    const struct gyre_record_origin origin = {GYRE_ORIGIN_NAMED | 1, UINT64_MAX};
+    begin(GYRE_RECORD_ORIGINS);
+    add(&range, sizeof range);
+    add(&origin, sizeof origin);
+    end();
+}
+
 static void a_record_of_no_kind(void)
 {
     begin((enum gyre_record_kind)99);
@@ -561,6 +584,8 @@ static const struct {
     {a_commit_of_another_state, "ends a checkpoint whose state is not what it was"},
     {origins_of_what_was_not_sent, "whose requests are that are not there"},
     {half_a_name, "names clients, and ends within one"},
+    {a_name_with_a_number_far_beyond, "numbers of a client that no queue comes to"},
+    {an_origin_with_a_number_far_beyond, "numbers of a client that no queue comes to"},
     {a_record_of_no_kind, "of a kind that this version does not know"},
 };
 
@@ -574,6 +599,18 @@ START_TEST(what_contradicts_itself_is_refused)
     ck_assert_msg(strstr(gyre_error_text(), contradictions[_i].words), "%s", gyre_error_text());
     gyre_journal_content_release(&content);
     unfence(bytes, file.size);
+}
+END_TEST
+
+/* Numbers that come round to 0 lie before the first one: their places would be no places. */
+START_TEST(numbers_that_no_queue_comes_to_are_refused)
+{
+    struct gyre_journal_content content;
+    add_open_at(UINT64_MAX - 1);
+    add_requests(UINT64_MAX - 1, 4);
+    ck_assert_int_eq(gyre_journal_read(file.data, file.size, &content), GYRE_INVALID);
+    ck_assert_msg(strstr(gyre_error_text(), "numbers that no queue comes to"), "%s", gyre_error_text());
+    gyre_journal_content_release(&content);
 }
 END_TEST
 
@@ -644,6 +681,7 @@ int main(void)
     tcase_add_test(tcase, a_journal_with_any_bit_flipped_is_used_up_to_there);
     tcase_add_loop_test(tcase, what_contradicts_itself_is_refused, 0,
                         (int)(sizeof contradictions / sizeof contradictions[0]));
+    tcase_add_test(tcase, numbers_that_no_queue_comes_to_are_refused);
     tcase_add_test(tcase, a_record_out_of_turn_is_no_part_of_it);
     tcase_add_test(tcase, a_query_is_a_number_alone);
     tcase_add_test(tcase, a_record_without_its_padding_is_none);
