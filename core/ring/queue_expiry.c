@@ -93,7 +93,8 @@ void gyre_queue_expiry_take_back(gyre_queue *queue, uint64_t index)
 uint64_t gyre_queue_expiry_sweep(gyre_queue *queue, uint64_t now_ns)
 {
     uint64_t next = UINT64_MAX;
-    for (uint64_t index = gyre_received(queue); index != queue->producer.sent; index++) {
+    /* a device that lies has the cursor run ahead of what was sent */
+    for (uint64_t index = gyre_received(queue); index < queue->producer.sent; index++) {
         const uint64_t deadline_ns = queue->expiry->deadlines[index & queue->mask];
         if (deadline_ns == 0 || gyre_reply_ready(queue, index))
             continue;

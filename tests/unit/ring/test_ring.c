@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/ring/queue_inside.h"
 #include "ring_device.h"
@@ -405,6 +406,34 @@ START_TEST(reserve_and_commit_send_without_copies)
 }
 END_TEST
 
+/* Its cursor is ahead of what was sent then, and who looks for what expired is done all the same. */
+START_TEST(a_device_that_answers_what_was_not_sent_holds_nobody_up)
+{
+    struct gyre_queue_options options = ring_options();
+    options.header_size = sizeof(gyre_header);
+    ring_device_start(&device, options, 1);
+    ring_device_hold(&device, true);
+    for (uint64_t index = 0; index < 3; index++) {
+        gyre_slot *slot = gyre_reply_slot(device.queue, index);
+        slot->length = 8;
+        slot->info = GYRE_OUTCOME_REPLY;
+        __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE);
+    }
+    for (int i = 0; i < 3; i++)
+        ring_device_receive(&device);
+    const uint64_t request = 1;
+    const gyre_header header = {.deadline_ns = gyre_in_ms(10)};
+    ck_assert_int_eq(gyre_send_with(device.queue, &request, sizeof request, &header, NULL, GYRE_NO_WAIT),
+                     GYRE_OK);
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    for (int i = 0; i < 3; i++)
+        ring_device_send(&device, 1);
+    ring_device_hold(&device, false);
+    ck_assert_uint_eq(ring_device_receive(&device), 2);
+    ring_device_finish(&device);
+}
+END_TEST
+
 START_TEST(peek_and_release_receive_without_copies)
 {
     gyre_view views[8];
@@ -531,6 +560,7 @@ int main(void)
     tcase_add_test(tcase, late_replies_of_calls_are_stepped_over);
     tcase_add_test(tcase, a_queue_full_of_abandoned_calls_recovers);
     tcase_add_test(tcase, reserve_and_commit_send_without_copies);
+    tcase_add_test(tcase, a_device_that_answers_what_was_not_sent_holds_nobody_up);
     tcase_add_test(tcase, peek_and_release_receive_without_copies);
     tcase_add_test(tcase, closing_completes_what_is_left_as_unhandled);
     tcase_add_test(tcase, what_a_client_sends_while_somebody_looks_is_under_way);
