@@ -171,7 +171,7 @@ static void call_honestly(const party *self)
 enum { STUCK = 300 }; /* tries in vain after which an attacker takes another queue */
 
 static volatile uint64_t turns;
-static volatile bool stopped; /* the flipper is to come back */
+static volatile int stopped; /* the flipper is to come back; a volatile bool is read once alone under UBSan */
 static const gyre_queue_shape *shape;
 static size_t region_size;
 static bool thorough; /* writes anything anywhere, not parts alone */
