@@ -63,7 +63,7 @@ void gyre_queue_reopen(gyre_queue *queue)
 {
     __atomic_store_n(&queue->state.misused, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&queue->state.closed, 0, __ATOMIC_SEQ_CST);
-    if (!queue->many_threads)
+    if (!queue->many_threads || queue->lent) /* a client's cursor is looked at without the lock */
         return;
     gyre_consumer_take(queue); /* its descriptor, which told of the end, is not to be readable for nothing */
     gyre_consumer_give(queue);

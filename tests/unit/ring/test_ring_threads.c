@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/ring/lent.h"
 #include "core/ring/queue_inside.h"
 #include "core/ring/replay.h"
 #include "ring_device.h"
@@ -355,6 +356,29 @@ START_TEST(a_letter_finds_the_taker_who_has_room_for_it)
 }
 END_TEST
 
+static void *look_at_lent(void *unused)
+{
+    for (int i = 0; i < CALLS; i++)
+        gyre_lent_look(device.queue->lent);
+    return unused;
+}
+
+/* By its session, which closes it, while its kernel is launched again: neither has the consumer's lock. */
+START_TEST(a_lent_queue_is_looked_at_while_it_opens_again)
+{
+    struct gyre_queue_options options = ring_options();
+    pthread_t looker;
+    options.lent = true;
+    ring_device_start(&device, options, 1);
+    ring_device_hold(&device, true);
+    ck_assert_int_eq(pthread_create(&looker, NULL, look_at_lent, NULL), 0);
+    for (int i = 0; i < CALLS; i++)
+        gyre_queue_reopen(device.queue);
+    pthread_join(looker, NULL);
+    ring_device_finish(&device);
+}
+END_TEST
+
 #ifdef GYRE_CHECKED
 enum { TEXT_SIZE = 1024 };
 
@@ -464,6 +488,7 @@ TCase *ring_thread_cases(void)
     tcase_add_test(tcase, closing_wakes_those_who_wait_for_ever);
     tcase_add_test(tcase, destroying_lets_callers_return_first);
     tcase_add_test(tcase, a_letter_finds_the_taker_who_has_room_for_it);
+    tcase_add_test(tcase, a_lent_queue_is_looked_at_while_it_opens_again);
 #ifdef GYRE_CHECKED
     tcase_add_test(tcase, two_threads_in_a_queue_of_one_are_told);
     tcase_add_test(tcase, who_sleeps_in_a_queue_of_one_learns_of_its_misuse);
