@@ -18,6 +18,7 @@ enum {
     BATCH_BYTES = 32768, /* ... as long as they fit a near cache */
     AHEAD = 8            /* lines that are asked for before they are read */
 };
+#define LEFT_MAX UINT64_C(0x100000000) /* more numbers than any ring holds */
 
 /* ---- making ---- */
 
@@ -132,6 +133,12 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, struct
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for a client");
     left->end = left->end > name->next_index ? left->end : name->next_index;
     left->first = left->target_end ? left->first : left->end;
+    if (left->end - left->first > LEFT_MAX)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "the journal of kernel '%s' says that a client of this name left %llu requests, which "
+            "none can: it is damaged",
+            relay->kernel, (unsigned long long)(left->end - left->first));
     name->left_ns = 0;
     if (left->end == 0)
         return GYRE_OK;

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an earlier client of a name left, as a journal says it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/attach/relay.h"
+#include "core/base/error.h"
+#include "core/ring/queue_inside.h"
+#include "unit/unit.h"
+
+enum { SLOTS = 8 };
+
+static const uint64_t client = GYRE_ORIGIN_NAMED | 7;
+static struct gyre_relay relay;
+
+static struct gyre_queue_options options_of(void)
+{
+    return (struct gyre_queue_options){.name = "kept",
+                                       .capacity = SLOTS,
+                                       .request_size = 8,
+                                       .reply_size = 8,
+                                       .policy = GYRE_FULL_BLOCK,
+                                       .idle = GYRE_WAIT_PARK,
+                                       .many_threads = true,
+                                       .device_wakes = true,
+                                       .control = relay.control};
+}
+
+/* Its first request is in the queue, and its numbers go on at `next`. */
+static void begin(uint64_t next)
+{
+    const uint64_t request = 1;
+    memset(&relay, 0, sizeof relay);
+    relay.control = aligned_alloc(GYRE_LINE_SIZE, sizeof *relay.control);
+    memset(relay.control, 0, sizeof *relay.control);
+    const struct gyre_queue_options options = options_of();
+    ck_assert_int_eq(gyre_queue_create(&options, &relay.target), GYRE_OK);
+    ck_assert_int_eq(gyre_send(relay.target, &request, sizeof request, NULL, GYRE_NO_WAIT), GYRE_OK);
+    relay.places = calloc(SLOTS, sizeof *relay.places);
+    relay.places[0] = (struct gyre_relay_place){.request = 1, .origin = {client, 0}};
+    relay.absent = 1;
+    ck_assert(gyre_names_note(&relay.target->names, client, next));
+}
+
+static void finish(struct gyre_relay_ring *ring)
+{
+    if (ring)
+        gyre_queue_destroy(ring->queue);
+    free(ring);
+    gyre_queue_destroy(relay.target);
+    free(relay.names);
+    free(relay.places);
+    free(relay.control);
+}
+
+static gyre_status come_back(uint64_t next, struct gyre_relay_ring **ring)
+{
+    *ring = NULL;
+    begin(next);
+    struct gyre_queue_options options = options_of();
+    options.lent = true;
+    return gyre_relay_ring_create(&relay, &options, client, ring);
+}
+
+START_TEST(a_client_is_offered_what_one_of_its_name_left)
+{
+    struct gyre_relay_ring *ring;
+    ck_assert_int_eq(come_back(20, &ring), GYRE_OK);
+    ck_assert(ring->queue->first_sequence == 0 && ring->queue->left == 20 && ring->queue->capacity == 32);
+    ck_assert_uint_eq(ring->under_way, 1);
+    finish(ring);
+}
+END_TEST
+
+/* No ring is so large: to look for one went on for ever, with the lock of all clients. */
+START_TEST(numbers_that_lie_too_far_apart_are_refused)
+{
+    static const uint64_t far[] = {UINT64_C(0xB000000000000000), UINT64_C(0x100000001)};
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        struct gyre_relay_ring *ring;
+        ck_assert_int_eq(come_back(far[i], &ring), GYRE_INVALID);
+        ck_assert_ptr_nonnull(strstr(gyre_error_text(), "which none can: it is damaged"));
+        finish(ring);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("attach_relay_ring");
+    TCase *tcase = tcase_create("attach_relay_ring");
+    tcase_add_test(tcase, a_client_is_offered_what_one_of_its_name_left);
+    tcase_add_test(tcase, numbers_that_lie_too_far_apart_are_refused);
+    suite_add_tcase(suite, tcase);
+    return unit_run(suite);
+}
