@@ -24,7 +24,6 @@
  *     gyre_append_u64(gyre, reply, part, number)      in decimal digits
  *     gyre_append_i64(gyre, reply, part, number)
  *     gyre_append_f64(gyre, reply, part, number, decimals)
- * XX
  *
  * `part` of gyre_append and its kin is a field of the reply, which they write. Something else was made behind it:
  * GYRE_FAILURE_TAIL, as where there is no room. In block kernels lane 0 alone calls what writes into the reply.
