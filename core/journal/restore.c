@@ -56,6 +56,21 @@ static gyre_status too_many(const struct gyre_journal_content *content, const gy
         (unsigned long long)queue->capacity);
 }
 
+/* Whatever sizes it says that its requests have: one that is longer goes into no slot, nor into the log. */
+static gyre_status check_lengths(const struct gyre_journal_content *content, const gyre_queue *queue)
+{
+    for (uint64_t index = content->first; index < content->sent; index++) {
+        const struct gyre_kept_message *request = &content->requests[index - content->first];
+        if (!gyre_kept_is_query(request) && request->length > queue->request_size)
+            return gyre_error_set(
+                GYRE_INVALID,
+                "the journal of queue '%s' holds request %llu of %u bytes, and the queue's have %u "
+                "at most; move it away to begin without it",
+                content->open.queue, (unsigned long long)index, request->length, queue->request_size);
+    }
+    return GYRE_OK;
+}
+
 /* What is not known of a query any more is not asked again: it says that nobody handled it, unless a checkpoint has its
  * reply. In its slot stands one, which a device passes over then. */
 static bool offer_query(gyre_queue *queue, struct gyre_logged_request *request)
@@ -98,7 +113,9 @@ gyre_status gyre_journal_restore(const struct gyre_journal_content *content, gyr
     uint64_t first = content->covered > content->first ? content->covered : content->first;
     if (content->sent - content->received > queue->capacity)
         return too_many(content, queue);
-    gyre_status status = content->origins ? gyre_origins_create(queue) : GYRE_OK;
+    gyre_status status = check_lengths(content, queue);
+    if (status == GYRE_OK && content->origins)
+        status = gyre_origins_create(queue);
     if (status == GYRE_OK)
         status = put_names(&content->names, &queue->names);
     if (status != GYRE_OK)

@@ -241,6 +241,31 @@ START_TEST(what_is_offered_again_has_no_deadline)
 }
 END_TEST
 
+/* A file may say any size of its requests: they would lie over other slots, and behind the ring. */
+START_TEST(requests_that_are_longer_than_the_queues_are_refused)
+{
+    struct ring_device next;
+    const uint64_t message[8] = {1};
+    begin_with(ring_options(), 8, 8);
+    ring_device_hold(&device, true);
+    ck_assert_int_eq(gyre_send(device.queue, message, sizeof message, NULL, gyre_in_ms(patiently(2000))),
+                     GYRE_OK);
+    ck_assert_int_eq(gyre_journal_renew(&journal, device.queue, NULL), GYRE_OK);
+    struct gyre_journal_content content = read_back();
+    ring_device_start(&next, ring_options(), 4);
+    ring_device_hold(&next, true);
+    ck_assert_int_eq(gyre_queue_log_create(next.queue, gyre_queue_log_bytes(next.queue, 8)), GYRE_OK);
+    ck_assert_int_eq(gyre_journal_restore(&content, next.queue), GYRE_INVALID);
+    ck_assert_ptr_nonnull(strstr(gyre_error_text(), "holds request 0 of 64 bytes, and the queue's have 32"));
+    ck_assert_uint_eq(gyre_queue_next_index(next.queue), 0);
+    ring_device_stop(&next);
+    gyre_queue_log_destroy(next.queue);
+    ring_device_finish(&next);
+    gyre_journal_content_release(&content);
+    end();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("journal");
@@ -250,6 +275,7 @@ int main(void)
     tcase_add_test(tcase, what_a_refused_checkpoint_changed_is_in_the_next_one);
     tcase_add_test(tcase, what_expired_before_anybody_looked_is_kept_as_that);
     tcase_add_test(tcase, what_is_offered_again_has_no_deadline);
+    tcase_add_test(tcase, requests_that_are_longer_than_the_queues_are_refused);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
 }
