@@ -18,9 +18,10 @@ struct gyre_attachment {
     gyre_queue *queue;
     int socket;
     pthread_t listener;
-    bool foreign;    /* of a forked child's parent */
-    bool answered;   /* by a server, which may have made a queue for it */
-    uint32_t server; /* the process that serves there; 0: nobody was reached */
+    bool foreign;             /* of a forked child's parent */
+    bool answered;            /* by a server, which may have made a queue for it */
+    uint64_t answered_before; /* what its client says then: of gyre_attach_request */
+    uint32_t server;          /* the process that serves there; 0: nobody was reached */
     void *control;
     size_t control_size;
     struct gyre_queue_options options; /* as the server told them */
@@ -39,9 +40,10 @@ void gyre_attachment_name(struct gyre_attachment *attachment, gyre_queue *queue)
 
 /**
  * One meeting; as gyre_attach, of a descriptor whose members are all there. *server: the process that was met, also
- * where it refused; 0: none. Owner of *out: the caller, by gyre_queue_close of its queue.
+ * where it refused; 0: none. `answered`: requests of this client below were answered, and told durable, by servers
+ * before (0: none), and a server whose journal does not know them refuses it: INCOMPATIBLE. Owner of *out: the caller, by gyre_queue_close of its queue.
  */
-gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint32_t *server,
-                                 struct gyre_attachment **out);
+gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint64_t answered,
+                                 uint32_t *server, struct gyre_attachment **out);
 
 #endif

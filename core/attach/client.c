@@ -294,7 +294,7 @@ static gyre_status ask(struct gyre_attachment *attachment, const char *path, con
         attachment->server = process_of(attachment->socket);
     if (status != GYRE_OK)
         return status;
-    gyre_attach_request_put(parcel, name, desc);
+    gyre_attach_request_put(parcel, name, desc, attachment->answered_before);
     status = gyre_parcel_send(parcel, attachment->socket, deadline_ns);
     if (status == GYRE_OK)
         status = gyre_parcel_receive(parcel, attachment->socket, deadline_ns);
@@ -348,8 +348,8 @@ static gyre_status start(struct gyre_attachment *attachment)
     return gyre_thread_need(&attachment->listener, listen_to_server, attachment, "for an attached queue");
 }
 
-gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint32_t *server,
-                                 struct gyre_attachment **out)
+gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc, uint64_t answered,
+                                 uint32_t *server, struct gyre_attachment **out)
 {
     struct gyre_attachment *attachment = calloc(1, sizeof *attachment);
     *out = NULL;
@@ -357,6 +357,7 @@ gyre_status gyre_attachment_make(const char *name, const gyre_attach_desc *desc,
     if (!attachment)
         return gyre_error_set(GYRE_EXHAUSTED, "no memory for an attached queue");
     attachment->socket = -1;
+    attachment->answered_before = answered;
     gyre_attachment_enlist(attachment);
     gyre_status status = meet(attachment, name, desc);
     *server = attachment->server;
@@ -390,7 +391,7 @@ gyre_status gyre_attach(const char *name, const gyre_attach_desc *desc, gyre_que
         return gyre_lasting_attach(name, &given, out);
     struct gyre_attachment *attachment = NULL;
     uint32_t server;
-    status = gyre_attachment_make(name, &given, &server, &attachment);
+    status = gyre_attachment_make(name, &given, 0, &server, &attachment);
     if (status == GYRE_OK)
         *out = attachment->queue;
     return status;

@@ -159,8 +159,10 @@ static bool may_heal(const struct gyre_lasting *lasting, gyre_status status, uin
 }
 
 /* Nothing comes of waiting: whoever waits, now and later, is told why. */
-static void come_to_an_end(struct gyre_lasting *lasting)
+static void come_to_an_end(struct gyre_lasting *lasting, gyre_status status)
 {
+    if (lasting->client[0])
+        (void)gyre_error_add(status, "client '%s' of kernel '%s'", lasting->client, lasting->name);
     lasting->ring->state.lost_why = strdup(gyre_error_text());
     __atomic_store_n(&lasting->ring->state.away, 0, __ATOMIC_RELAXED);
     gyre_queue_orphan(lasting->ring);
@@ -169,7 +171,8 @@ static void come_to_an_end(struct gyre_lasting *lasting)
 static gyre_status come_in(struct gyre_lasting *lasting, uint32_t *server)
 {
     lasting->desc.deadline_ns = gyre_clock_ns() + lasting->patience_ns;
-    gyre_status status = gyre_attachment_make(lasting->name, &lasting->desc, server, &lasting->back);
+    gyre_status status =
+        gyre_attachment_make(lasting->name, &lasting->desc, lasting->told_end, server, &lasting->back);
     if (status != GYRE_OK)
         return status;
     lasting->back->queue->policy = GYRE_FULL_BLOCK; /* the ring has the program's */
@@ -200,7 +203,7 @@ static bool look_for_server(struct gyre_lasting *lasting)
         return true;
     }
     if (!may_heal(lasting, status, server)) {
-        come_to_an_end(lasting);
+        come_to_an_end(lasting, status);
         return false;
     }
     gyre_error_clear();
@@ -302,7 +305,7 @@ static gyre_status meet_first(struct gyre_lasting *lasting)
     lasting->lost_ns = gyre_clock_ns(); /* perhaps: by a client of this name that died just now */
     for (;;) {
         gyre_status status =
-            gyre_attachment_make(lasting->name, &lasting->desc, &lasting->server, &lasting->back);
+            gyre_attachment_make(lasting->name, &lasting->desc, 0, &lasting->server, &lasting->back);
         const bool named_twice = status == GYRE_INVALID && lasting->client[0];
         const bool heals = status == GYRE_INVALID     ? named_twice && may_heal(lasting, status, 0)
                            : status == GYRE_NOT_FOUND ? false

@@ -10,7 +10,8 @@
  * is dropped or a server without a memory comes. A client with a name finds by the numbers what the journal of the next
  * server knows: requests below its `first` are settled, those up to `end` are offered, and those from there on left no
  * trace. Where there is a journal a completion is held until the request is durable: so nothing that was answered can be
- * lost with a server, and be handled a second time.
+ * lost with a server, and be handled a second time; and the next server, which is told how far that is, refuses a client
+ * whose answered requests its journal does not hold: that is an older one, or another.
  *
  * Threads: all of this is the thread's alone, but for the ring. Locks: none; the ring is a queue, and its thread a device.
  */
@@ -64,6 +65,8 @@ struct gyre_lasting {
     uint64_t next;     /* no request from here on was seen by a server, in this connection or before */
     uint64_t answered; /* behind the request that was answered last: where the next one is looked for */
     uint64_t durable;  /* numbers below are, as far as completions were told */
+    uint64_t
+        told_end; /* behind the highest number whose reply was told, durable: any next server has to know it */
     struct gyre_lasting_promise covered, kept;
     bool rings;   /* something is there that a receiver may sleep for */
     bool held_up; /* a request found no room at the server */

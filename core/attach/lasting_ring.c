@@ -56,6 +56,9 @@ void gyre_lasting_tell(struct gyre_lasting *lasting, uint64_t index)
 {
     struct gyre_lasting_place *place = gyre_lasting_place(lasting, index);
     gyre_slot *slot = gyre_reply_slot(lasting->ring, index);
+    if (place->held && slot->info == GYRE_OUTCOME_REPLY && place->number < lasting->durable &&
+        place->number >= lasting->told_end)
+        lasting->told_end = place->number + 1;
     *place = (struct gyre_lasting_place){.request = index + 1, .stage = GYRE_LASTING_DONE};
     lasting->rings = true;
     __atomic_store_n(&slot->sequence, index + 1, __ATOMIC_RELEASE); /* pairs with gyre_reply_ready */

@@ -24,7 +24,8 @@ static const gyre_type *get_optional_type(struct gyre_parcel *parcel, struct gyr
     return gyre_parcel_get_u32(parcel, 1) ? gyre_type_get(parcel, blocks) : NULL;
 }
 
-void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc)
+void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc,
+                             uint64_t answered)
 {
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, GYRE_OK);
     gyre_parcel_put_u64(parcel, 0); /* wants no feature */
@@ -33,6 +34,7 @@ void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const
     gyre_parcel_put_u64(parcel, desc->capacity);
     gyre_parcel_put_u64(parcel, (uint64_t)desc->policy);
     gyre_parcel_put_u64(parcel, (uint64_t)desc->idle);
+    gyre_parcel_put_u64(parcel, answered);
     put_optional_type(parcel, desc->request);
     put_optional_type(parcel, desc->reply);
 }
@@ -61,6 +63,7 @@ gyre_status gyre_attach_request_get(struct gyre_parcel *parcel, struct gyre_atta
     out->desc.capacity = gyre_parcel_get_u64(parcel);
     out->desc.policy = (gyre_full_policy)gyre_parcel_get_u32(parcel, GYRE_FULL_DROP_NEWEST);
     out->desc.idle = (gyre_idle_strategy)gyre_parcel_get_u32(parcel, GYRE_WAIT_PARK);
+    out->answered = gyre_parcel_get_u64(parcel);
     out->desc.request = get_optional_type(parcel, &out->types);
     out->desc.reply = get_optional_type(parcel, &out->types);
     if (is_request && named && gyre_parcel_whole(parcel))

@@ -34,11 +34,14 @@ struct gyre_attach_request {
     char name[GYRE_MEETING_NAME_MAX];  /* KERNEL or KERNEL/QUEUE */
     char client[GYRE_CLIENT_NAME_MAX]; /* empty: it has no name */
     uint64_t wants;                    /* features, of which the server has all */
-    gyre_queue_desc desc;              /* `name` is NULL; types are kept by `types` */
+    uint64_t answered;    /* its requests below were answered, and told durable; 0: it says nothing */
+    gyre_queue_desc desc; /* `name` is NULL; types are kept by `types` */
     struct gyre_kept_block *types;
 };
 
-void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc);
+/** `answered`: of gyre_attach_request. */
+void gyre_attach_request_put(struct gyre_parcel *parcel, const char *name, const gyre_attach_desc *desc,
+                             uint64_t answered);
 /**
  * INVALID for what makes no sense, UNIMPLEMENTED for features that this side does not have, EXHAUSTED. The caller
  * releases out->types in any case.

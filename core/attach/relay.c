@@ -337,26 +337,28 @@ static uint64_t number_of_client(const char *name)
     return name[0] ? gyre_state_hash(name, strlen(name)) | GYRE_ORIGIN_NAMED : 0;
 }
 
-static gyre_status enter(struct gyre_relay *relay, struct gyre_queue_options *options, const char *client,
-                         struct gyre_relay_ring **out)
+static gyre_status enter(struct gyre_relay *relay, struct gyre_queue_options *options,
+                         const struct gyre_attach_request *request, struct gyre_relay_ring **out)
 {
     options->control = relay->control;
     pthread_mutex_lock(&relay->lock);
     gyre_status status = relay->ended || gyre_queue_closed(relay->target)
                              ? gyre_error_set(GYRE_CLOSED, "kernel '%s' does not run", relay->kernel)
-                             : gyre_relay_ring_create(relay, options, number_of_client(client), out);
+                             : gyre_relay_ring_create(relay, options, number_of_client(request->client),
+                                                      request->answered, out);
     pthread_mutex_unlock(&relay->lock);
     return status;
 }
 
 static gyre_status join(struct gyre_server *server, gyre_kernel *kernel, gyre_queue *target,
-                        const char *client, struct gyre_queue_options *options, struct gyre_relay_ring **out)
+                        const struct gyre_attach_request *request, struct gyre_queue_options *options,
+                        struct gyre_relay_ring **out)
 {
     struct gyre_relay *relay = NULL;
     pthread_mutex_lock(&server->relay_lock);
     gyre_status status = find_or_create(server, kernel, target, &relay);
     if (status == GYRE_OK)
-        status = enter(relay, options, client, out);
+        status = enter(relay, options, request, out);
     pthread_mutex_unlock(&server->relay_lock);
     if (status == GYRE_OK)
         return status;
@@ -375,7 +377,7 @@ gyre_status gyre_relay_join(struct gyre_server *server, gyre_kernel *kernel, con
         return status;
     status = gyre_kernel_plan_relayed(kernel, target, &request->desc, section, options);
     if (status == GYRE_OK)
-        status = join(server, kernel, target, request->client, options, out);
+        status = join(server, kernel, target, request, options, out);
     gyre_queue_leave(target, true); /* its relay stays in it */
     if (status == GYRE_OK)
         gyre_relay_wake(*out);

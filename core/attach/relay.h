@@ -117,9 +117,10 @@ gyre_status gyre_relay_make_room(struct gyre_relay *relay);
 void gyre_relay_free_room(struct gyre_relay *relay);
 
 /** The ring for a client of that number (0: without a name), in the relay's list, with what an earlier one of
- * its name left, which the options say then. By a session. */
+ * its name left, which the options say then. By a session. `answered`: of gyre_attach_request. INCOMPATIBLE for a
+ * client whose answered requests the queue's journal does not know. */
 gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_options *options,
-                                   uint64_t client, struct gyre_relay_ring **out);
+                                   uint64_t client, uint64_t answered, struct gyre_relay_ring **out);
 /** Its client left: the next one of its name goes on with its numbers. By a session. */
 void gyre_relay_ring_note_leave(struct gyre_relay *relay, const struct gyre_relay_ring *ring);
 /** Carries over what its client sent, as far as there is room; how many. */

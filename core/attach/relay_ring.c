@@ -120,9 +120,23 @@ static struct gyre_relay_name *find_name(struct gyre_relay *relay, uint64_t clie
     return name;
 }
 
+/* What was answered and durable is in the journal that this client was served with. */
+static gyre_status miss_history(const struct gyre_relay *relay, struct gyre_relay_name *name,
+                                uint64_t answered, uint64_t known)
+{
+    name->left_ns = name->left_ns ? name->left_ns
+                                  : gyre_clock_ns(); /* one that never came in is forgotten as any other */
+    return gyre_error_set(
+        GYRE_INCOMPATIBLE,
+        "the client was answered %llu requests, and the journal of kernel '%s' knows %llu of them: it is an "
+        "older one, another one (gyre.journal_dir), or heard of %d other clients since; restore it and "
+        "start the server again, or start the client anew, without this history",
+        (unsigned long long)answered, relay->kernel, (unsigned long long)known, GYRE_NAMES_MAX);
+}
+
 /* A client with a name goes on where the one before it ended; with its numbers, and with what it left. */
-static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, struct leavings *left,
-                               struct gyre_queue_options *options)
+static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64_t answered,
+                               struct leavings *left, struct gyre_queue_options *options)
 {
     if (is_attached(relay, client))
         return gyre_error_set(GYRE_INVALID, "a client of this name is attached to kernel '%s' already",
@@ -139,6 +153,8 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, struct
             "the journal of kernel '%s' says that a client of this name left %llu requests, which "
             "none can: it is damaged",
             relay->kernel, (unsigned long long)(left->end - left->first));
+    if (left->end < answered && relay->target->durable)
+        return miss_history(relay, name, answered, left->end);
     name->left_ns = 0;
     if (left->end == 0)
         return GYRE_OK;
@@ -159,10 +175,10 @@ void gyre_relay_ring_note_leave(struct gyre_relay *relay, const struct gyre_rela
 }
 
 gyre_status gyre_relay_ring_create(struct gyre_relay *relay, struct gyre_queue_options *options,
-                                   uint64_t client, struct gyre_relay_ring **out)
+                                   uint64_t client, uint64_t answered, struct gyre_relay_ring **out)
 {
     struct leavings left = find_leavings(relay, client);
-    gyre_status status = client ? plan_return(relay, client, &left, options) : GYRE_OK;
+    gyre_status status = client ? plan_return(relay, client, answered, &left, options) : GYRE_OK;
     if (status != GYRE_OK)
         return status;
     struct gyre_relay_ring *ring = calloc(1, sizeof *ring);

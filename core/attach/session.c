@@ -146,11 +146,10 @@ static const char *who_is(const struct gyre_session *session, char text[WHO_SIZE
 }
 
 static void refuse(const struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
-                   const char *why)
+                   gyre_log_level level, const char *why)
 {
     char who[WHO_SIZE];
-    gyre_runtime_log(session->server->runtime, GYRE_LOG_INFO, "%s was refused: %s", who_is(session, who),
-                     why);
+    gyre_runtime_log(session->server->runtime, level, "%s was refused: %s", who_is(session, who), why);
     gyre_parcel_begin(parcel, GYRE_PARCEL_ATTACH, status);
     gyre_parcel_put_text(parcel, why);
     gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
@@ -169,13 +168,20 @@ static void take_queue_back(struct gyre_session *session)
 }
 
 /* The place and the client's name are free again before the client hears of it, and may try anew. */
-static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status)
+static void turn_away(struct gyre_session *session, struct gyre_parcel *parcel, gyre_status status,
+                      gyre_log_level level)
 {
     char why[1024];
     snprintf(why, sizeof why, "%s", gyre_error_text());
     take_queue_back(session);
     gyre_arrivals_detach(session);
-    refuse(session, parcel, status, why);
+    refuse(session, parcel, status, level, why);
+}
+
+/* A client that has a history and is turned away for good is its server's trouble: an older journal, or other types. */
+static gyre_log_level level_of(const struct gyre_attach_request *request, gyre_status status)
+{
+    return request->answered && status == GYRE_INCOMPATIBLE ? GYRE_LOG_WARNING : GYRE_LOG_INFO;
 }
 
 static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel)
@@ -199,7 +205,7 @@ static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel
     if (status == GYRE_OK)
         status = welcome(session, parcel);
     if (status != GYRE_OK)
-        turn_away(session, parcel, status);
+        turn_away(session, parcel, status, level_of(&request, status));
     gyre_kept_release(&request.types);
     return status;
 }

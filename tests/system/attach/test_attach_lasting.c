@@ -557,6 +557,62 @@ static void put_and_ask(const party *self)
     __atomic_store_n(&shared->done, 1, __ATOMIC_RELEASE);
 }
 
+/* ---- a journal that is not the one that was served with ---- */
+
+static void in_journal_folder(const char *command)
+{
+    char line[512];
+    snprintf(line, sizeof line, "cd '%s' && %s", journal_folder(), command);
+    require(system(line) == 0); /* NOLINT(cert-env33-c): the folder is this test's own */
+}
+
+static gyre_status tell_number(gyre_queue *queue, uint64_t number, teller_reply *reply)
+{
+    const teller_request request = {.client = 1, .number = number};
+    return gyre_call(queue, &request, sizeof request, reply, sizeof *reply, NULL, lasting());
+}
+
+/* `change`: of the journals between two servers. NULL: the client goes on. */
+static void expect_history(const char *change, const char *sentence)
+{
+    teller_reply reply = {0};
+    begin_lives();
+    party server = start_server(serve_tellers);
+    gyre_queue *queue = attach_lasting_teller("till-1");
+    for (uint64_t number = 1; number <= 60; number++) {
+        if (number == 21) {
+            kill_server(&server);
+            in_journal_folder("mkdir older && cp *.journal older");
+            server = start_server(serve_tellers);
+        }
+        must(tell_number(queue, number, &reply));
+    }
+    kill_server(&server);
+    if (change)
+        in_journal_folder(change);
+    server = start_server(serve_tellers);
+    require(tell_number(queue, 61, &reply) == (change ? GYRE_LOST : GYRE_OK));
+    if (change) {
+        require(strstr(gyre_error_text(), sentence) && strstr(gyre_error_text(), "client 'till-1'"));
+        gyre_queue_close(queue);
+        queue = attach_lasting_teller("till-1"); /* anew: as if it had been told nothing */
+        must(tell_number(queue, 61, &reply));
+    } else {
+        require_account(reply, 61);
+    }
+    gyre_queue_close(queue);
+    end_server(&server);
+}
+
+static void a_journal_without_what_was_answered_is_refused(void)
+{
+    expect_history(NULL, NULL);
+    expect_history("rm -f *.journal",
+                   "was answered 60 requests, and the journal of kernel 'teller' knows 0 of them");
+    expect_history("cp older/*.journal .",
+                   "was answered 60 requests, and the journal of kernel 'teller' knows 20 of them");
+}
+
 static void queries_are_asked_again_at_the_next_server(void)
 {
     begin_campaign(800);
@@ -629,6 +685,7 @@ static const named_case cases[] = {
     {"a_lasting_queue_is_closed_without_its_server", a_lasting_queue_is_closed_without_its_server},
     {"numbers_reach_a_journal_once_whatever_dies", numbers_reach_a_journal_once_whatever_dies},
     {"servers_that_end_in_order_double_nothing", servers_that_end_in_order_double_nothing},
+    {"a_journal_without_what_was_answered_is_refused", a_journal_without_what_was_answered_is_refused},
     {"queries_are_asked_again_at_the_next_server", queries_are_asked_again_at_the_next_server},
     {"nothing_is_lost_with_a_plain_server", nothing_is_lost_with_a_plain_server},
 };

@@ -51,6 +51,36 @@ prints "account 0: $((deposits + 1)) deposits, $((deposits * (deposits + 1) / 2 
 kill -TERM "$server"
 wait "$server"
 
+# an older journal is not taken for the one that answered: the till ends with a sentence, and the server's log warns
+start_server
+mkdir "$folder/older"
+cp "$folder/journal"/*.journal "$folder/older"
+"$LEDGER_CLIENT" till-3 "$clerks" 100000000 "$socket" >"$folder/till-3" 2>&1 &
+third=$!
+journal_bytes()
+{
+    cat "$folder/journal"/*.journal | wc -c
+}
+size=$(journal_bytes)
+for ((i = 0; i < 600 * patience && $(journal_bytes) < size + 65536; i++)); do
+    sleep 0.05
+done
+kill -KILL "$server"
+wait "$server" 2>/dev/null
+cp "$folder/older"/*.journal "$folder/journal"
+start_server
+code=0
+wait "$third" || code=$?
+called="a till whose server comes back with an older journal" out="$(<"$folder/till-3")" err="$(tail -n 3 "$folder/served")"
+exits 1
+prints "client 'till-3' of kernel 'ledger': the client was answered "
+prints "requests, and the journal of kernel 'ledger' knows 0 of them: it is an older one"
+checks=$((checks + 1))
+grep -qE "warning: client 'till-3' .* was refused: the client was answered [0-9]+ requests" "$folder/served" ||
+    fail "expected a warning"
+kill -TERM "$server"
+wait "$server"
+
 checks=$((checks + 1)) called="the length of examples/service/client.c" out='' err=
 (($(wc -l <examples/service/client.c) < 120)) || fail "expected less than 120 lines"
 ! grep -q mutex examples/service/client.c || fail "expected no lock"

@@ -59,7 +59,7 @@ static gyre_status come_back(uint64_t next, struct gyre_relay_ring **ring)
     begin(next);
     struct gyre_queue_options options = options_of();
     options.lent = true;
-    return gyre_relay_ring_create(&relay, &options, client, ring);
+    return gyre_relay_ring_create(&relay, &options, client, 0, ring);
 }
 
 START_TEST(a_client_is_offered_what_one_of_its_name_left)
