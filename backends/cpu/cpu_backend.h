@@ -21,6 +21,7 @@ struct cpu_settings {
     char compiler[256];
     char compiler_options[1024];
     char sanitize[128]; /* "" or what follows -fsanitize= */
+    bool checked;       /* kernels check their indices */
 };
 
 /** Reads the parameters; CONFIG with origin and expectation when one is wrong. */

@@ -38,6 +38,19 @@ const char cpu_compiler_fixed_options[] =
     "-Wno-unused-function -Werror=implicit-function-declaration "
     "-Werror=incompatible-pointer-types -Werror=int-conversion -Werror=return-type";
 
+/*
+ * Of `checked`: calls before each access to memory and for each index of an array, which dialect/c11_checked.h answers.
+ * The kernel's variant of the sanitizer needs no runtime and no shadow memory. -Og: else equal code of several lines
+ * becomes that of one.
+ */
+#define CHECKS_ "-DGYRE_CHECKED=1 -Og -g1 -fno-omit-frame-pointer -fsanitize-recover=all "
+static const char checks_of_gcc[] =
+    CHECKS_ "-fsanitize=kernel-address,bounds-strict --param asan-instrumentation-with-call-threshold=0 "
+            "--param asan-stack=0 --param asan-globals=0 --param asan-instrument-allocas=0";
+static const char checks_of_clang[] =
+    CHECKS_ "-fsanitize=kernel-address,bounds -mllvm -asan-instrumentation-with-call-threshold=0 "
+            "-mllvm -asan-stack=0 -mllvm -asan-globals=0";
+
 __attribute__((format(printf, 2, 3))) static void add(struct command *command, const char *format, ...)
 {
     char *word = command->text + command->used;
@@ -98,6 +111,8 @@ static void build_command(struct command *command, const struct cpu_settings *se
         add(command, "-ftrack-macro-expansion=0");
     add_words(command, settings->compiler_options);
     add_words(command, desc->options);
+    if (settings->checked)
+        add_words(command, cpu_compiler_is_gcc(program) ? checks_of_gcc : checks_of_clang);
     if (settings->sanitize[0]) {
         add(command, "-fsanitize=%s", settings->sanitize);
         add_words(command, "-fno-omit-frame-pointer -g");

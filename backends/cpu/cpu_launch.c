@@ -19,12 +19,16 @@ static void log_of_kernel(gyre_context *context, const char *text, gyre_i64 valu
         worker->resident->kernel_log(worker->resident->kernel_log_context, text, value);
 }
 
-static const gyre_cpu_services block_services = {
-    .barrier = cpu_lanes_barrier, .cells = cpu_lanes_cells, .log = log_of_kernel, .time_ns = gyre_clock_ns};
+static const gyre_cpu_services block_services = {.barrier = cpu_lanes_barrier,
+                                                 .cells = cpu_lanes_cells,
+                                                 .log = log_of_kernel,
+                                                 .time_ns = gyre_clock_ns,
+                                                 .index_out_of_range = cpu_checked_refuse};
 static const gyre_cpu_services lane_services = {.barrier = cpu_lanes_refuse_barrier,
                                                 .cells = cpu_lanes_refuse_cells,
                                                 .log = log_of_kernel,
-                                                .time_ns = gyre_clock_ns};
+                                                .time_ns = gyre_clock_ns,
+                                                .index_out_of_range = cpu_checked_refuse};
 
 static void free_resident(gyre_resident *resident)
 {

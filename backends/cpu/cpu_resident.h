@@ -22,6 +22,12 @@ struct cpu_queue {
         run; /* what a handler's runner is told: where the queue is, and, anew each time, from where on */
 };
 
+/** The latest index out of range of a worker's handlers. */
+struct cpu_fault {
+    const void *at; /* the instruction that `place` is of */
+    char place[512], text[128];
+};
+
 /** One block: a task with its own context and its own line of the control region. */
 struct cpu_worker {
     _Alignas(GYRE_LINE_SIZE) struct gyre_resident *resident;
@@ -37,6 +43,7 @@ struct cpu_worker {
     gyre_cpu_stage stage; /* of messages of other programs; no memory where a line holds them */
     struct cpu_task task;
     gyre_context context;
+    struct cpu_fault fault; /* of a handler that was compiled with checks */
     struct cpu_queue queues[GYRE_QUEUES_MAX];
 };
 
@@ -55,6 +62,9 @@ struct gyre_resident {
     void *kernel_log_context;
     struct cpu_worker *workers; /* `blocks` of them */
 };
+
+/** gyre_cpu_services.index_out_of_range */
+void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault);
 
 /** Makes the worker's task, once the rest of it is there. The task ends when the control word says STOP or YIELD. */
 void cpu_worker_init(struct cpu_worker *worker);

@@ -43,6 +43,18 @@ static gyre_status read_text(const struct reader *reader, char *out, size_t size
     return GYRE_OK;
 }
 
+static gyre_status read_bool(const struct reader *reader, bool *out)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(reader->parameter->value, words[i]) != 0)
+            continue;
+        *out = i % 2;
+        return GYRE_OK;
+    }
+    return refuse(reader, "true or false");
+}
+
 static bool read_processor(const char **at, unsigned long *out)
 {
     char *end;
@@ -116,6 +128,8 @@ static gyre_status read_one(const struct reader *reader, struct cpu_settings *se
         status = read_text(reader, settings->compiler_options, sizeof settings->compiler_options);
     } else if (!strcmp(key, "sanitize")) {
         status = read_text(reader, settings->sanitize, sizeof settings->sanitize);
+    } else if (!strcmp(key, "checked")) {
+        status = read_bool(reader, &settings->checked);
     }
     return status; /* other keys are the core's */
 }
@@ -131,5 +145,10 @@ gyre_status cpu_settings_read(const gyre_host *host, const gyre_parameter *param
         if (status != GYRE_OK)
             return status;
     }
+    if (settings->checked && settings->sanitize[0])
+        return host->error(GYRE_CONFIG,
+                           "backend.cpu checked = true and sanitize = %s exclude each other: both tell the "
+                           "compiler to watch memory; keep one",
+                           settings->sanitize);
     return GYRE_OK;
 }

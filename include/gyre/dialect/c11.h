@@ -43,7 +43,17 @@
 #define GYRE_CONSTANT static const __attribute__((__unused__))
 #define GYRE_HELPER   static inline __attribute__((__unused__))
 #endif
-#define GYRE_INLINE_   static inline __attribute__((__always_inline__, __unused__))
+#ifndef GYRE_CHECKED /* indices are checked while handlers run: backend.cpu.checked */
+#define GYRE_CHECKED 0
+#endif
+#if GYRE_CHECKED && !defined(GYRE_CHECK)
+/* what is not the handler's own is not checked, so compilers may not mix it in */
+#define GYRE_UNCHECKED_ __attribute__((__no_sanitize_address__, __unused__))
+#define GYRE_INLINE_    static inline GYRE_UNCHECKED_
+#define GYRE_LATE_      static inline GYRE_UNCHECKED_
+#else
+#define GYRE_INLINE_ static inline __attribute__((__always_inline__, __unused__))
+#endif
 #define GYRE_RESTRICT_ restrict
 
 /* ---- buffers ---- */
@@ -351,6 +361,16 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 /* ---- declaring kernels ---- */
 
+#if GYRE_CHECKED && !defined(GYRE_CHECK)
+#include "gyre/dialect/c11_checked.h"
+#else
+#define GYRE_CALLS_(name_) gyre_calls_##name_
+#define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_)
+#define GYRE_WAIT_(gyre, place) ((gyre)->services->barrier((gyre), (place)))
+#define GYRE_ATOMIC_INLINE_     GYRE_INLINE_
+#define GYRE_TOUCH_(pointer)    ((void)0)
+#endif
+
 /* The typed handler behind the untyped signature that the backend calls. */
 #define GYRE_HANDLE_(form_, name_, request_, reply_, scratch_, state_, buffers_)                             \
     GYRE_HANDLER_(name_, request_, reply_, scratch_, state_, buffers_);                                      \
@@ -366,7 +386,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
         return gyre_result_(gyre_its_context_,                                                               \
                             gyre_handler_##name_(gyre_its_request_, gyre_its_reply_, gyre_its_state_,        \
                                                  gyre_its_scratch_, gyre_its_typed_, gyre_its_context_));    \
-    }
+    }                                                                                                        \
+    GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_)
 
 #define GYRE_SIZES_(request_, reply_)                                                                        \
     {                                                                                                        \
@@ -380,8 +401,8 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
     {                                                                                                        \
         const gyre_cpu_sizes gyre_its_sizes_ = GYRE_SIZES_(request_, reply_);                                \
         if (GYRE_HAS_TAIL_(request_, reply_) && gyre_its_run_->bridge)                                       \
-            return gyre_run_bridged_(gyre_its_run_, &gyre_its_sizes_, gyre_calls_##name_);                   \
-        return gyre_run_(gyre_its_run_, &gyre_its_sizes_, gyre_calls_##name_);                               \
+            return gyre_run_bridged_(gyre_its_run_, &gyre_its_sizes_, GYRE_CALLS_(name_));                   \
+        return gyre_run_(gyre_its_run_, &gyre_its_sizes_, GYRE_CALLS_(name_));                               \
     }
 
 /* gyre_none has a byte in C, and stands for no scratch at all. */
@@ -399,7 +420,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
                                                         .scratch_alignment = _Alignof(scratch_),             \
                                                         .buffers = gyre_buffers_text_##buffers_,             \
                                                         .buffer_types = gyre_buffers_types_##buffers_,       \
-                                                        .handle = gyre_calls_##name_,                        \
+                                                        .handle = GYRE_CALLS_(name_),                        \
                                                         .run = runner_,                                      \
                                                         .file = __FILE__,                                    \
                                                         .line = __LINE__};                                   \

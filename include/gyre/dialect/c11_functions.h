@@ -158,7 +158,7 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
 
 /* ---- block functions ---- */
 
-#define gyre_barrier(gyre) ((gyre)->services->barrier((gyre), GYRE_PLACE_))
+#define gyre_barrier(gyre) GYRE_WAIT_((gyre), GYRE_PLACE_)
 
 /*
  * Values meet in the block's cells; lane 0 folds them there, neighbours first, then pairs of pairs: the order
@@ -172,7 +172,7 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
         const gyre_u32 count = gyre->lane_count;                                                             \
         gyre_u64 *cells = gyre->services->cells(gyre);                                                       \
         memcpy(&cells[gyre->lane], &value, sizeof value);                                                    \
-        gyre->services->barrier(gyre, place);                                                                \
+        GYRE_WAIT_(gyre, place);                                                                             \
         if (gyre->lane == 0) {                                                                               \
             for (gyre_u32 step = 1; step < count; step *= 2) {                                               \
                 for (gyre_u32 i = 0; i + step < count; i += 2 * step) {                                      \
@@ -185,7 +185,7 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
             }                                                                                                \
             cells[count] = cells[0];                                                                         \
         }                                                                                                    \
-        gyre->services->barrier(gyre, place);                                                                \
+        GYRE_WAIT_(gyre, place);                                                                             \
         memcpy(&value, &cells[count], sizeof value);                                                         \
         return value;                                                                                        \
     }
@@ -197,9 +197,9 @@ GYRE_REINTERPRET_(gyre_f64_from_bits, gyre_u64, gyre_f64)
         gyre_u64 *cells = gyre->services->cells(gyre);                                                       \
         if (gyre->lane == from_lane)                                                                         \
             memcpy(&cells[0], &value, sizeof value);                                                         \
-        gyre->services->barrier(gyre, place);                                                                \
+        GYRE_WAIT_(gyre, place);                                                                             \
         memcpy(&value, &cells[0], sizeof value);                                                             \
-        gyre->services->barrier(gyre, place);                                                                \
+        GYRE_WAIT_(gyre, place);                                                                             \
         return value;                                                                                        \
     }
 
@@ -263,8 +263,9 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 /* Relaxed throughout: handlers order nothing by them;
  * what orders is the barrier, and the end of the message. */
 #define GYRE_ATOMIC_LOOP_(name_, type_, combine_)                                                            \
-    GYRE_INLINE_ gyre_##type_ name_##type_##_(gyre_##type_ *pointer, gyre_##type_ value)                     \
+    GYRE_ATOMIC_INLINE_ gyre_##type_ name_##type_##_(gyre_##type_ *pointer, gyre_##type_ value)              \
     {                                                                                                        \
+        GYRE_TOUCH_(pointer);                                                                                \
         gyre_##type_ old = __atomic_load_n(pointer, __ATOMIC_RELAXED);                                       \
         while (combine_(old, value) != old &&                                                                \
                !__atomic_compare_exchange_n(pointer, &old, combine_(old, value), 1, __ATOMIC_RELAXED,        \
@@ -275,9 +276,10 @@ GYRE_BLOCK_FUNCTIONS_(f64, GYRE_SUM_, GYRE_LESSER_F_, GYRE_GREATER_F_)
 #define GYRE_ATOMIC_FUNCTIONS_(type_)                                                                        \
     GYRE_ATOMIC_LOOP_(gyre_atomic_min_, type_, GYRE_LESSER_)                                                 \
     GYRE_ATOMIC_LOOP_(gyre_atomic_max_, type_, GYRE_GREATER_)                                                \
-    GYRE_INLINE_ gyre_##type_ gyre_atomic_compare_exchange_##type_##_(                                       \
+    GYRE_ATOMIC_INLINE_ gyre_##type_ gyre_atomic_compare_exchange_##type_##_(                                \
         gyre_##type_ *pointer, gyre_##type_ expected, gyre_##type_ desired)                                  \
     {                                                                                                        \
+        GYRE_TOUCH_(pointer);                                                                                \
         __atomic_compare_exchange_n(pointer, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);     \
         return expected;                                                                                     \
     }
@@ -320,9 +322,10 @@ GYRE_ATOMIC_FUNCTIONS_(i64)
 #define gyre_atomic_compare_exchange(pointer, expected, desired)                                             \
     GYRE_BY_TYPE_(pointer, gyre_atomic_compare_exchange_)((pointer), (expected), (desired))
 
-GYRE_INLINE_ gyre_f32 gyre_atomic_add_f32(gyre_f32 *pointer, gyre_f32 value)
+GYRE_ATOMIC_INLINE_ gyre_f32 gyre_atomic_add_f32(gyre_f32 *pointer, gyre_f32 value)
 {
     gyre_f32 old, sum;
+    GYRE_TOUCH_(pointer);
     __atomic_load(pointer, &old, __ATOMIC_RELAXED);
     do {
         sum = old + value;

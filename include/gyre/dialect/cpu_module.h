@@ -12,9 +12,21 @@
 #include "gyre/message.h"
 #include "gyre/ring_layout.h"
 
-#define GYRE_CPU_MODULE_VERSION 8
+#define GYRE_CPU_MODULE_VERSION 9
 
 struct gyre_context;
+
+/** What a handler that was compiled with checks was about to do. */
+typedef struct gyre_cpu_fault {
+    const char *file; /* NULL: `at` tells where */
+    const void *at;   /* an instruction of the handler */
+    const char *name; /* of what is indexed; NULL: the source at file, line and column tells it */
+    const char *type; /* of an array without a name, as its compiler writes it */
+    gyre_u32 line, column;
+    gyre_i64 index;
+    gyre_u64 count; /* of its items */
+    gyre_i32 code;  /* GYRE_FAILURE_* */
+} gyre_cpu_fault;
 
 /** What the backend does for a running handler. */
 typedef struct gyre_cpu_services {
@@ -24,6 +36,8 @@ typedef struct gyre_cpu_services {
     gyre_u64 *(*cells)(struct gyre_context *context);
     void (*log)(struct gyre_context *context, const char *text, gyre_i64 value);
     gyre_u64 (*time_ns)(void);
+    /** Fails the message with a sentence of the fault. For files compiled with GYRE_CHECKED alone. */
+    void (*index_out_of_range)(struct gyre_context *context, const gyre_cpu_fault *fault);
 } gyre_cpu_services;
 
 /** One lane's view of its launch. The handler reaches it as `gyre`. */

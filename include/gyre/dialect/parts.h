@@ -217,6 +217,7 @@ GYRE_SCALAR_PARTS_(GYRE_BUILT_IN_PART_FUNCTIONS_)
     GYRE_RECORD_CHECK_(name_, LIST_, 0)                                                                      \
     GYRE_PLAIN_(name_)
 #define GYRE_PLAIN_(name_)                                                                                   \
+    enum { gyre_grows_##name_ = 0 };                                                                         \
     GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
                                       const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
@@ -246,6 +247,7 @@ GYRE_PLAIN_(gyre_handle)
 
 #undef GYRE_CHOICE_FUNCTIONS_
 #define GYRE_CHOICE_FUNCTIONS_(name_, least_)                                                                \
+    enum { gyre_grows_##name_ = 0 };                                                                         \
     GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
                                       const GYRE_GLOBAL name_ *gyre_its_request_)                            \
     {                                                                                                        \
@@ -262,6 +264,7 @@ GYRE_PLAIN_(gyre_handle)
 
 #undef GYRE_TAIL_FUNCTIONS_
 #define GYRE_TAIL_FUNCTIONS_(name_, LIST_)                                                                   \
+    enum { gyre_grows_##name_ = 1 }; /* with what gyre_new adds */                                           \
     GYRE_RECORD_CHECK_(name_, LIST_, sizeof(gyre_u32))                                                       \
     GYRE_LATE_ int gyre_admit_##name_(gyre_context *gyre_its_context_,                                       \
                                       const GYRE_GLOBAL name_ *gyre_its_request_)                            \
@@ -474,5 +477,9 @@ GYRE_LATE_ gyre_part gyre_new_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *rep
         reply[part.offset + i] = (gyre_u8)text[i];
     return part;
 }
+
+#if defined(GYRE_DIALECT_C11_H) && GYRE_CHECKED && !defined(GYRE_CHECK)
+#include "gyre/dialect/c11_checked_parts.h"
+#endif
 
 #endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a handler compiled with checks is refused for, as a sentence: which array, buffer or part, which index, where.
+ * An array's name is read from the source, for compilers tell its place and its type alone; the place of an access to a
+ * buffer is asked of addr2line. Called by the worker's thread, between two of the handler's statements.
+ */
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cpu_resident.h"
+#include "gyre/waiting.h"
+
+/* How long addr2line may take to read the debug information of one kernel file. */
+#define PLACE_DEADLINE_NS UINT64_C(10000000000)
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* ---- the name of an array ---- */
+
+static bool read_line(const char *path, uint32_t number, char *line, size_t size)
+{
+    FILE *file = fopen(path, "re");
+    bool found = file != NULL;
+    while (found && number-- > 0)
+        found = fgets(line, (int)size, file) != NULL;
+    if (file)
+        fclose(file);
+    return found;
+}
+
+/* From the '[' of an index back to where what it indexes begins: "reply->sums" of "a + reply->sums[i]". */
+static const char *begin_of_name(const char *line, const char *bracket)
+{
+    const char *at = bracket;
+    int depth = 0;
+    for (; at > line; at--) {
+        const char before = at[-1];
+        if (before == ']')
+            depth++;
+        else if (before == '[' && depth-- == 0)
+            break;
+        else if (depth == 0 && !isalnum((unsigned char)before) && before != '_' && before != '.' &&
+                 !(before == '>' && at - 1 > line && at[-2] == '-') && !(before == '-' && *at == '>'))
+            break;
+    }
+    return at;
+}
+
+/* gcc tells the column of the '[', clang that where the expression begins. */
+static bool name_from_source(const gyre_cpu_fault *fault, char *name, size_t size)
+{
+    char line[1024];
+    if (!fault->file || !read_line(fault->file, fault->line, line, sizeof line) || fault->column == 0 ||
+        fault->column > strlen(line))
+        return false;
+    const char *const bracket = strchr(line + fault->column - 1, '[');
+    const char *const begin = bracket ? begin_of_name(line, bracket) : NULL;
+    if (!begin || begin == bracket)
+        return false;
+    snprintf(name, size, "%.*s", (int)(bracket - begin), begin);
+    return true;
+}
+
+/* ---- the place of an access ---- */
+
+/* Asks addr2line, which comes with the linker. The call's address is that behind it. */
+static bool ask_place(const gyre_host *host, const void *at, char *place, size_t size)
+{
+    Dl_info file;
+    char address[32], output[512] = "";
+    int exit_code = 0;
+    if (!dladdr(at, &file) || !file.dli_fname)
+        return false;
+    snprintf(address, sizeof address, "0x%lx",
+             (unsigned long)((const char *)at - (const char *)file.dli_fbase - 1));
+    const char *const arguments[] = {"addr2line", "-e", file.dli_fname, address, NULL};
+    const gyre_program_desc program = {.size = sizeof program,
+                                       .arguments = arguments,
+                                       .deadline_ns = gyre_clock_ns() + PLACE_DEADLINE_NS,
+                                       .output = output,
+                                       .output_size = sizeof output};
+    if (host->run_program(&program, &exit_code) != GYRE_OK || exit_code != 0)
+        return false;
+    output[strcspn(output, "\n ")] = '\0';
+    const char *const colon = strrchr(output, ':');
+    if (!colon || !isdigit((unsigned char)colon[1]) || output[0] == '?')
+        return false;
+    snprintf(place, size, "%s", output);
+    return true;
+}
+
+/* A kernel that goes wrong at one place does so for many messages: addr2line is asked once. Without it, where the
+ * kernel is declared. */
+static const char *place_of(struct cpu_worker *worker, const void *at)
+{
+    const gyre_cpu_kernel *const kernel = worker->resident->kernel;
+    if (worker->fault.at == at)
+        return worker->fault.place;
+    if (!ask_place(worker->resident->device->host, at, worker->fault.place, sizeof worker->fault.place))
+        snprintf(worker->fault.place, sizeof worker->fault.place, "%s:%u", kernel->file, kernel->line);
+    worker->fault.at = at;
+    return worker->fault.place;
+}
+
+/* ---- the sentence ---- */
+
+/* "sums" of "reply->sums": a failure's text is short. */
+static const char *last_name(const char *name)
+{
+    const char *last = name;
+    for (; *name; name++)
+        if (*name == '.' || *name == '>')
+            last = name + 1;
+    return last;
+}
+
+void cpu_checked_refuse(gyre_context *context, const gyre_cpu_fault *fault)
+{
+    struct cpu_worker *const worker = context->owner;
+    char place[sizeof worker->fault.place], name[128], sentence[512];
+    if (fault->file)
+        snprintf(place, sizeof place, "%s:%u", fault->file, fault->line);
+    else
+        snprintf(place, sizeof place, "%s", place_of(worker, fault->at));
+    if (fault->name)
+        snprintf(name, sizeof name, "%s", fault->name);
+    else if (!name_from_source(fault, name, sizeof name))
+        snprintf(name, sizeof name, "%s", fault->type);
+    snprintf(sentence, sizeof sentence,
+             "%s: '%s' has %llu items and none of the index that was asked for:", place, name,
+             (unsigned long long)fault->count);
+    context->services->log(context, sentence, fault->index);
+    if (context->failed)
+        return;
+    snprintf(worker->fault.text, sizeof worker->fault.text, "%s: index %lld of %s[%llu]", last_part(place),
+             (long long)fault->index, last_name(name), (unsigned long long)fault->count);
+    context->failed = 1;
+    context->fail_code = fault->code;
+    context->fail_text = worker->fault.text;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels that are compiled with GYRE_CHECKED = 1 (backend.cpu.checked): what a handler is about to read or write is
+ * looked at before, and an index out of range fails the message. Included by c11.h.
+ *
+ * The compiler calls two kinds of functions, which are defined here instead of a sanitizer's runtime:
+ *
+ *   __ubsan_handle_out_of_bounds   an index is outside of an array whose size the compiler knows
+ *   __asan_load4_noabort, ...      memory is about to be read or written: it must lie in a range of this call
+ *
+ * A handler that is refused is left by longjmp. Each lane has a call of its own, on its own stack.
+ */
+#ifndef GYRE_DIALECT_C11_CHECKED_H
+#define GYRE_DIALECT_C11_CHECKED_H
+
+#include <setjmp.h>
+
+enum { GYRE_RANGES_ = 48, GYRE_RANGE_REPLY_ = 0, GYRE_RANGE_NAME_ = 48 };
+
+/* What a handler may touch. */
+typedef struct gyre_range_ {
+    const gyre_u8 *from, *end;
+    gyre_u64 item;       /* size of what its index counts */
+    const char *name;    /* NULL: not the handler's to index */
+    gyre_u32 length;     /* of the name */
+    const gyre_u8 *copy; /* NULL, or where the items were copied to: the range is that of the copy */
+} gyre_range_;
+
+/* One call of a handler by one lane. */
+typedef struct gyre_call_ {
+    jmp_buf escape;
+    gyre_context *context;
+    const gyre_u8 *request, *request_end;
+    const gyre_u8 *frame; /* the handler's stack ends there */
+    gyre_u32 reply_least, reply_size;
+    int grows;   /* the reply has a tail: its range ends where the tail does */
+    int lenient; /* there are more ranges than are kept */
+    gyre_u32 count, latest;
+    gyre_range_ ranges[GYRE_RANGES_];
+    gyre_range_
+        made; /* the last part of the reply that is written through a pointer: behind it the reply ends */
+} gyre_call_;
+
+/* NULL between handlers: what serves the ring is not checked. */
+static _Thread_local gyre_call_ *gyre_call_now_;
+
+/* The file's own constants; the linker tells where they lie. */
+extern const gyre_u8 __ehdr_start[] __attribute__((__visibility__("hidden")));
+extern const gyre_u8 _end[] __attribute__((__visibility__("hidden")));
+
+/* Not memcpy: clang's is below. */
+GYRE_UNCHECKED_ static void *gyre_move_(void *to, const void *from, gyre_u64 size)
+{
+    void *(*volatile const move)(void *, const void *, size_t) = memmove;
+    return move(to, from, size);
+}
+
+/* ---- ranges ---- */
+
+GYRE_UNCHECKED_ static gyre_range_ *gyre_range_add_(gyre_call_ *call, const void *from, gyre_u64 size,
+                                                    gyre_u64 item, const char *name, gyre_u64 length)
+{
+    if (call->count == GYRE_RANGES_)
+        return 0;
+    gyre_range_ *range = &call->ranges[call->count++];
+    range->from = (const gyre_u8 *)from;
+    range->end = range->from + size;
+    range->item = item ? item : 1;
+    range->name = name;
+    range->length = (gyre_u32)length;
+    range->copy = 0;
+    return range;
+}
+
+GYRE_UNCHECKED_ static const gyre_u8 *gyre_range_end_(const gyre_call_ *call, const gyre_range_ *range)
+{
+    if (!call->grows || range != &call->ranges[GYRE_RANGE_REPLY_])
+        return range->end;
+    const gyre_u32 used = *(const gyre_u32 *)(const void *)range->from;
+    return range->from + (used < call->reply_least || used > call->reply_size ? call->reply_size : used);
+}
+
+GYRE_UNCHECKED_ static int gyre_range_has_(const gyre_call_ *call, const gyre_range_ *range,
+                                           const gyre_u8 *at, gyre_u64 size)
+{
+    return at >= range->from && size <= (gyre_u64)(gyre_range_end_(call, range) - range->from) &&
+           at <= gyre_range_end_(call, range) - size;
+}
+
+/* Buffers by their names: `text` is "in f32 weights;inout u32 counts;". */
+GYRE_UNCHECKED_ static void gyre_ranges_of_buffers_(gyre_call_ *call, const gyre_binding *buffers,
+                                                    const char *text, const gyre_type *const *types)
+{
+    gyre_u32 i = 0;
+    for (; types[i]; i++) {
+        const char *name = text;
+        while (*text != ';')
+            if (*text++ == ' ')
+                name = text;
+        gyre_range_add_(call, buffers[i].data, buffers[i].count * types[i]->size, types[i]->size, name,
+                        (gyre_u64)(text - name));
+        text++;
+    }
+    gyre_range_add_(call, buffers, i * sizeof *buffers, 1, 0, 0);
+}
+
+/* ---- refusing ---- */
+
+GYRE_UNCHECKED_ static void gyre_report_(gyre_context *context, const gyre_cpu_fault *fault)
+{
+    if (context->services->index_out_of_range) {
+        context->services->index_out_of_range(context, fault);
+    } else if (!context->failed) {
+        context->failed = 1;
+        context->fail_code = fault->code;
+        context->fail_text = "an index is out of range";
+    }
+}
+
+__attribute__((__noreturn__)) GYRE_UNCHECKED_ static void gyre_refuse_(const gyre_cpu_fault *fault)
+{
+    gyre_call_ *call = gyre_call_now_;
+    gyre_call_now_ = 0;
+    gyre_report_(call->context, fault);
+    longjmp(call->escape, 1);
+}
+
+/* The range that an address belongs to rather than to others: the nearest. */
+GYRE_UNCHECKED_ static const gyre_range_ *gyre_range_near_(const gyre_call_ *call, const gyre_u8 *at)
+{
+    const gyre_range_ *nearest = 0;
+    gyre_u64 least = ~(gyre_u64)0;
+    for (gyre_u32 i = 0; i < call->count; i++) {
+        const gyre_range_ *range = &call->ranges[i];
+        const gyre_u8 *const end = gyre_range_end_(call, range);
+        const gyre_u64 distance = (gyre_u64)(at < range->from ? range->from - at : at < end ? 0 : at - end);
+        if (range->name && distance < least) {
+            least = distance;
+            nearest = range;
+        }
+    }
+    if (nearest == &call->ranges[GYRE_RANGE_REPLY_] && call->made.name && at >= call->made.end)
+        return &call->made;
+    return nearest;
+}
+
+__attribute__((__noinline__)) GYRE_UNCHECKED_ static void
+gyre_refuse_access_(const gyre_call_ *call, const gyre_u8 *at, gyre_u64 size, const void *code)
+{
+    const gyre_range_ *range = gyre_range_near_(call, at);
+    char name[GYRE_RANGE_NAME_] = "memory";
+    gyre_cpu_fault fault = {
+        .at = code, .name = name, .index = (gyre_i64)(gyre_u64)at, .code = GYRE_FAILURE_INDEX};
+    if (range) {
+        const gyre_u8 *const end = gyre_range_end_(call, range);
+        const gyre_u32 length = range->length < sizeof name - 1 ? range->length : sizeof name - 1;
+        gyre_move_(name, range->name, length);
+        name[length] = 0;
+        if (at >= range->from && at < end) /* begins in it and ends behind it */
+            at += size - 1;
+        const gyre_i64 bytes = (gyre_i64)(at - range->from), item = (gyre_i64)range->item;
+        fault.index = bytes < 0 ? -((-bytes + item - 1) / item) : bytes / item;
+        fault.count = (gyre_u64)(end - range->from) / range->item;
+    }
+    gyre_refuse_(&fault);
+}
+
+__attribute__((__noinline__)) GYRE_UNCHECKED_ static void gyre_access_(const void *address, gyre_u64 size,
+                                                                       const void *code)
+{
+    gyre_call_ *call = gyre_call_now_;
+    const gyre_u8 *const at = (const gyre_u8 *)address;
+    /* what is the handler's own first: of that there is most */
+    if (!call || !size || (at >= (const gyre_u8 *)__builtin_frame_address(0) && at < call->frame) ||
+        gyre_range_has_(call, &call->ranges[call->latest], at, size) || (at >= __ehdr_start && at < _end))
+        return;
+    for (gyre_u32 i = 0; i < call->count; i++)
+        if (gyre_range_has_(call, &call->ranges[i], at, size)) {
+            call->latest = i;
+            return;
+        }
+    if (!call->lenient)
+        gyre_refuse_access_(call, at, size, code);
+}
+
+/* ---- what the compiler calls ---- */
+
+#define GYRE_ACCESS_FUNCTION_(name_, size_)                                                                  \
+    void name_(void *at);                                                                                    \
+    GYRE_UNCHECKED_ void name_(void *at)                                                                     \
+    {                                                                                                        \
+        gyre_access_(at, size_, __builtin_return_address(0));                                                \
+    }
+#define GYRE_ACCESS_FUNCTIONS_(size_)                                                                        \
+    GYRE_ACCESS_FUNCTION_(__asan_load##size_##_noabort, size_)                                               \
+    GYRE_ACCESS_FUNCTION_(__asan_store##size_##_noabort, size_)
+GYRE_ACCESS_FUNCTIONS_(1)
+GYRE_ACCESS_FUNCTIONS_(2)
+GYRE_ACCESS_FUNCTIONS_(4)
+GYRE_ACCESS_FUNCTIONS_(8)
+GYRE_ACCESS_FUNCTIONS_(16)
+
+void __asan_loadN_noabort(void *at, long size);
+GYRE_UNCHECKED_ void __asan_loadN_noabort(void *at, long size)
+{
+    gyre_access_(at, (gyre_u64)size, __builtin_return_address(0));
+}
+void __asan_storeN_noabort(void *at, long size);
+GYRE_UNCHECKED_ void __asan_storeN_noabort(void *at, long size)
+{
+    gyre_access_(at, (gyre_u64)size, __builtin_return_address(0));
+}
+void __asan_handle_no_return(void);
+GYRE_UNCHECKED_ void __asan_handle_no_return(void)
+{
+}
+
+/* clang calls these for whole structs, without asking before. */
+#ifdef __clang__
+GYRE_UNCHECKED_ void *memcpy(void *to, const void *from, size_t size)
+{
+    gyre_access_(from, size, __builtin_return_address(0));
+    gyre_access_(to, size, __builtin_return_address(0));
+    return gyre_move_(to, from, size);
+}
+GYRE_UNCHECKED_ void *memset(void *to, int byte, size_t size)
+{
+    volatile gyre_u8 *at = (volatile gyre_u8 *)to; /* else the loop becomes a call of this function */
+    gyre_access_(to, size, __builtin_return_address(0));
+    for (size_t i = 0; i < size; i++)
+        at[i] = (gyre_u8)byte;
+    return to;
+}
+#endif
+
+/* Atomic operations are functions of the dialect, which ask themselves. */
+#define GYRE_ATOMIC_INLINE_  static __attribute__((__noinline__)) GYRE_UNCHECKED_
+#define GYRE_TOUCH_(pointer) gyre_access_((pointer), sizeof *(pointer), __builtin_return_address(0))
+
+/* As compilers describe an array, an index, and where it is used. */
+typedef struct gyre_ubsan_type_ {
+    gyre_u16 kind, info; /* an integer's: its width's logarithm, and whether it is signed */
+    char name[1];        /* longer */
+} gyre_ubsan_type_;
+typedef struct gyre_ubsan_index_ {
+    const char *file;
+    gyre_u32 line, column;
+    const gyre_ubsan_type_ *array, *index;
+} gyre_ubsan_index_;
+
+/* "'int [25]'": the number of items. */
+GYRE_UNCHECKED_ static gyre_u64 gyre_ubsan_count_(const char *type)
+{
+    gyre_u64 count = 0;
+    while (*type && *type != '[')
+        type++;
+    while (*type && *++type >= '0' && *type <= '9')
+        count = count * 10 + (gyre_u64)(*type - '0');
+    return count;
+}
+
+/* An index that is wider than a word is passed by its address. */
+void __ubsan_handle_out_of_bounds(void *data, void *value);
+GYRE_UNCHECKED_ void __ubsan_handle_out_of_bounds(void *data, void *value)
+{
+    const gyre_ubsan_index_ *index = (const gyre_ubsan_index_ *)data;
+    const gyre_u32 bits = 1u << (index->index->info >> 1 & 15);
+    gyre_u64 number = (gyre_u64)value;
+    if (!gyre_call_now_)
+        return;
+    if (bits > 64)
+        number = *(const gyre_u64 *)value;
+    else if (bits < 64 && index->index->info & 1)
+        number = (gyre_u64)((gyre_i64)(number << (64 - bits)) >> (64 - bits));
+    const gyre_cpu_fault fault = {.file = index->file,
+                                  .type = index->array->name,
+                                  .line = index->line,
+                                  .column = index->column,
+                                  .index = (gyre_i64)number,
+                                  .count = gyre_ubsan_count_(index->array->name),
+                                  .code = GYRE_FAILURE_INDEX};
+    gyre_refuse_(&fault);
+}
+
+/* ---- calling handlers ---- */
+
+/* A lane that waits gives its thread away; what is checked is then another lane's. */
+#define GYRE_WAIT_(gyre, place) gyre_wait_checked_((gyre), (place))
+GYRE_UNCHECKED_ static void gyre_wait_checked_(gyre_context *gyre, const char *place)
+{
+    gyre_call_ *call = gyre_call_now_;
+    gyre_call_now_ = 0;
+    gyre->services->barrier(gyre, place);
+    gyre_call_now_ = call;
+}
+
+GYRE_UNCHECKED_ static void gyre_call_open_(gyre_call_ *call, gyre_context *context, const void *request,
+                                            gyre_u64 request_size, int request_grows, void *reply,
+                                            gyre_u32 reply_size, gyre_u32 reply_least, int reply_grows)
+{
+    call->context = context;
+    call->count = call->latest = 0;
+    call->lenient = 0;
+    call->made.name = 0;
+    call->made.end = 0;
+    call->grows = reply_grows;
+    call->reply_least = reply_least;
+    call->reply_size = reply_size;
+    if (request_grows)
+        request_size = *(const gyre_u32 *)request;
+    call->request = (const gyre_u8 *)request;
+    call->request_end = call->request + request_size;
+    gyre_range_add_(call, reply, reply_size, 1, "reply's bytes", 13);
+    gyre_range_add_(call, request, request_size, 1, "request's bytes", 15);
+    gyre_range_add_(call, context, sizeof *context, 1, 0, 0);
+    gyre_range_add_(call, context->services, sizeof *context->services, 1, 0, 0);
+    if (context->header)
+        gyre_range_add_(call, context->header, context->header_size, 1, "header's bytes", 14);
+}
+
+GYRE_UNCHECKED_ static void gyre_call_close_(gyre_call_ *call)
+{
+    gyre_call_now_ = 0;
+    for (gyre_u32 i = 0; i < call->count; i++)
+        if (call->ranges[i].copy)
+            __builtin_free((void *)call->ranges[i].copy);
+}
+
+#define GYRE_CALLS_(name_) gyre_checks_##name_
+#define GYRE_CHECKED_CALLS_(name_, request_, reply_, scratch_, state_, buffers_)                             \
+    __attribute__((__noinline__)) GYRE_UNCHECKED_ static int gyre_checks_##name_(                            \
+        const void *gyre_its_request_, void *gyre_its_reply_, void *gyre_its_state_,                         \
+        void *gyre_its_scratch_, const gyre_binding *gyre_its_buffers_, gyre_context *gyre_its_context_)     \
+    {                                                                                                        \
+        gyre_call_ gyre_call_its_;                                                                           \
+        gyre_call_open_(&gyre_call_its_, gyre_its_context_, gyre_its_request_, gyre_size_##request_,         \
+                        gyre_grows_##request_, gyre_its_reply_, gyre_size_##reply_, gyre_least_##reply_,     \
+                        gyre_grows_##reply_);                                                                \
+        gyre_range_add_(&gyre_call_its_, gyre_its_state_, gyre_size_##state_, 1, "state's bytes", 13);       \
+        gyre_range_add_(&gyre_call_its_, gyre_its_scratch_, GYRE_SCRATCH_SIZE_(scratch_), 1,                 \
+                        "scratch's bytes", 15);                                                              \
+        gyre_ranges_of_buffers_(&gyre_call_its_, gyre_its_buffers_, gyre_buffers_text_##buffers_,            \
+                                gyre_buffers_types_##buffers_);                                              \
+        gyre_call_its_.frame = (const gyre_u8 *)__builtin_frame_address(0);                                  \
+        if (setjmp(gyre_call_its_.escape)) {                                                                 \
+            gyre_call_close_(&gyre_call_its_);                                                               \
+            return GYRE_FAILED;                                                                              \
+        }                                                                                                    \
+        gyre_call_now_ = &gyre_call_its_;                                                                    \
+        const int gyre_its_result_ =                                                                         \
+            gyre_calls_##name_(gyre_its_request_, gyre_its_reply_, gyre_its_state_, gyre_its_scratch_,       \
+                               gyre_its_buffers_, gyre_its_context_);                                        \
+        gyre_call_close_(&gyre_call_its_);                                                                   \
+        return gyre_its_result_;                                                                             \
+    }
+
+#endif
