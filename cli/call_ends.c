@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs on a handler's stack, in its thread, at a moment of its choice. Not write(), nanosleep() and _exit() of the C library: the first
+ * Runs on a handler's stack, in its thread, at a moment of its choice. Not writev(), nanosleep() and _exit() of the C library: the first
  * two ask whether their thread is cancelled, and a handler that runs over an array on a thread's own stack, as on PoCL, comes to
  * where that is noted; the third is the one below.
  */
@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,7 +20,8 @@
 
 enum { MOMENT_NS = 100000000 };
 
-static atomic_int watched; /* this process, or 0 */
+static atomic_int watched;                 /* this process, or 0 */
+static _Atomic(const char *) advised = ""; /* behind each sentence */
 
 /* Whether the caller is that process: a child that a handler forked is not. */
 static bool is_watched(void)
@@ -30,8 +32,12 @@ static bool is_watched(void)
 static void tell(const char *sentence)
 {
     static const struct timespec moment = {0, MOMENT_NS};
+    const char *advice = atomic_load(&advised);
+    const struct iovec line[] = {{(void *)(uintptr_t)sentence, strlen(sentence)},
+                                 {(void *)(uintptr_t)advice, strlen(advice)},
+                                 {(void *)(uintptr_t) "\n", 1}};
     syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &moment, NULL);
-    syscall(SYS_write, STDERR_FILENO, sentence, strlen(sentence));
+    syscall(SYS_writev, STDERR_FILENO, line, sizeof line / sizeof line[0]);
 }
 
 /* ---- signals ---- */
@@ -41,7 +47,7 @@ static const struct fault {
     const char *raised;
 } faults[] = {
 #define RAISED(name)                                                                                         \
-    "gyre: a handler, or another process, sent this program the signal " name ", which ended it\n"
+    "gyre: a handler, or another process, sent this program the signal " name ", which ended it"
     {SIGSEGV, RAISED("SIGSEGV")},
     {SIGBUS, RAISED("SIGBUS")},
     {SIGFPE, RAISED("SIGFPE")},
@@ -59,13 +65,14 @@ static void tell_signal(int number, siginfo_t *info, void *context)
     const char *sentence =
         "gyre: a fault ended the program, most likely in the handler (invalid memory access, a division "
         "by zero, locals beyond backend.cpu lane_stack, or, with opencl, a barrier that not all lanes meet); "
-        "the same command under gdb shows where\n";
+        "the same command under gdb shows where";
     const bool sent = info->si_code <= 0;
     (void)context;
     for (size_t i = 0; sent && i < sizeof faults / sizeof faults[0]; i++)
         if (faults[i].number == number)
             sentence = faults[i].raised;
-    tell(sentence);
+    if (is_watched())
+        tell(sentence);
     if (sent)
         syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
 }
@@ -90,7 +97,7 @@ static void tell_exit(void)
     if (!is_watched())
         return;
     tell("gyre: a handler ended the program by exit, and what was not answered by then will not be: "
-         "return gyre_fail(gyre, code, \"text\") in its place\n");
+         "return gyre_fail(gyre, code, \"text\") in its place");
     syscall(SYS_exit_group, CLI_FAILED);
 }
 
@@ -112,9 +119,10 @@ void _Exit(int code)
 }
 #endif
 
-void call_ends_watch(void)
+void call_ends_watch(const char *advice)
 {
     static bool registered;
+    atomic_store(&advised, advice);
     watch_signals();
     if (!registered)
         registered = atexit(tell_exit) == 0 && at_quick_exit(tell_exit) == 0;

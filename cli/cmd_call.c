@@ -65,7 +65,8 @@ static const char HELP[] =
     "{\"dead\":{\"index\":I,\"code\":C,\"reason\":\"TEXT\",\"request\":...}};\n"
     "                           the first request has the index 0, here and in warnings; with a journal, the\n"
     "                           first that ever went into it\n"
-    "  --attach KERNEL[/QUEUE]  use this kernel of a server, which is found at gyre.socket\n"
+    "  --attach KERNEL[/QUEUE]  use this kernel of a server\n"
+    "  --socket PATH            where it is; default: gyre.socket, else $XDG_RUNTIME_DIR/gyre.sock\n"
     "  --timeout MS             longest wait for a reply, for the server, or for the next bytes of a FILE that is\n"
     "                           a pipe, 0: no limit; default 10000\n"
     "  and the options of every command: gyre help\n"
@@ -87,6 +88,7 @@ typedef struct call_run {
     input_wait pipes;
     bool letters;
     const char *state, *attach; /* attach: a server's kernel, instead of one that is launched; or NULL */
+    const char *socket;         /* of that server; NULL: as configured */
     cli_list buffer_specs, named_specs, output_specs;
     gyre_runtime *runtime;
     gyre_kernel *kernel; /* NULL when attached */
@@ -302,7 +304,7 @@ static int refuse_inactive(const call_run *call)
 
 static int run_opened(call_run *call)
 {
-    call_ends_watch();
+    call_ends_watch("");
     call->pipes = (input_wait){call->timeout_ms, "--timeout"};
     call->names = (message_json_names){call_buffers_resolve, &call->buffers};
     int code = call_buffers_name(&call->buffers, call->cli, &call->buffer_specs, &call->named_specs);
@@ -362,7 +364,9 @@ static int run_attached(call_run *call)
     code = cli_fail_unless_ok(cli_open(call->cli, &call->runtime)); /* for its configuration alone */
     if (code != CLI_OK)
         return code;
-    place = gyre_config_text(gyre_runtime_config(call->runtime), GYRE_SECTION_GYRE, NULL, "socket");
+    place = call->socket;
+    if (!place)
+        place = gyre_config_text(gyre_runtime_config(call->runtime), GYRE_SECTION_GYRE, NULL, "socket");
     gyre_attach_desc desc = {.size = sizeof desc,
                              .path = place,
                              .deadline_ns = call->timeout_ms ? gyre_in_ms(call->timeout_ms) : GYRE_FOREVER,
@@ -387,11 +391,15 @@ static int run(cli_context *cli)
         {"--state", .text = &call.state},
         {"--dead-letters", .flag = &call.letters},
         {"--attach", .text = &call.attach},
+        {"--socket", .text = &call.socket},
         {"--timeout", .number = &call.timeout_ms, .max = UINT32_MAX},
         {0},
     };
     if (cli_parse(cli, options)) {
-        if (call.attach)
+        if (call.socket && !call.attach)
+            cli->exit_code =
+                cli_usage_error(cli, "--socket is where a server is: give --attach KERNEL with it");
+        else if (call.attach)
             cli->exit_code = run_attached(&call);
         else if (cli->operands.count == 0 || !cli->operands.items[0][0])
             cli->exit_code = cli_usage_error(cli, "expected a kernel file");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "cli/call_buffers.h"
+#include "cli/call_ends.h"
 #include "cli/cli.h"
 #include "core/base/error.h"
 #include "core/base/thread.h"
@@ -207,11 +208,20 @@ static int launch_all(struct serving *serving)
     return code;
 }
 
+/* A handler of a kernel that is not isolated takes the server along, and may do so as soon as its journal is played. */
+static void watch_ends(void)
+{
+    call_ends_watch(
+        "; start it with isolation = process (--set backend.cpu.isolation=process), so that a worker process "
+        "ends in its place, and with checkpoints, or on_loss, the kernel goes on");
+}
+
 static int serve(struct serving *serving)
 {
     int signal_number;
     const sigset_t ends = block_signals();
     gyre_serve_desc desc = {.size = sizeof desc, .path = serving->socket};
+    watch_ends();
     int code = load_buffers(serving);
     if (code == CLI_OK)
         code = launch_all(serving);
@@ -245,6 +255,7 @@ static int run(cli_context *cli)
     }
     gyre_server_close(serving.server);
     gyre_close(serving.runtime);
+    call_ends_forget();
     free(serving.kernels);
     free(serving.cut);
     call_buffers_finish(&serving.buffers);

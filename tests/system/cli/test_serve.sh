@@ -165,6 +165,60 @@ logged "process [0-9]+ of user $(id -u) attached to kernel 'scale'"
 logged "process [0-9]+ of user $(id -u) left kernel 'scale'"
 logged "process [0-9]+ of user $(id -u) was refused: the server has no kernel 'skale'; .*"
 
+# another place than the configured one, for each command that looks for a server
+start_server --socket "$folder/elsewhere" examples/command/scale.gyre.c
+run call --attach scale --socket "$folder/elsewhere" '{"value":20.5,"factor":2}'
+exits 0
+prints '{"scaled":41.0}'
+run call --attach scale --socket "$folder/nobody" --timeout 100 '{"value":1,"factor":2}'
+exits 3
+says "nobody serves at $folder/nobody"
+run call examples/command/scale.gyre.c --socket "$folder/elsewhere" '{"value":1,"factor":2}'
+exits 2
+says "--socket is where a server is: give --attach KERNEL with it"
+stop_server TERM
+
+# a handler that faults takes a server along that is not isolated, which says so and what to do; also in the replay
+{
+    echo '#include <gyre/kernel.h>'
+    echo 'GYRE_ACTOR(divides, u32, u32, u32)'
+    echo '{'
+    echo '    *state += 1;'
+    echo '    *reply = 6 / (3 - *request);'
+    echo '    return GYRE_REPLY;'
+    echo '}'
+} >"$folder/divides.gyre.c"
+mkdir "$folder/journal"
+journal=(--set "gyre.journal_dir=$folder/journal" --set kernel.divides.checkpoints=true --set queue.divides.durability=journal)
+# dies CALLED: the server that was started has ended by its handler, with a sentence.
+dies()
+{
+    ended=0
+    wait "$server" || ended=$?
+    called="$1" code="$ended" err="$(<"$folder/served")"
+    checks=$((checks + 1))
+    ((ended != 0)) || fail "expected a failure"
+    if [[ "$ended" == 136 ]]; then # a sanitizer ends the program in its own way
+        says "gyre: a fault ended the program, most likely in the handler"
+        says "; start it with isolation = process (--set backend.cpu.isolation=process)"
+    fi
+}
+start_server "$folder/divides.gyre.c"
+run call --attach divides --timeout 300 1 2 3 2>/dev/null
+dies "gyre serve whose handler faults"
+start_server "${journal[@]}" "$folder/divides.gyre.c"
+run call --attach divides --timeout 300 1 2 3 2>/dev/null
+dies "gyre serve with a journal whose handler faults"
+start_server "${journal[@]}" "$folder/divides.gyre.c"
+dies "gyre serve whose handler faults in the replay"
+start_server "${journal[@]}" "$folder/divides.gyre.c" --set backend.cpu.isolation=process # as the sentence says
+run call --attach divides --timeout $((60000 * patience)) 1
+exits 0
+prints 3
+stop_server TERM
+called="the end of an isolated server" code="$ended"
+exits 0
+
 # one that ends without a word is told apart, and one client is no clients
 start_server tests/system/cli/kernels/kinds.gyre.c:slow
 seq 1 300 | sed 's/.*/{"value":100}/' >"$folder/slowly"
