@@ -12,10 +12,13 @@
 /* Bytes before and behind a copy that no range has. */
 enum { GYRE_MOAT_ = 4096 };
 
-/* Items that lie in a buffer. */
+/* Items that lie in a buffer, perhaps once more. */
 GYRE_LATE_ void gyre_range_open_(const void *items, gyre_u64 size, gyre_u64 item, const char *name)
 {
     gyre_call_ *call = gyre_call_now_;
+    for (gyre_u32 i = 0; call && i < call->count; i++)
+        if (call->ranges[i].from == items && (gyre_u64)(call->ranges[i].end - call->ranges[i].from) == size)
+            return;
     if (call && !gyre_range_add_(call, items, size, item, name, __builtin_strlen(name)))
         call->lenient = 1;
 }
@@ -99,12 +102,21 @@ GYRE_LATE_ gyre_u32 gyre_index_checked_(gyre_context *gyre, gyre_part part, gyre
     return index;
 }
 
+GYRE_LATE_ const void *gyre_item_checked_(gyre_context *gyre, const void *message, gyre_part part,
+                                          gyre_u32 index, gyre_u32 item, const char *name, const char *file,
+                                          gyre_u32 line)
+{
+    gyre_index_checked_(gyre, part, index, name, file, line);
+    if (index < part.count && gyre_is_far(part))
+        gyre_range_open_(gyre_items_at_((const gyre_u8 *)message, part), (gyre_u64)part.count * item, item,
+                         name);
+    return gyre_item_at_(gyre, (const gyre_u8 *)message, part, index, item);
+}
+
 #undef gyre_get
 #define gyre_get(gyre_, type_, message_, part_, index_)                                                      \
-    (*(const type_ *)gyre_item_at_(                                                                          \
-        (gyre_), (const gyre_u8 *)(message_), (part_),                                                       \
-        gyre_index_checked_((gyre_), (part_), (index_), #part_, __FILE__, __LINE__),                         \
-        GYRE_FITTING_(type_, message_)))
+    (*(const type_ *)gyre_item_checked_((gyre_), (message_), (part_), (index_),                              \
+                                        GYRE_FITTING_(type_, message_), #part_, __FILE__, __LINE__))
 #undef gyre_set
 #define gyre_set(gyre_, type_, reply_, part_, index_, value_)                                                \
     do {                                                                                                     \

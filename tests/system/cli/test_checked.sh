@@ -94,6 +94,25 @@ GYRE_KERNEL(spans, shapes, drawn)
 }
 KERNEL
 
+# Buffers that messages name.
+cat >"$folder/opened.gyre.c" <<'KERNEL'
+#include <gyre/kernel.h>
+#define PICK(FIELD) FIELD(i32, index) FIELD(gyre_handle, cells)
+GYRE_MESSAGE(pick, PICK)
+#define PICKED(FIELD) FIELD(u32, value)
+GYRE_MESSAGE(picked, PICKED)
+GYRE_KERNEL(opened, pick, picked)
+{
+    u64 count;
+    GYRE_GLOBAL u32 *cells = gyre_open(gyre, u32, &request->cells, &count);
+    if (!cells)
+        return GYRE_FAILED;
+    cells[request->index] = 3;
+    reply->value = (u32)count;
+    return GYRE_REPLY;
+}
+KERNEL
+
 # requests LAST FIELDS: each case with the last right index, that behind it, and one before the first.
 requests()
 {
@@ -149,6 +168,11 @@ with_compiler()
     run call "${how[@]}" "$folder/spans.gyre.c" <"$folder/requests"
     tells spans.gyre.c 11 -15 numbers corners name numbers- <<<"$out"
     tells spans.gyre.c 15 -8 numbers- numbers- <<<"$(tail -n 6 <<<"$out")"
+    for index in 4 5 -1; do
+        printf '{"index":%s,"cells":"five"}\n' "$index"
+    done >"$folder/requests"
+    run call "${how[@]}" --message-buffer five=zeros:20 "$folder/opened.gyre.c" <"$folder/requests"
+    tells opened.gyre.c 12 -15 cells <<<"$out"
 }
 with_compiler cc
 command -v clang >/dev/null && with_compiler clang
