@@ -146,6 +146,9 @@ static void check_statement(struct checker *checker, CXCursor cursor)
     case CXCursor_StringLiteral:
         check_literal(checker, cursor);
         break;
+    case CXCursor_BinaryOperator:
+        check_assignment(checker, cursor);
+        break;
     case CXCursor_UnaryOperator:
     case CXCursor_CompoundAssignOperator:
         check_change(checker, cursor);
@@ -348,11 +351,13 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
         snprintf(checker->report.unable, sizeof checker->report.unable,
                  "libclang could not parse it (error %d)", (int)code);
     } else {
+        check_lists(checker);
         check_diagnostics(checker);
         clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_top, checker);
         check_words(checker);
         check_recursion(checker);
         check_meetings(checker);
+        check_protocols(checker);
         check_any_kernel(checker, path);
         clang_disposeTranslationUnit(checker->unit);
     }

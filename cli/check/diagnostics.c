@@ -120,8 +120,8 @@ static void refuse_field_type(struct checker *checker, const struct place *place
     const char *name = text + sizeof field_prefix - 1;
     report_refuse(
         &checker->report, "check", place,
-        "'%.*s' is no type of a message: fields are i8 i16 i32 i64 u8 u16 u32 u64 f32 f64, or messages "
-        "declared before with GYRE_MESSAGE",
+        "'%.*s' is no type of a message: fields are i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 id128 gyre_handle, messages "
+        "declared before with GYRE_MESSAGE and, in a GYRE_MESSAGE_TAIL, utf8, span_T and optional_T, as span_u32",
         (int)strcspn(name, "'"), name);
 }
 
@@ -212,7 +212,7 @@ static const struct option_reason {
      "u64, or by less"},
     {"-Wshift-count-negative", "a shift by less than nothing, which every device answers in its own way"},
     {"-Wdivision-by-zero",
-     "a division by zero, which every device answers in its own way: infinity is gyre_f32_from_bits(0x7f800000u)"},
+     "a division of an integer by zero, which every device answers in its own way: look at the divisor before"},
     {"-Wreturn-type", "a function that returns a value can end without one: write a `return` with a value"},
 };
 
@@ -269,6 +269,13 @@ static bool refuse_library_name(struct checker *checker, const struct place *pla
     return false;
 }
 
+static void refuse_missing_file(struct checker *checker, const struct place *place, const char *name)
+{
+    report_refuse(&checker->report, "check", place,
+                  "%s: no such file, neither beside this one nor in a folder that -I names", name);
+    checker->lacks_file = checker->macro_is_broken = true;
+}
+
 static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
 {
     char text[512], name[256];
@@ -287,7 +294,13 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
                  name);
     else if (missing && is_vendor_header(name))
         return; /* check_include refuses it */
+    else if (missing)
+        refuse_missing_file(checker, &place, name);
+    else if (checker->lacks_file)
+        return; /* it may follow from that */
     else if (check_usage(checker, diagnostic, &place, text))
+        return;
+    else if (refuse_protocol(checker, &place, text, noted_line(checker, diagnostic, defined)))
         return;
     else if (strncmp(text, twin_prefix, sizeof twin_prefix - 1) == 0)
         refuse_twin(checker, diagnostic, &place, text);
@@ -310,7 +323,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
         refuse_absent_parameter(checker, &place, text);
     else if (strstr(text, "address space"))
         refuse_address_space(checker, &place, text);
-    else
+    else if (checker->report.settled == 0) /* else it may follow from what settled its line */
         report_error(&checker->report, &place, text);
 }
 

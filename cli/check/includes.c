@@ -90,12 +90,14 @@ static void check_order(struct checker *checker, CXCursor directive, const char 
     if (checker->has_kernel_header || !name || strcmp(name, "/kernel.h") != 0)
         return;
     checker->has_kernel_header = true;
-    if (checker->early[0])
-        refuse_at(
-            checker, directive,
-            "<gyre/kernel.h> comes behind %s: a message that was declared before it is none that a handler can "
-            "take: include it first, before your own headers",
-            checker->early);
+    if (!checker->early[0])
+        return;
+    checker->macro_is_broken = true; /* what such a message lacks is no news */
+    refuse_at(
+        checker, directive,
+        "<gyre/kernel.h> comes behind %s: a message that was declared before it is none that a handler can "
+        "take: include it first, before your own headers",
+        checker->early);
 }
 
 /* A header of Gyre's own. */

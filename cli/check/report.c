@@ -6,10 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whether what is wrong in that line was told before all else. */
+static bool is_settled(const struct report *report, const struct place *place)
+{
+    for (size_t i = 0; i < report->settled; i++)
+        if (report->findings[i].place.line == place->line &&
+            strcmp(report->findings[i].place.file, place->file) == 0)
+            return true;
+    return false;
+}
+
+void report_settle(struct report *report)
+{
+    report->settled = report->finding_count;
+}
+
 static struct finding *add_finding(struct report *report, const char *kind, const char *stage,
                                    const struct place *place)
 {
-    if (report->finding_count == REPORT_FINDINGS_MAX)
+    if (report->finding_count == REPORT_FINDINGS_MAX || is_settled(report, place))
         return NULL;
     const size_t number = report->finding_count++;
     size_t file = 0;

@@ -38,6 +38,7 @@ struct found_kernel {
 
 struct report {
     size_t finding_count, kernel_count;
+    size_t settled; /* so many, the first ones, are all that is told of their lines */
     struct finding findings[REPORT_FINDINGS_MAX]; /* further ones are left out */
     struct found_kernel kernels[REPORT_KERNELS_MAX];
     char unable[512]; /* "" unless the check cannot be made */
@@ -47,6 +48,8 @@ void report_refuse(struct report *report, const char *stage, const struct place 
                    ...) __attribute__((format(printf, 4, 5)));
 void report_error(struct report *report, const struct place *place, const char *text);
 void report_kernel(struct report *report, const char *name, unsigned line);
+/** What was found up to now is all that is told of its lines. */
+void report_settle(struct report *report);
 
 /** Whether something was found in that line already; whether the parser met an error. */
 bool report_has_line(const struct report *report, const struct place *place);

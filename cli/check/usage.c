@@ -131,17 +131,45 @@ static bool begins_with(const char *text, const char *beginning)
     return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+/* Of a part of a message, as of an optional_u32, where a number is meant. */
+#define PART "struct gyre_part'"
+#define PART_MEANING                                                                                           \
+    "a part of a message is no number: whether an optional one is there, tells gyre_has(request->limit), and " \
+    "its value, or an item of a span, is `gyre_get(gyre, u32, request, request->limit, 0)`"
+
 /* Sentences of the parser, and what they mean in a handler. */
 static const struct meaning {
     const char *begins, *has, *has_too, *meaning;
 } meanings[] = {
     {"cannot assign to", "'request'", "",
      "the request can only be read: take a copy of what is to change, as in `u32 n = request->n;`"},
+    {"cannot assign to", "'state'", "",
+     "a state that is `const` can only be read: a query (GYRE_QUERY) changes nothing; what changes the state is a "
+     "GYRE_HANDLER"},
+    {"cannot assign to", "'buffers'", "",
+     "these buffers can only be read: those declared with IN, and all in a query (GYRE_QUERY), which changes nothing; "
+     "what changes one of INOUT is a GYRE_HANDLER"},
+    {"cannot assign to", "'before'", "",
+     "`before` is what was kept, and can only be read: a migration writes to `state`, as in `state->n = before->n;`"},
+    {"void function 'gyre_migrate_to_", "should not return a value", "",
+     "a migration returns nothing: leave the value out, or the whole `return`"},
     {"assigning to", "utf8", "char[",
      "a text of a reply is made by `reply->text = gyre_new_text(gyre, reply, \"text\");`"},
     {"invalid operands to binary expression", "utf8", "",
      "texts are compared by gyre_string_equal, gyre_string_compare and gyre_string_is, as in "
      "`gyre_string_is(gyre_string_of(request, request->text), \"yes\")`"},
+    {"passing", "struct gyre_part'", "'gyre_string'",
+     "a text of a message becomes a gyre_string by gyre_string_of, as in "
+     "`gyre_string_is(gyre_string_of(request, request->text), \"yes\")`"},
+    {"subscripted value is not an array", "", "",
+     "what has no array has no `[i]`: an item of a message's part, as of a span_u32 or a utf8, is `gyre_get(gyre, u32, "
+     "request, request->values, i)`"},
+    {"statement requires expression of scalar type", PART, "", PART_MEANING},
+    {"invalid argument type", PART, "to unary expression", PART_MEANING},
+    {"used type", PART, "", PART_MEANING},
+    {"invalid operands to binary expression", PART, "", PART_MEANING},
+    {"initializing", PART, "with an expression of incompatible type", PART_MEANING},
+    {"assigning to", PART, "from incompatible type", PART_MEANING},
     {"incompatible pointer to integer conversion returning", "gyre_result", "",
      "a handler returns GYRE_REPLY, GYRE_NO_REPLY or `gyre_fail(gyre, code, \"why\")`; the reply is what it wrote to `reply`"},
     {"pasting formed 'gyre_", "", "",
@@ -172,6 +200,15 @@ bool check_usage(struct checker *checker, CXDiagnostic diagnostic, const struct 
     if (strcmp(text, "expected function body after function declarator") == 0) {
         token_at(checker, clang_getDiagnosticLocation(diagnostic), name, sizeof name);
         return is_lost_macro(checker, place, name); /* without its header it looks like a function */
+    }
+    if (strcmp(text, "expected expression") == 0) {
+        token_at(checker, clang_getDiagnosticLocation(diagnostic), name, sizeof name);
+        if (strcmp(name, "{") == 0)
+            report_refuse(
+                &checker->report, "check", place,
+                "values in braces are for a variable where it is declared: write the fields one by one, as "
+                "in `reply->n = 1;`");
+        return strcmp(name, "{") == 0;
     }
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
         const struct meaning *meaning = &meanings[i];

@@ -235,8 +235,10 @@ static gyre_status take_answer(struct gyre_attachment *attachment, const char *k
     if (status != GYRE_OK) {
         const char *why = gyre_parcel_get_text(parcel);
         gyre_error_set(status, "%s", why && why[0] ? why : "the server gave no reason");
-        return status == GYRE_EXHAUSTED ? gyre_error_add(status, "the server")
-                                        : status; /* not this program */
+        if (status == GYRE_EXHAUSTED)
+            return gyre_error_add(status, "the server"); /* not this program */
+        return status == GYRE_INVALID && desc->client ? gyre_error_add(status, "client '%s'", desc->client)
+                                                      : status;
     }
     status = gyre_attach_answer_get(parcel, &answer);
     for (int i = 0; i < 3; i++)
@@ -337,7 +339,7 @@ static gyre_status meet(struct gyre_attachment *attachment, const char *name, co
         if (status == GYRE_UNAVAILABLE || status == GYRE_TIMEOUT)
             return gyre_error_set(before, "%s", why);
     }
-    return status;
+    return gyre_error_add_overdue(status, deadline);
 }
 
 static gyre_status start(struct gyre_attachment *attachment)

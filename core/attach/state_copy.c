@@ -81,14 +81,14 @@ static gyre_status ask(struct gyre_parcel *parcel, const char *kernel, int socke
     if (status == GYRE_OK)
         status = gyre_parcel_receive(parcel, socket, deadline_ns);
     if (status != GYRE_OK)
-        return tell_unanswered(path, status);
+        return gyre_error_add_overdue(tell_unanswered(path, status), deadline_ns);
     if (gyre_parcel_status(parcel) != GYRE_OK)
         return tell_refusal(parcel);
     status = take_type(parcel, copy);
     if (status != GYRE_OK)
         return status;
     status = take_bytes(parcel, socket, deadline_ns, copy);
-    return status == GYRE_OK ? GYRE_OK : tell_unanswered(path, status);
+    return status == GYRE_OK ? GYRE_OK : gyre_error_add_overdue(tell_unanswered(path, status), deadline_ns);
 }
 
 static gyre_status fetch(const char *kernel, const gyre_attach_desc *desc, gyre_state_copy *copy)

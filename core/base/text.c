@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +63,8 @@ const char *gyre_text_nearest(const char *typed, const char *const *candidates, 
             continue;
         size_t distance = edit_distance(typed, typed_length, candidates[i], length);
         size_t allowed = length > 3 ? (length + 1) / 3 : 1;
-        if (distance <= allowed && (!best || distance < best_distance)) {
+        const bool alike = distance < (length > typed_length ? length : typed_length);
+        if (alike && distance <= allowed && (!best || distance < best_distance)) {
             best = candidates[i];
             best_distance = distance;
         }
@@ -75,7 +77,7 @@ const char *gyre_text_hint(const char *typed, const char *const *candidates, siz
 {
     const char *nearest = gyre_text_nearest(typed, candidates, count);
     hint[0] = '\0';
-    if (nearest)
+    if (nearest && strcmp(nearest, typed) != 0) /* to name it again helps nobody */
         snprintf(hint, GYRE_TEXT_HINT_SIZE, "; did you mean '%s'?", nearest);
     return hint;
 }

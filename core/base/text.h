@@ -19,12 +19,12 @@ static inline const char *gyre_text_plural(uint64_t count)
 
 /**
  * The candidate closest to `typed` by edit distance (with transpositions), or NULL when none is close enough
- * to be what was meant (at most about a third of its letters differ: one of 4, two of 5, at least one).
+ * to be what was meant (at most about a third of its letters differ: one of 4, two of 5, at least one, but never all).
  */
 const char *gyre_text_nearest(const char *typed, const char *const *candidates, size_t count);
 
 enum { GYRE_TEXT_HINT_SIZE = 96 };
-/** Returns `hint`: "; did you mean 'NEAREST'?", or "" when none of the candidates is near. */
+/** Returns `hint`: "; did you mean 'NEAREST'?", or "" when none of the candidates is near, or that one was typed. */
 const char *gyre_text_hint(const char *typed, const char *const *candidates, size_t count,
                            char hint[GYRE_TEXT_HINT_SIZE]);
 

@@ -109,6 +109,12 @@ static gyre_status warn_key(struct gyre_settings *settings, enum gyre_section_ki
             "%s: unknown key '%s' in [gyre], ignored; did you mean %s, with two underscores "
             "between section, name and key?",
             origin, key, variable);
+    for (int other = 0; other < GYRE_SECTION_KINDS; other++)
+        if (other != (int)kind && gyre_config_row_find((enum gyre_section_kind)other, "", key))
+            return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored; it is of [%s%s]",
+                                      origin, key, gyre_section_kind_word(kind), *name ? "." : "", name,
+                                      gyre_section_kind_word((enum gyre_section_kind)other),
+                                      other == GYRE_SECTION_GYRE ? "" : ".NAME");
     size_t count = known_keys(settings, kind, name, names);
     return gyre_settings_warn(settings, "%s: unknown key '%s' in [%s%s%s], ignored%s", origin, key,
                               gyre_section_kind_word(kind), *name ? "." : "", name,

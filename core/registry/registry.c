@@ -243,7 +243,8 @@ static gyre_status choose_best(struct gyre_registry *registry, const struct gyre
     tell_others(registry, best, why);
     if (registry->count == 0)
         say(why,
-            "no section [backend.<name>] is configured, and the plugin folder '%s' holds no gyre-<name>.so",
+            "no section [backend.<name>] is configured, and the plugin folder '%s' holds no gyre-<name>.so: set "
+            "GYRE_PLUGIN_DIR to the folder of the backends, or GYRE_DROPIN_DIR to that of their sections",
             gyre_config_text(registry->config, GYRE_SECTION_GYRE, NULL, "plugin_dir"));
     *out = best;
     return best ? GYRE_OK : gyre_error_set(GYRE_UNAVAILABLE, "no backend can start: %s", why->text);

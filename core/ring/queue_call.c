@@ -82,6 +82,13 @@ static gyre_status send_call(gyre_queue *queue, const struct gyre_outgoing *requ
     return GYRE_OK;
 }
 
+/* Of a call that ended with `status`. */
+static gyre_status add_unanswered(gyre_status status, uint64_t number)
+{
+    return gyre_error_add(status, "request %llu was sent and not answered%s", (unsigned long long)number,
+                          status == GYRE_TIMEOUT ? " in time" : "");
+}
+
 /* Of a queue with levels: waits until the call's reply
  * is in the ring, and says where; or gives the call up. */
 static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t deadline_ns)
@@ -97,8 +104,7 @@ static gyre_status await_ticket(gyre_queue *queue, uint64_t *index, uint64_t dea
         return status;
     if (found)
         leave_slot(queue, *index, GYRE_MARK_ABANDONED);
-    return gyre_error_add(status, "request %llu was sent and not answered in time",
-                          (unsigned long long)ticket);
+    return add_unanswered(status, ticket);
 }
 
 /* What a call gives and wants back; completion and info may be NULL. */
@@ -158,8 +164,7 @@ static gyre_status take_reply(gyre_queue *queue, uint64_t index, const struct ex
     if (status != GYRE_OK) {
         leave_slot(queue, index, GYRE_MARK_ABANDONED);
         tell_unanswered(exchange, index);
-        return gyre_error_add(status, "request %llu was sent and not answered in time",
-                              (unsigned long long)index);
+        return add_unanswered(status, index);
     }
     if (__builtin_expect(queue->express_replies != NULL, 0) && !gyre_reply_in_slot(queue, index))
         status = take_express(queue, index, exchange);

@@ -223,6 +223,12 @@ gyre_status gyre_queue_check_tail(const gyre_queue *queue, const void *request, 
     memcpy(&used, request, sizeof used);
     if (used >= queue->request_least && used <= size)
         return GYRE_OK;
+    if (queue->choice_count > 0)
+        return gyre_error_set(
+            GYRE_INVALID,
+            "%s takes several types: send one with gyre_send_as(queue, GYRE_TYPE(type), &request, "
+            "sizeof request, NULL, deadline), which says what it is; request %zu is none",
+            gyre_queue_label(queue, label, sizeof label), number);
     return gyre_error_set(
         GYRE_INVALID,
         "%s: request %zu says that it uses %u of %zu bytes, expected from %u on: start it with gyre_begin",

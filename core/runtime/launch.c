@@ -23,7 +23,9 @@ static const char *kernel_text(const gyre_kernel *kernel, const char *key)
 
 static gyre_status name_taken(const gyre_kernel *kernel)
 {
-    return gyre_error_set(GYRE_INVALID, "a kernel '%s' is launched already; give this one another name",
+    return gyre_error_set(GYRE_INVALID,
+                          "a kernel '%s' is launched already; give this one another name, that of a section "
+                          "[kernel.OTHER] with source = FILE",
                           kernel->name);
 }
 

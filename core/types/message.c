@@ -194,6 +194,12 @@ gyre_status gyre_part_check(const void *message, size_t size, const gyre_part *p
 
 static gyre_status no_room(const gyre_u32 *used, size_t size, size_t item_size, size_t count)
 {
+    if (*used > size)
+        return gyre_error_set(GYRE_INVALID,
+                              "the message says that it uses %" PRIu32
+                              " of its %zu bytes, as one does that was "
+                              "not begun: begin it with gyre_begin(&message) before gyre_put",
+                              *used, size);
     return gyre_error_set(GYRE_INVALID,
                           "%zu items of %zu bytes do not fit behind the %" PRIu32
                           " bytes of a message that holds "

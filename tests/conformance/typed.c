@@ -223,6 +223,8 @@ static void a_type_without_a_handler_is_named(struct conformance *test)
     require(gyre_send_as(queue, &changed, &side, sizeof side, NULL, soon()) == GYRE_INCOMPATIBLE);
     require_sentence("field 'side' of type u64");
     const square asked = {2};
+    require(gyre_send(queue, &asked, sizeof asked, NULL, soon()) == GYRE_INVALID);
+    require_sentence("takes several types: send one with gyre_send_as");
     require(gyre_send_as(queue, GYRE_TYPE(square), &asked, 4, NULL, soon()) == GYRE_INVALID);
     require_sentence("a 'square' has 8 bytes, found one of 4: send one of that type");
     join words = {.gyre_used = 4};

@@ -196,6 +196,9 @@ static void a_server_that_takes_nobody_in_is_waited_for_until_the_deadline(void)
     gyre_serve_desc serve = {.size = sizeof serve, .path = meeting_place()};
     require(gyre_attach("fragile", &desc, &queue) == GYRE_TIMEOUT && !queue &&
             strstr(gyre_error_text(), "takes nobody in"));
+    desc.deadline_ns = 500; /* meant as milliseconds */
+    require(gyre_attach("fragile", &desc, &queue) == GYRE_TIMEOUT && !queue &&
+            strstr(gyre_error_text(), "a deadline is a time, as gyre_in_ms(5000) gives"));
     gyre_runtime *runtime = open_plain(NULL);
     require(gyre_serve(runtime, &serve, &server) == GYRE_INVALID &&
             strstr(gyre_error_text(), "a server is there"));

@@ -260,6 +260,7 @@ static void a_name_is_one_clients_at_a_time(void)
     require(left.offered == 0);
     require(try_attach("teller", "till", &again) == GYRE_INVALID && !again);
     require(strstr(gyre_error_text(), "a client of this name is attached to kernel 'teller' already"));
+    require(strstr(gyre_error_text(), "client 'till'"));
     char name[80];
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';

@@ -207,6 +207,8 @@ exits 4
 says "lanes"
 run config --config "$folder/mine.ini" --memory mien
 refuses 1 "kernel 'mien' has no source: name a file, or set source in the section [kernel.mien]; did you mean 'mine'?"
+run config --set kernel.bank.lanes=2 --memory bank # its own section is no other name
+refuses 1 "kernel 'bank' has no source: name a file, or set source in the section [kernel.bank]"
 # what no launch could take is refused where it stands, whichever kernel the queue is of
 printf '[queue.q]\nheader = 20\n' >"$named"
 run config --config "$named"

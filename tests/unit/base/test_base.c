@@ -64,6 +64,11 @@ START_TEST(nearest_name_finds_typos_and_refuses_strangers)
     static const char *const birds[] = {"crane", "wren", "owl"};
     ck_assert_str_eq(gyre_text_nearest("crain", birds, 3), "crane");
     ck_assert_ptr_null(gyre_text_nearest("rain", birds + 1, 2));
+    static const char *const letters[] = {"a", "b", "a1"};
+    ck_assert_ptr_null(gyre_text_nearest("c", letters, 2)); /* nothing of it is there */
+    char hint[GYRE_TEXT_HINT_SIZE];
+    ck_assert_str_eq(gyre_text_hint("cran", birds, 3, hint), "; did you mean 'crane'?");
+    ck_assert_str_eq(gyre_text_hint("crane", birds, 3, hint), ""); /* it was given */
 }
 END_TEST
 

@@ -428,6 +428,14 @@ START_TEST(an_unknown_key_warns_with_the_nearest_name)
     sandbox_write("etc/gyre.ini", "[gyre]\nzzzzzz = 8\n");
     ck_assert_str_eq(only_warning(sandbox_config()),
                      sandbox_text("$/etc/gyre.ini:2: unknown key 'zzzzzz' in [gyre], ignored"));
+    sandbox_write("etc/gyre.ini", "[gyre]\ncapacity = 8\n");
+    ck_assert_str_eq(
+        only_warning(sandbox_config()),
+        sandbox_text("$/etc/gyre.ini:2: unknown key 'capacity' in [gyre], ignored; it is of [queue.NAME]"));
+    sandbox_write("etc/gyre.ini", "[queue.orders]\nstrict = yes\n");
+    ck_assert_str_eq(
+        only_warning(sandbox_config()),
+        sandbox_text("$/etc/gyre.ini:2: unknown key 'strict' in [queue.orders], ignored; it is of [gyre]"));
 }
 END_TEST
 

@@ -272,7 +272,7 @@ START_TEST(a_layout_that_the_text_does_not_tell_is_refused)
                                "GYRE_MESSAGE(bad, BAD)\n"
                                "GYRE_KERNEL(k, bad, gyre_none) { return GYRE_NO_REPLY; }\n";
     struct world world;
-    world_open(&world, NULL, NULL, NULL);
+    world_open(&world, "check=off", NULL, NULL); /* which refuses it */
     ck_assert_int_ne(world_run_text(&world, text), GYRE_OK);
     expect_text("verify: the request of kernel 'k'");
     ck_assert_int_eq(world.report.stages[GYRE_STAGE_VERIFY].state, GYRE_STAGE_FAILED);

@@ -100,6 +100,10 @@ START_TEST(what_does_not_fit_is_refused_and_changes_nothing)
     expect_error(gyre_put(&message, &message.limit, (double[12]){0}, 12), GYRE_INVALID,
                  "12 items of 8 bytes do not fit behind the");
     ck_assert_mem_eq(&message, &before, sizeof message);
+    message.gyre_used = UINT32_MAX; /* of memory that was not cleared, and not begun */
+    expect_error(gyre_put(&message, &message.limit, (double[1]){0}, 1), GYRE_INVALID,
+                 "begin it with gyre_begin(&message)");
+    message = before;
     expect_error(gyre_put_text(&message, &message.rows, "\xff"), GYRE_INVALID,
                  "byte 0, 0xff, starts no character");
 }

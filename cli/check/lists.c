@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stands between the brackets of Gyre's macros, before the parser's own errors are told, which follow from it: lists
+ * that there are not, fields that are pointers, and parameters where the name of a message belongs. No state.
+ */
+#include "checker.h"
+
+#include <string.h>
+
+enum { ARGUMENTS_MAX = 6, NAME_SIZE = 64 };
+
+/* Which argument is a list, from 0 on; names of messages or words are the others, but for a number. */
+static const struct taker {
+    const char *macro;
+    int list;   /* -1: none */
+    int number; /* -1: none */
+} takers[] = {
+    {"GYRE_MESSAGE", 1, -1},         {"GYRE_MESSAGE_TAIL", 1, 2},
+    {"GYRE_PROTOCOL", 1, -1},        {"GYRE_BUFFERS", 1, -1},
+    {"GYRE_KERNEL", -1, -1},         {"GYRE_KERNEL_WITH", -1, -1},
+    {"GYRE_BLOCK_KERNEL", -1, -1},   {"GYRE_BLOCK_KERNEL_WITH", -1, -1},
+    {"GYRE_ACTOR", -1, -1},          {"GYRE_ACTOR_WITH", -1, -1},
+    {"GYRE_KERNEL_OF", 1, -1},       {"GYRE_KERNEL_OF_WITH", 1, -1},
+    {"GYRE_BLOCK_KERNEL_OF", 1, -1}, {"GYRE_BLOCK_KERNEL_OF_WITH", 1, -1},
+    {"GYRE_ACTOR_OF", 1, -1},        {"GYRE_ACTOR_OF_WITH", 1, -1},
+    {"GYRE_HANDLER", -1, -1},        {"GYRE_QUERY", -1, -1},
+    {"GYRE_MIGRATE", -1, -1},
+};
+
+struct argument {
+    char first[NAME_SIZE], second[NAME_SIZE];
+    unsigned words;
+    CXSourceLocation location;
+};
+
+static const struct taker *taker_of(const char *macro)
+{
+    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++)
+        if (strcmp(takers[i].macro, macro) == 0)
+            return &takers[i];
+    return NULL;
+}
+
+/* A token belongs to an argument. */
+static void add_word(const struct checker *checker, CXToken token, const char *text,
+                     struct argument *argument)
+{
+    if (argument->words == 0) {
+        argument->location = clang_getTokenLocation(checker->unit, token);
+        snprintf(argument->first, sizeof argument->first, "%s", text);
+    } else if (argument->words == 1) {
+        snprintf(argument->second, sizeof argument->second, "%s", text);
+    }
+    argument->words++;
+}
+
+/* How many arguments stand between the brackets; 0: the macro's name does not stand there itself. */
+static unsigned read_arguments(const struct checker *checker, CXCursor expansion, const char *macro,
+                               struct argument arguments[ARGUMENTS_MAX])
+{
+    CXToken *tokens = NULL;
+    unsigned count = 0, depth = 0, at = 0;
+    char text[NAME_SIZE], first[NAME_SIZE];
+    memset(arguments, 0, ARGUMENTS_MAX * sizeof arguments[0]);
+    if (strcmp(first_token(checker, expansion, first, sizeof first), macro) != 0)
+        return 0; /* a macro of the user's uses it */
+    clang_tokenize(checker->unit, clang_getCursorExtent(expansion), &tokens, &count);
+    for (unsigned i = 1; i < count && at < ARGUMENTS_MAX; i++) {
+        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+        depth -= strcmp(text, ")") == 0;
+        if (depth == 1 && strcmp(text, ",") == 0)
+            at++;
+        else if (depth >= 1 && clang_getTokenKind(tokens[i]) != CXToken_Comment)
+            add_word(checker, tokens[i], text, &arguments[at]);
+        depth += strcmp(text, "(") == 0;
+    }
+    clang_disposeTokens(checker->unit, tokens, count);
+    return at < ARGUMENTS_MAX ? at + 1 : ARGUMENTS_MAX;
+}
+
+/* ---- lists ---- */
+
+static unsigned smallest(unsigned a, unsigned b, unsigned c)
+{
+    const unsigned least = a < b ? a : b;
+    return least < c ? least : c;
+}
+
+/* Letters to add, to leave out or to replace. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[NAME_SIZE];
+    const size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        unsigned corner = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= length; j++) {
+            const unsigned above = row[j];
+            row[j] = smallest(row[j - 1] + 1, above + 1, corner + (a[i - 1] != b[j - 1]));
+            corner = above;
+        }
+    }
+    return row[length];
+}
+
+/* The macros before an expansion. */
+struct search {
+    const struct checker *checker;
+    CXCursor expansion, found;
+    const char *name;
+    char nearest[NAME_SIZE];
+    unsigned least; /* how far that one is */
+};
+
+static enum CXChildVisitResult find_macro(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct search *search = data;
+    char name[NAME_SIZE];
+    (void)parent;
+    if (clang_equalCursors(cursor, search->expansion))
+        return CXChildVisit_Break;
+    if (clang_getCursorKind(cursor) != CXCursor_MacroDefinition)
+        return CXChildVisit_Continue;
+    take_string(clang_getCursorSpelling(cursor), name, sizeof name);
+    if (strcmp(name, search->name) == 0)
+        search->found = cursor;
+    if (owner_of_use(search->checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        return CXChildVisit_Continue;
+    const unsigned far = distance(name, search->name);
+    if (far < search->least) {
+        search->least = far;
+        memcpy(search->nearest, name, sizeof name);
+    }
+    return CXChildVisit_Continue;
+}
+
+static void refuse_absent(struct checker *checker, const struct argument *argument,
+                          const struct search *search)
+{
+    const struct place place = place_of(argument->location);
+    const unsigned allowed = (unsigned)(strlen(argument->first) + 1) / 3;
+    if (search->nearest[0] && search->least <= (allowed > 0 ? allowed : 1) &&
+        search->least < strlen(argument->first))
+        report_refuse(&checker->report, "check", &place, "there is no list %s before it; did you mean %s?",
+                      argument->first, search->nearest);
+    else
+        report_refuse(
+            &checker->report, "check", &place,
+            "there is no list %s before it: write one, as `#define %s(FIELD) FIELD(u32, a)` for a message "
+            "or `#define %s(TAKES) TAKES(request, reply)` for a protocol",
+            argument->first, argument->first, argument->first);
+    checker->macro_is_broken = true; /* what follows is wrong for that */
+}
+
+/* `FIELD(u32 *, a)` and `FIELD(u32, *a)`: not the `*` of a length, between brackets. */
+static void check_fields(struct checker *checker, CXCursor list)
+{
+    CXToken *tokens = NULL;
+    unsigned count = 0, brackets = 0;
+    char text[NAME_SIZE];
+    if (owner_of_use(checker, clang_getCursorLocation(list)) != OWNER_USER)
+        return;
+    clang_tokenize(checker->unit, clang_getCursorExtent(list), &tokens, &count);
+    for (unsigned i = 0; i < count; i++) {
+        take_string(clang_getTokenSpelling(checker->unit, tokens[i]), text, sizeof text);
+        brackets += strcmp(text, "[") == 0;
+        brackets -= strcmp(text, "]") == 0 && brackets > 0;
+        if (brackets > 0 || strcmp(text, "*") != 0)
+            continue;
+        const struct place place = place_of(clang_getTokenLocation(checker->unit, tokens[i]));
+        report_refuse(
+            &checker->report, "check", &place,
+            "a field is no pointer, which means nothing elsewhere: what varies in length is utf8 or "
+            "span_u32 and its kin in a GYRE_MESSAGE_TAIL, and a gyre_handle names a buffer");
+        checker->macro_is_broken = true;
+    }
+    clang_disposeTokens(checker->unit, tokens, count);
+}
+
+static void check_list(struct checker *checker, CXCursor expansion, const char *macro,
+                       const struct argument *list)
+{
+    struct search search = {checker, expansion, clang_getNullCursor(), list->first, "", NAME_SIZE};
+    if (list->words != 1)
+        return;
+    clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_macro, &search);
+    if (clang_Cursor_isNull(search.found))
+        refuse_absent(checker, list, &search);
+    else if (strncmp(macro, "GYRE_MESSAGE", 12) == 0)
+        check_fields(checker, search.found);
+}
+
+/* ---- names ---- */
+
+static bool is_word(const char *text)
+{
+    return (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z') || text[0] == '_';
+}
+
+/* `GYRE_KERNEL(add, u32 a, u32 b)`, as of a function. */
+static void check_argument(struct checker *checker, const struct argument *argument, const char *macro)
+{
+    const struct place place = place_of(argument->location);
+    if (argument->words < 2 || !is_word(argument->first) || !is_word(argument->second) ||
+        strcmp(argument->first, "struct") == 0 || strcmp(argument->first, "union") == 0)
+        return; /* a scratch may be one */
+    report_refuse(
+        &checker->report, "check", &place,
+        "'%s %s' is a parameter, where %s takes the name of a message: declare that with GYRE_MESSAGE, and "
+        "write its name alone",
+        argument->first, argument->second, macro);
+    checker->macro_is_broken = true;
+}
+
+static enum CXChildVisitResult visit_expansion(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    struct checker *checker = data;
+    struct argument arguments[ARGUMENTS_MAX];
+    char macro[NAME_SIZE];
+    (void)parent;
+    if (clang_getCursorKind(cursor) != CXCursor_MacroExpansion ||
+        owner_of_use(checker, clang_getCursorLocation(cursor)) != OWNER_USER)
+        return CXChildVisit_Continue;
+    const struct taker *taker = taker_of(take_string(clang_getCursorSpelling(cursor), macro, sizeof macro));
+    const unsigned count = taker ? read_arguments(checker, cursor, macro, arguments) : 0;
+    for (int i = 0; i < (int)count; i++) {
+        if (i == taker->list)
+            check_list(checker, cursor, macro, &arguments[i]);
+        else if (i != taker->number)
+            check_argument(checker, &arguments[i], macro);
+    }
+    return CXChildVisit_Continue;
+}
+
+void check_lists(struct checker *checker)
+{
+    clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), visit_expansion, checker);
+    report_settle(&checker->report);
+}
