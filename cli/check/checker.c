@@ -359,6 +359,7 @@ void checker_run(struct checker *checker, const char *path, const char *text, si
         check_meetings(checker);
         check_protocols(checker);
         check_any_kernel(checker, path);
+        report_forget_elsewhere(&checker->report);
         clang_disposeTranslationUnit(checker->unit);
     }
     clang_disposeIndex(index);

@@ -47,7 +47,7 @@ struct checker {
     const char *headers; /* the folder that holds gyre/kernel.h */
     bool
         macro_is_broken; /* a macro was called wrongly: names that are unknown behind it are its consequence */
-    bool lacks_file;        /* of an include of the user's: what is unknown behind it may have been in there */
+    bool lacks_file;     /* of an include of the user's: what is unknown behind it may have been in there */
     bool has_kernel_header; /* includes and expansions are seen in their order: <gyre/kernel.h> was met */
     char early[128];        /* the first macro before it that declares what a handler uses; "": none */
     CXSourceRange refused_argument; /* of the last call that takes a literal there: nothing in it is judged */
@@ -192,7 +192,8 @@ void check_protocols(struct checker *checker);
 /** A call of a function that is to handle a type, and that there is not; false: it is another function. */
 bool refuse_unhandled(struct checker *checker, const char *function, const struct place *place);
 /** What the parser says of a handler of a type; false: it is about something else. `other_line`: of the earlier definition. */
-bool refuse_protocol(struct checker *checker, const struct place *place, const char *text, unsigned other_line);
+bool refuse_protocol(struct checker *checker, const struct place *place, const char *text,
+                     unsigned other_line);
 /** Refuses a part of a request as one of the reply. */
 void check_assignment(struct checker *checker, CXCursor operation);
 

@@ -324,7 +324,7 @@ static void check_diagnostic(struct checker *checker, CXDiagnostic diagnostic)
     else if (strstr(text, "address space"))
         refuse_address_space(checker, &place, text);
     else if (checker->report.settled == 0) /* else it may follow from what settled its line */
-        report_error(&checker->report, &place, text);
+        report_error(&checker->report, &place, text, owner == OWNER_GYRE || owner == OWNER_SYSTEM);
 }
 
 /* ---- queries ---- */

@@ -47,11 +47,25 @@ void report_refuse(struct report *report, const char *stage, const struct place 
     va_end(args);
 }
 
-void report_error(struct report *report, const struct place *place, const char *text)
+void report_error(struct report *report, const struct place *place, const char *text, bool elsewhere)
 {
     struct finding *finding = add_finding(report, "error", "parse", place);
-    if (finding)
-        snprintf(finding->text, sizeof finding->text, "%s", text);
+    if (!finding)
+        return;
+    finding->elsewhere = elsewhere;
+    snprintf(finding->text, sizeof finding->text, "%s", text);
+}
+
+void report_forget_elsewhere(struct report *report)
+{
+    size_t kept = 0;
+    bool refused = false;
+    for (size_t i = 0; i < report->finding_count; i++)
+        refused = refused || strcmp(report->findings[i].kind, "refuse") == 0;
+    for (size_t i = 0; i < report->finding_count; i++)
+        if (!refused || !report->findings[i].elsewhere)
+            report->findings[kept++] = report->findings[i];
+    report->finding_count = kept;
 }
 
 void report_kernel(struct report *report, const char *name, unsigned line)

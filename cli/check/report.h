@@ -28,6 +28,7 @@ struct finding {
     const char *kind, *stage; /* literals */
     size_t file, number; /* the number of the first finding in its file, and its own: as they were found */
     struct place place;
+    bool elsewhere; /* an error in a header that is not the user's */
     char text[640];
 };
 
@@ -46,7 +47,9 @@ struct report {
 
 void report_refuse(struct report *report, const char *stage, const struct place *place, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
-void report_error(struct report *report, const struct place *place, const char *text);
+void report_error(struct report *report, const struct place *place, const char *text, bool elsewhere);
+/** Once all is found: errors in headers that are not the user's follow from what is refused in those that are. */
+void report_forget_elsewhere(struct report *report);
 void report_kernel(struct report *report, const char *name, unsigned line);
 /** What was found up to now is all that is told of its lines. */
 void report_settle(struct report *report);

@@ -269,4 +269,9 @@ unset PATH
 call "$folder/good.gyre.c" 1
 export PATH="$path"
 exits 0
+
+# a kernel is served twice only under two names, which sections give
+run serve --backend "$backend" --socket "$folder/twice.sock" "$folder/good.gyre.c" "$folder/good.gyre.c"
+exits 1
+says "is launched already; give this one another name, that of a section [kernel.OTHER] with source = FILE"
 finish

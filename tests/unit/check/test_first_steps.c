@@ -122,6 +122,20 @@ START_TEST(nothing_else_is_told_of_messages_before_the_header)
 }
 END_TEST
 
+/* A macro of Gyre's before any header is a function to the parser, whose end it looks for in the headers behind it. */
+START_TEST(nothing_is_told_of_headers_behind_a_macro_that_there_is_not)
+{
+    struct checker *checker =
+        judge("#define R(FIELD) FIELD(u32, n)\nGYRE_MESSAGE(r, R)\n#include <gyre/kernel.h>\n"
+              "GYRE_KERNEL(k, r, r) { reply->n = 1; return GYRE_REPLY; }\n");
+    show(&checker->report);
+    ck_assert_uint_ge(checker->report.finding_count, 1);
+    for (size_t i = 0; i < checker->report.finding_count; i++)
+        ck_assert_str_eq(checker->report.findings[i].place.file, "/nowhere/k.gyre.c");
+    free(checker);
+}
+END_TEST
+
 /* Of what a list that there is not, or a file, would have brought along. */
 START_TEST(what_follows_from_a_missing_list_is_not_told)
 {
@@ -146,6 +160,7 @@ int main(void)
                         (int)(sizeof broken / sizeof broken[0]));
     tcase_add_loop_test(tcase, what_looks_like_a_mistake_passes, 0, (int)(sizeof kept / sizeof kept[0]));
     tcase_add_test(tcase, nothing_else_is_told_of_messages_before_the_header);
+    tcase_add_test(tcase, nothing_is_told_of_headers_behind_a_macro_that_there_is_not);
     tcase_add_test(tcase, what_follows_from_a_missing_list_is_not_told);
     suite_add_tcase(suite, tcase);
     return unit_run(suite);
