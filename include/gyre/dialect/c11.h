@@ -125,11 +125,23 @@ GYRE_INLINE_ void gyre_write_failure_(gyre_slot *out, gyre_i32 code, const char 
 /*
  * The ring of a foreign queue can be written by another program at any time. What a request says is copied once, and
  * the copy is checked, handled and sealed; a reply is built beside the ring. The compiler must take the copy for what
- * it is: without the barrier it may load from the ring again where the copy is meant.
+ * it is: without the barrier, or a volatile load, it may load from the ring again where the copy is meant.
  */
 #define GYRE_TAKEN_(copy_) __asm__ volatile("" : : "r"(copy_) : "memory")
 
+/*
+ * What shares a line with its header, in the widest pieces that handlers are compiled to. A processor hands a store to
+ * a later load only if the load is not wider; otherwise the load waits until the store, and the reply before it, have reached the
+ * cache, which halves a stream.
+ */
+typedef gyre_u64 gyre_wide_ __attribute__((vector_size(32), aligned(16), may_alias));
+typedef gyre_u64 gyre_last_ __attribute__((vector_size(16), aligned(16), may_alias));
+
 typedef union gyre_small_ {
+    struct {
+        gyre_wide_ wide;
+        gyre_last_ last;
+    } line;
     gyre_u64 aligned[GYRE_SLOT_SMALL_PAYLOAD / 8];
     unsigned char bytes[GYRE_SLOT_SMALL_PAYLOAD];
 } gyre_small_;
@@ -152,8 +164,9 @@ GYRE_INLINE_ const void *gyre_take_request_(gyre_cpu_stage *stage, const gyre_sl
 {
     if (sizes->request > GYRE_SLOT_SMALL_PAYLOAD)
         return gyre_take_large_(stage, in, length < sizes->request ? length : sizes->request);
-    memcpy(small->bytes, in + 1, sizeof small->bytes);
-    GYRE_TAKEN_(small->bytes);
+    const volatile gyre_wide_ *wide = (const volatile gyre_wide_ *)(const volatile void *)(in + 1);
+    small->line.wide = *wide;
+    small->line.last = *(const volatile gyre_last_ *)(const volatile void *)(wide + 1);
     return small->bytes;
 }
 
