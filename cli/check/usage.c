@@ -151,6 +151,9 @@ static const struct meaning {
      "what changes one of INOUT is a GYRE_HANDLER"},
     {"cannot assign to", "'before'", "",
      "`before` is what was kept, and can only be read: a migration writes to `state`, as in `state->n = before->n;`"},
+    {"read-only variable is not assignable", "", "",
+     "what is `const` can only be read: the request, `before` of a migration, and in a query (GYRE_QUERY) the state and the "
+     "buffers"},
     {"void function 'gyre_migrate_to_", "should not return a value", "",
      "a migration returns nothing: leave the value out, or the whole `return`"},
     {"assigning to", "utf8", "char[",

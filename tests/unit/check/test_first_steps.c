@@ -68,6 +68,12 @@ static const struct case_of_rule broken[] = {
      "becomes a gyre_string by gyre_string_of"},
     {TEXT("reply->t = request->t;"), NULL, HELPERS + 2, "copy them, as in `reply->text = gyre_copy("},
     {TEXT("reply->v = (request->v);"), NULL, HELPERS + 2, "copy them, as in `reply->text = gyre_copy("},
+    {DESK_ACTOR DESK_KEEP "GYRE_QUERY(desk, ask, say)\n{ *state = *request; return GYRE_REPLY; }", NULL,
+     HELPERS + 9, "what is `const` can only be read"},
+    {"#define WORDS(IN, INOUT) INOUT(u32, h)\nGYRE_BUFFERS(words, WORDS)\n" DESK
+     "GYRE_ACTOR_OF_WITH(desk, DESK, ask, words)\n" DESK_KEEP
+     "GYRE_QUERY(desk, ask, say)\n{ buffers->h[0] = 1; return GYRE_REPLY; }",
+     NULL, HELPERS + 11, "these buffers can only be read"},
     {NULL, "*reply = {1, {2}};", BODY, "values in braces are for a variable where it is declared"},
     {NULL, "reply->n = request->n / 0;", BODY, "a division of an integer by zero"},
 };
