@@ -98,7 +98,8 @@ gyre_status gyre_place_connect(const char *path, uint64_t deadline_ns, int socke
 bool gyre_place_is_dead(const char *path);
 /** Removes such a socket; false, with errno, when it is there still. */
 bool gyre_place_remove_dead(const char *path);
-/** Listens, in place of a dead server, with that file mode. INVALID when a living one is there. */
+/** Listens, in place of a dead server, with that file mode. INVALID when a living one is there, which one
+ * that dies is for a moment: it is waited out. */
 gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out);
 /** Closes that listener and removes its socket; one that somebody else put there meanwhile stays. */
 void gyre_place_leave(const char *path, int listener);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,14 @@
 #include "core/base/error.h"
 #include "gyre/lack.h"
 
-enum { BACKLOG = 64, KNOCK_MS = 1000, LOCK_MS = 1500, LOCK_NAP_NS = 2000000 };
+enum {
+    BACKLOG = 64,
+    KNOCK_MS = 1000,
+    LOCK_MS = 1500,
+    LOCK_NAP_NS = 2000000,
+    DYING_MS = 1000,
+    DYING_NAP_NS = 5000000
+};
 
 #define LONGEST_NS UINT64_C(1000000000) /* of one wait */
 
@@ -247,15 +255,17 @@ static void unlock_place(const struct place_lock *lock)
 }
 
 /* A socket that nobody listens on any more was left by a server that died. */
-static gyre_status remove_dead(const char *path)
+static gyre_status remove_dead(const char *path, bool *served)
 {
     struct stat about;
+    *served = false;
     if (lstat(path, &about) != 0)
         return GYRE_OK;
     if (!S_ISSOCK(about.st_mode))
         return no_socket(path);
     int error = knock(path);
-    if (error == 0 || error == EAGAIN)
+    *served = error == 0 || error == EAGAIN;
+    if (*served)
         return gyre_error_set(GYRE_INVALID, "a server is there already: %s; name another socket", path);
     if (error != ECONNREFUSED && error != ENOENT)
         return gyre_error_set(GYRE_UNAVAILABLE,
@@ -282,11 +292,12 @@ static gyre_status name_socket(int listener, const char *path, uint32_t mode)
     return status;
 }
 
-gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
+/* Once. *served: not, because somebody else does. */
+static gyre_status try_listen(const char *path, uint32_t mode, int *out, bool *served)
 {
     const struct place_lock lock = lock_place(path);
     *out = -1;
-    gyre_status status = remove_dead(path);
+    gyre_status status = remove_dead(path, served);
     if (status == GYRE_OK)
         status = gyre_place_socket(out);
     if (status == GYRE_OK)
@@ -296,6 +307,38 @@ gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
         *out = -1;
     }
     unlock_place(&lock);
+    return status;
+}
+
+/*
+ * A server that was killed just now has its socket until Linux has taken its memory down, and hangs up then. Whether
+ * whoever serves there did so by then; one connection is enough to see it.
+ */
+static bool hangs_up(const char *path, uint64_t until_ns)
+{
+    struct pollfd wait = {.fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), .events = POLLRDHUP};
+    bool over = false;
+    if (wait.fd < 0)
+        return false;
+    if (connect_until(wait.fd, path, until_ns) != 0) {
+        over = gyre_clock_ns() < until_ns; /* it is gone already */
+        nanosleep(&(struct timespec){0, LOCK_NAP_NS}, NULL);
+    }
+    for (uint64_t now = gyre_clock_ns(); !over && now < until_ns; now = gyre_clock_ns())
+        over = poll(&wait, 1, (int)((until_ns - now) / 1000000) + 1) > 0;
+    close(wait.fd);
+    return over;
+}
+
+gyre_status gyre_place_listen(const char *path, uint32_t mode, int *out)
+{
+    const uint64_t until = gyre_in_ms(DYING_MS);
+    bool served;
+    gyre_status status = try_listen(path, mode, out, &served);
+    while (served && gyre_clock_ns() < until && hangs_up(path, until)) {
+        gyre_error_clear();
+        status = try_listen(path, mode, out, &served);
+    }
     return status;
 }
 

@@ -107,6 +107,16 @@ static gyre_status lend_queue(struct gyre_session *session, struct gyre_attach_r
                : gyre_error_set(GYRE_EXHAUSTED, "no descriptor for a doorbell: %s", strerror(errno));
 }
 
+/* What a packet lacks is told of workers, to whom the same packets go. */
+static gyre_status blame_client(gyre_status status)
+{
+    if (status == GYRE_LOST)
+        return gyre_error_set(status, "it hung up before it was answered");
+    if (status == GYRE_TIMEOUT)
+        return gyre_error_set(status, "it did not say what it wants, or takes no answer, and is hung up");
+    return status == GYRE_INTERNAL ? gyre_error_set(status, "it sent what is no message of Gyre") : status;
+}
+
 static gyre_status welcome(const struct gyre_session *session, struct gyre_parcel *parcel)
 {
     int control = -1;
@@ -124,7 +134,7 @@ static gyre_status welcome(const struct gyre_session *session, struct gyre_parce
     gyre_parcel_put_descriptor(parcel, session->queue->region.descriptor);
     gyre_parcel_put_descriptor(parcel, control);
     gyre_parcel_put_descriptor(parcel, session->doorbell);
-    status = gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT);
+    status = blame_client(gyre_parcel_send(parcel, session->socket, GYRE_NO_WAIT));
     close(control);
     return status;
 }
@@ -187,7 +197,7 @@ static gyre_log_level level_of(const struct gyre_attach_request *request, gyre_s
 static gyre_status meet(struct gyre_session *session, struct gyre_parcel *parcel)
 {
     struct gyre_attach_request request = {.types = NULL};
-    gyre_status status = gyre_parcel_receive(parcel, session->socket, gyre_in_ms(MEETING_MS));
+    gyre_status status = blame_client(gyre_parcel_receive(parcel, session->socket, gyre_in_ms(MEETING_MS)));
     gyre_arrivals_heard(session);
     if (status == GYRE_LOST)
         return status; /* it looked whether somebody serves here, and left */

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
@@ -210,7 +212,32 @@ static void requests_that_make_no_sense_are_refused(void)
     gyre_close(runtime);
 }
 
+/* As a client whose deadline was over: it asks, and takes no answer. */
+static void a_client_that_hung_up_is_told_as_one(void)
+{
+    gyre_runtime *runtime = NULL;
+    gyre_server *server = NULL;
+    struct gyre_parcel parcel;
+    int socket = -1;
+    const gyre_attach_desc desc = {.size = sizeof desc};
+    serve_keeper(NULL, &runtime, &server);
+    must(gyre_place_socket(&socket));
+    must(gyre_place_connect(meeting_place(), soon(), socket));
+    require(shutdown(socket, SHUT_RD) == 0);
+    must(gyre_parcel_init(&parcel));
+    gyre_attach_request_put(&parcel, "keeper", &desc, 0);
+    must(gyre_parcel_send(&parcel, socket, soon()));
+    while (!log_lines_with("was refused: "))
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    require(log_lines_with("was refused: it hung up before it was answered") == 1);
+    gyre_parcel_finish(&parcel);
+    close(socket);
+    gyre_server_close(server);
+    gyre_close(runtime);
+}
+
 static const named_case cases[] = {
+    {"a_client_that_hung_up_is_told_as_one", a_client_that_hung_up_is_told_as_one},
     {"a_state_is_read_while_clients_change_it", a_state_is_read_while_clients_change_it},
     {"what_cannot_be_read_is_told", what_cannot_be_read_is_told},
     {"who_asks_and_does_not_listen_holds_up_nobody_for_long",

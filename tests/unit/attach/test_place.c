@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/attach/meeting.h"
 #include "gyre/waiting.h"
 #include "../../patience.h"
 
-enum { SERVERS = 4, ROUNDS = 100 };
+enum { SERVERS = 4, ROUNDS = 10 };
 
 static char place[GYRE_PLACE_MAX];
 static pthread_barrier_t start;
@@ -68,6 +69,27 @@ START_TEST(of_many_that_replace_a_dead_server_one_serves)
                 gyre_place_leave(place, listeners[i]);
     }
     pthread_barrier_destroy(&start);
+}
+END_TEST
+
+/* A server that was killed, and whose socket Linux takes down a moment later. */
+static void *die(void *listener)
+{
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
+    close(*(int *)listener);
+    return NULL;
+}
+
+START_TEST(a_dying_server_is_outwaited)
+{
+    pthread_t dying;
+    int first = -1, next = -1;
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &first), GYRE_OK);
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &next), GYRE_INVALID); /* it lives */
+    ck_assert_int_eq(pthread_create(&dying, NULL, die, &first), 0);
+    ck_assert_int_eq(gyre_place_listen(place, 0600, &next), GYRE_OK);
+    pthread_join(dying, NULL);
+    gyre_place_leave(place, next);
 }
 END_TEST
 
@@ -149,8 +171,10 @@ int main(void)
 {
     Suite *suite = suite_create("attach_place");
     TCase *tcase = tcase_create("attach_place");
+    tcase_set_timeout(tcase, (double)patiently(60));
     tcase_add_checked_fixture(tcase, name_place, remove_place);
     tcase_add_test(tcase, of_many_that_replace_a_dead_server_one_serves);
+    tcase_add_test(tcase, a_dying_server_is_outwaited);
     tcase_add_test(tcase, who_leaves_removes_the_socket);
     tcase_add_test(tcase, a_copy_of_the_listener_keeps_no_socket);
     tcase_add_test(tcase, who_leaves_leaves_the_socket_of_another);
