@@ -6,8 +6,10 @@
  */
 #include "checker.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 enum { MEMORY_MAX_MIB = 4096, SECONDS_MAX = 120 };
@@ -38,6 +40,7 @@ int main(int argc, char **argv)
             stderr);
         return 2;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for the report of an orphan */
     limit_resources();
     checker.options = (const char *const *)argv + 4;
     checker.option_count = (size_t)argc - 4;
