@@ -139,8 +139,10 @@ static gyre_status plan_return(struct gyre_relay *relay, uint64_t client, uint64
                                struct leavings *left, struct gyre_queue_options *options)
 {
     if (is_attached(relay, client))
-        return gyre_error_set(GYRE_INVALID, "a client of this name is attached to kernel '%s' already: choose another name, or end that one",
-                              relay->kernel);
+        return gyre_error_set(
+            GYRE_INVALID,
+            "a client of this name is attached to kernel '%s' already: choose another name, or end that one",
+            relay->kernel);
     forget_names(relay);
     struct gyre_relay_name *name = find_name(relay, client);
     if (!name)

@@ -261,8 +261,9 @@ static const struct gyre_config_row rows[] = {
      .backend = "cpu",
      .key = "checked",
      .preset = "false",
-     .doc = "An index out of range, of an array, a buffer or a part of a message, fails its message with a "
-            "sentence, and nothing is read or written there. For debugging: handlers run 6 to 20 times slower."},
+     .doc =
+         "An index out of range, of an array, a buffer or a part of a message, fails its message with a "
+         "sentence, and nothing is read or written there. For debugging: handlers run 6 to 20 times slower."},
     {.kind = GYRE_SECTION_BACKEND,
      .type = GYRE_VALUE_BOOL,
      .backend = "cpu",

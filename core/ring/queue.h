@@ -239,7 +239,7 @@ struct gyre_queue {
         uint32_t misused;        /* closed, because two threads used it at once with threads = one */
         uint32_t orphaned;       /* the program that served it ended */
         uint32_t away;           /* atomic: it did, and the next one is waited for */
-        const char *lost_why;    /* of an orphaned queue, set before it is one; NULL: that there is no server */
+        const char *lost_why; /* of an orphaned queue, set before it is one; NULL: that there is no server */
     } state;
 
     struct gyre_queue_watch *watch; /* of gyre_queue_descriptor; NULL until asked for */

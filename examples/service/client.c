@@ -28,8 +28,8 @@ static void *pay_in(void *argument)
     struct clerk *clerk = argument;
     for (uint32_t i = 1; i <= clerk->deposits && clerk->status == GYRE_OK; i++) {
         const ledger_deposit deposit = {.account = clerk->account, .cents = i};
-        clerk->status = gyre_call(clerk->queue, &deposit, sizeof deposit, &clerk->balance, sizeof clerk->balance, NULL,
-                                  gyre_in_ms(PATIENCE_MS));
+        clerk->status = gyre_call(clerk->queue, &deposit, sizeof deposit, &clerk->balance,
+                                  sizeof clerk->balance, NULL, gyre_in_ms(PATIENCE_MS));
     }
     if (clerk->status != GYRE_OK) /* the sentence is this thread's */
         fprintf(stderr, "account %u: %s\n", clerk->account, gyre_error_text());

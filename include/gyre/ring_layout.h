@@ -78,7 +78,8 @@ typedef struct gyre_failure {
 #define GYRE_FAILURE_SEAL    (-12) /* its checksum, or that of its reply, is wrong */
 #define GYRE_FAILURE_TYPE    (-13) /* the kernel has no handler for a message of this number */
 #define GYRE_FAILURE_OUTCOME (-14) /* its device completed it, and told none of the outcomes above */
-#define GYRE_FAILURE_INDEX   (-15) /* its handler, compiled with checks, was about to use an index out of range */
+#define GYRE_FAILURE_INDEX                                                                                   \
+    (-15) /* its handler, compiled with checks, was about to use an index out of range */
 
 /*
  * How long a message is. One without a tail is as long as its type. One with a tail says it in its first

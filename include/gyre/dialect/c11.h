@@ -178,7 +178,7 @@ GYRE_INLINE_ void *gyre_begin_reply_(const gyre_cpu_run *run, gyre_slot *out, co
     if (sizes->reply <= GYRE_SLOT_SMALL_PAYLOAD) {
         reply = small->bytes;
         for (gyre_u32 i = 0; i < GYRE_SLOT_SMALL_PAYLOAD / 8; i++)
-            small->aligned[i] = 0; /* stays in registers: what a memset left in memory halved gcc 13's streams */
+            small->aligned[i] = 0; /* in registers: a memset of memory halved gcc 13's streams */
     } else if (sizes->reply == sizes->reply_least) {
         memset(reply, 0, sizes->reply);
     }

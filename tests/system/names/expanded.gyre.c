@@ -6,7 +6,9 @@
 #include <gyre/kernel.h>
 /* from here on, words are the user's */
 #line 1 "USER"
-typedef struct scratch_mine { u32 field0_mine; } scratch_mine;
+typedef struct scratch_mine {
+    u32 field0_mine;
+} scratch_mine;
 #define LIST_PLAIN_MINE(FIELD) FIELD(u32, field1_mine) FIELD(u64, field2_mine[3])
 GYRE_MESSAGE(plain_mine, LIST_PLAIN_MINE)
 #define LIST_TAIL_MINE(FIELD) FIELD(utf8, field3_mine) FIELD(plain_mine, field4_mine[2])
@@ -19,13 +21,34 @@ GYRE_PROTOCOL(protocol_mine, LIST_PROTOCOL_MINE)
 #define LIST_BUFFERS_MINE(IN, INOUT) IN(f32, buffer1_mine) INOUT(plain_mine, buffer2_mine)
 GYRE_BUFFERS(buffers_mine, LIST_BUFFERS_MINE)
 GYRE_CONSTANT u32 table_mine[1] = {1};
-GYRE_HELPER u32 helper_mine(u32 argument_mine) { return argument_mine; }
-GYRE_KERNEL(kernel1_mine, plain_mine, tail_mine) { return GYRE_REPLY; }
-GYRE_KERNEL_WITH(kernel2_mine, plain_mine, tail_mine, plain_mine, buffers_mine) { return GYRE_REPLY; }
-GYRE_BLOCK_KERNEL(kernel3_mine, plain_mine, tail_mine, scratch_mine) { return GYRE_REPLY; }
-GYRE_BLOCK_KERNEL_WITH(kernel4_mine, plain_mine, tail_mine, scratch_mine, plain_mine, buffers_mine) { return GYRE_REPLY; }
-GYRE_ACTOR(kernel5_mine, plain_mine, tail_mine, plain_mine) { return GYRE_REPLY; }
-GYRE_ACTOR_WITH(kernel6_mine, plain_mine, tail_mine, plain_mine, buffers_mine) { return GYRE_REPLY; }
+GYRE_HELPER u32 helper_mine(u32 argument_mine)
+{
+    return argument_mine;
+}
+GYRE_KERNEL(kernel1_mine, plain_mine, tail_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_KERNEL_WITH(kernel2_mine, plain_mine, tail_mine, plain_mine, buffers_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_BLOCK_KERNEL(kernel3_mine, plain_mine, tail_mine, scratch_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_BLOCK_KERNEL_WITH(kernel4_mine, plain_mine, tail_mine, scratch_mine, plain_mine, buffers_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_ACTOR(kernel5_mine, plain_mine, tail_mine, plain_mine)
+{
+    return GYRE_REPLY;
+}
+GYRE_ACTOR_WITH(kernel6_mine, plain_mine, tail_mine, plain_mine, buffers_mine)
+{
+    return GYRE_REPLY;
+}
 #ifndef GYRE_WIRED
 GYRE_KERNEL_OF(kernel7_mine, LIST_PROTOCOL_MINE)
 GYRE_KERNEL_OF_WITH(kernel8_mine, LIST_PROTOCOL_MINE, plain_mine, buffers_mine)

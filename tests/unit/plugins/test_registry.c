@@ -640,7 +640,8 @@ START_TEST(auto_without_any_backend_says_where_it_looked)
     ck_assert_ptr_null(choose("auto", GYRE_UNAVAILABLE, why));
     ck_assert_says(gyre_error_text(),
                    "no section [backend.<name>] is configured, and the plugin folder '/tmp/gyre");
-    ck_assert_says(gyre_error_text(), "set GYRE_PLUGIN_DIR to the folder of the backends, or GYRE_DROPIN_DIR");
+    ck_assert_says(gyre_error_text(),
+                   "set GYRE_PLUGIN_DIR to the folder of the backends, or GYRE_DROPIN_DIR");
 }
 END_TEST
 
