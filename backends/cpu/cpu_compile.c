@@ -43,7 +43,7 @@ const char cpu_compiler_fixed_options[] =
  * The kernel's variant of the sanitizer needs no runtime and no shadow memory. -Og: else equal code of several lines
  * becomes that of one.
  */
-#define CHECKS_ "-DGYRE_CHECKED=1 -Og -g1 -fno-omit-frame-pointer -fsanitize-recover=all "
+#define CHECKS_ "-DGYRE_CHECKED_INDICES=1 -Og -g1 -fno-omit-frame-pointer -fsanitize-recover=all "
 static const char checks_of_gcc[] =
     CHECKS_ "-fsanitize=kernel-address,bounds-strict --param asan-instrumentation-with-call-threshold=0 "
             "--param asan-stack=0 --param asan-globals=0 --param asan-instrument-allocas=0";

@@ -43,10 +43,10 @@
 #define GYRE_CONSTANT static const __attribute__((__unused__))
 #define GYRE_HELPER   static inline __attribute__((__unused__))
 #endif
-#ifndef GYRE_CHECKED /* indices are checked while handlers run: backend.cpu.checked */
-#define GYRE_CHECKED 0
+#ifndef GYRE_CHECKED_INDICES /* indices are checked while handlers run: backend.cpu.checked */
+#define GYRE_CHECKED_INDICES 0
 #endif
-#if GYRE_CHECKED && !defined(GYRE_CHECK)
+#if GYRE_CHECKED_INDICES && !defined(GYRE_CHECK)
 /* what is not the handler's own is not checked, so compilers may not mix it in */
 #define GYRE_UNCHECKED_ __attribute__((__no_sanitize_address__, __unused__))
 #define GYRE_INLINE_    static inline GYRE_UNCHECKED_
@@ -377,7 +377,7 @@ GYRE_INLINE_ gyre_u64 gyre_run_(gyre_cpu_run *run, const gyre_cpu_sizes *sizes, 
 
 /* ---- declaring kernels ---- */
 
-#if GYRE_CHECKED && !defined(GYRE_CHECK)
+#if GYRE_CHECKED_INDICES && !defined(GYRE_CHECK)
 #include "gyre/dialect/c11_checked.h"
 #else
 #define GYRE_CALLS_(name_) gyre_calls_##name_

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels that are compiled with GYRE_CHECKED = 1 (backend.cpu.checked): what a handler is about to read or write is
+ * Kernels that are compiled with GYRE_CHECKED_INDICES = 1 (backend.cpu.checked): what a handler is about to read or write is
  * looked at before, and an index out of range fails the message. Included by c11.h.
  *
  * The compiler calls two kinds of functions, which are defined here instead of a sanitizer's runtime:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of messages, and buffers that messages name, in kernels that are compiled with GYRE_CHECKED = 1. Included at
+ * Parts of messages, and buffers that messages name, in kernels that are compiled with GYRE_CHECKED_INDICES = 1. Included at
  * the end of parts.h.
  *
  * Parts of a request lie back to back, so an index behind one would meet the next. The handler therefore gets a copy of

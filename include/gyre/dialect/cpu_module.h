@@ -36,7 +36,7 @@ typedef struct gyre_cpu_services {
     gyre_u64 *(*cells)(struct gyre_context *context);
     void (*log)(struct gyre_context *context, const char *text, gyre_i64 value);
     gyre_u64 (*time_ns)(void);
-    /** Fails the message with a sentence of the fault. For files compiled with GYRE_CHECKED alone. */
+    /** Fails the message with a sentence of the fault. For files compiled with GYRE_CHECKED_INDICES alone. */
     void (*index_out_of_range)(struct gyre_context *context, const gyre_cpu_fault *fault);
 } gyre_cpu_services;
 

@@ -478,7 +478,7 @@ GYRE_LATE_ gyre_part gyre_new_text_(gyre_context *gyre, GYRE_GLOBAL gyre_u8 *rep
     return part;
 }
 
-#if defined(GYRE_DIALECT_C11_H) && GYRE_CHECKED && !defined(GYRE_CHECK)
+#if defined(GYRE_DIALECT_C11_H) && GYRE_CHECKED_INDICES && !defined(GYRE_CHECK)
 #include "gyre/dialect/c11_checked_parts.h"
 #endif
 
