@@ -11,8 +11,9 @@ GYRE_MESSAGE_TAIL(two_texts, TWO_TEXTS, 120)
 #define TEXTS_TOLD(FIELD)                                                                                    \
     FIELD(i32, order)                                                                                        \
     FIELD(u32, found)                                                                                        \
-    FIELD(u32, blank) FIELD(u32, equal) FIELD(u32, is_ada) FIELD(u32, begins) FIELD(u32, stored)             \
-        FIELD(u8, copy[6]) FIELD(utf8, line)
+    FIELD(u32, blank)                                                                                        \
+    FIELD(u32, equal)                                                                                        \
+    FIELD(u32, is_ada) FIELD(u32, begins) FIELD(u32, stored) FIELD(u8, copy[6]) FIELD(utf8, line)
 GYRE_MESSAGE_TAIL(texts_told, TEXTS_TOLD, 120)
 
 #endif
