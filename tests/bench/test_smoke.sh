@@ -4,8 +4,8 @@
 # checkpoint/64MiB does, in 6 GiB of memory, which takes minutes where other tests run beside it.
 set -u
 : "${CHECK_ROWS:?the program that checks rows}"
-# shellcheck source=tests/system/cli/expect.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
 
 mapfile -t cases < <("$GYRE" bench --list | grep -vx checkpoint/1GiB)
 ((${#cases[@]} >= 20)) || { echo "only ${#cases[@]} cases are listed"; exit 1; }

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A kernel that computes something else: the benchmark must see it in every case and fail, however fast it is.
 set -u
-# shellcheck source=tests/system/cli/expect.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
 
 # The program beside a copy of its files, in which one number of the kernels is another.
 build="$(dirname "$(dirname "$GYRE")")"

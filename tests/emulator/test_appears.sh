@@ -6,8 +6,8 @@
 # A driver that is installed into a folder of LD_LIBRARY_PATH after Gyre has remembered that there is none.
 # Exit status: 0 it is found by the next program; 77 this machine has a driver already.
 set -u
-# shellcheck source=tests/system/cli/expect.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
 driver=$1
 called="gyre backends --json"
 export GYRE_CACHE_DIR="$folder/cache"

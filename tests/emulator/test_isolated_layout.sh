@@ -6,8 +6,8 @@
 # Workers of CUDA cannot pass over what a dead one answered, so with isolation = process messages lie in slots: what
 # is told of a queue's memory, and of a section that asks for something else, goes by that.
 set -u
-# shellcheck source=tests/system/cli/expect.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
 letters="$1/bridged.gyre.c"
 
 run config --json --backend cuda --memory "$letters"

@@ -6,8 +6,8 @@
 # A driver's start takes longer with each device that it sees, and a worker process serves one: it sees no other,
 # however the device was named. The probe and programs without workers see all.
 set -u
-# shellcheck source=tests/system/cli/expect.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
 words="$1/words.gyre.c:words_of_6"
 request='{"w":[1,2,3,4,5,6]}'
 export EMULATOR_SEEN="$folder/seen" XDG_CACHE_HOME="$folder/cache"

@@ -3,8 +3,8 @@
 # gyre backends over a plugin folder with every kind of plugin: what it prints, remembers and exits with.
 # GYRE: the program; GYRE_TEST_PLUGINS: what the paths of the test plugins begin with.
 set -u
-# shellcheck source=tests/system/cli/expect.sh
-source "$(dirname "${BASH_SOURCE[0]}")/../system/cli/expect.sh"
+# shellcheck source=tests/system/use/cli/expect.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../system/use/cli/expect.sh"
 : "${GYRE_TEST_PLUGINS:?where the test plugins are}"
 
 home="$folder/home"
