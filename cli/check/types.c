@@ -152,11 +152,21 @@ static enum CXChildVisitResult find_twin(CXCursor cursor, CXCursor parent, CXCli
     return CXChildVisit_Break;
 }
 
+/* At the top of the file a name is that of one struct, union or enum: that of `typedef struct NAME {...} NAME` has no twin. */
+static bool is_named_alike(CXCursor declared, const char *name)
+{
+    char own[128];
+    return clang_getCursorKind(clang_getCursorSemanticParent(declared)) == CXCursor_TranslationUnit &&
+           strcmp(take_string(clang_getCursorSpelling(declared), own, sizeof own), name) == 0;
+}
+
 void check_typedef(struct checker *checker, CXCursor cursor)
 {
     struct twin twin = {clang_getNullCursor(), ""};
     CXType type = clang_getCanonicalType(clang_getTypedefDeclUnderlyingType(cursor));
     take_string(clang_getCursorSpelling(cursor), twin.name, sizeof twin.name);
+    if (is_named_alike(clang_getTypeDeclaration(type), twin.name))
+        return;
     clang_visitChildren(clang_getTranslationUnitCursor(checker->unit), find_twin, &twin);
     if (!checker->macro_is_broken && !clang_Cursor_isNull(twin.found) &&
         !clang_equalCursors(clang_getCanonicalCursor(clang_getTypeDeclaration(type)), twin.found))
