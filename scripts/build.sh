@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Configures and builds presets. Sourced; runs nothing.
 
+# shellcheck source=scripts/progress.sh
+source "$(dirname "${BASH_SOURCE[0]}")/progress.sh"
+
 # header_is_there FILE: for the compiler, or where backends/cuda looks besides.
 header_is_there()
 {
@@ -66,6 +69,14 @@ build_configure()
     printf '%s' "$came" >"$folder/lacking.tried"
 }
 
+# build_logged NAME LOG COMMAND...: as run_logged, with a line of progress.
+build_logged()
+{
+    local name="$1" log="$2"
+    shift 2
+    "$@" 2>&1 | follow_build "$name" "$log" || log_failure "$log" "$@"
+}
+
 # build_target PRESET TARGET [CMAKE ARGUMENT...]
 build_target()
 {
@@ -73,7 +84,7 @@ build_target()
     shift 2
     build_configure "$preset" "$@" || return 1
     say "building $preset"
-    run_logged "build/$preset/build.log" cmake --build "build/$preset" --target "$target" --parallel "$(nproc)" || return 1
+    build_logged "$preset" "build/$preset/build.log" cmake --build "build/$preset" --target "$target" --parallel "$(nproc)" || return 1
     tell_left_out "$preset"
 }
 

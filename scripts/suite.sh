@@ -1,17 +1,33 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# ./dev test: all stages, what was skipped and why, one line of totals. Sourced; runs nothing by itself.
+# ./dev test, ./dev check and ./dev all: their stages, what was skipped and why, one line of totals. Sourced; runs nothing.
 #
 # A stage is a preset and the tests to run in it. Every result is a line of build/test-results.tsv, also those
 # that are no ctest test (a build, a formatting check), so that the totals are counted in one place.
+#
+# Two labels say which tests of the dev preset `./dev test` leaves out: `long`, which `./dev check` runs, and `more`, the same
+# cases a second or third way, which `./dev check all` adds.
 
 # shellcheck source=scripts/lint.sh
 source scripts/lint.sh
+# shellcheck source=scripts/progress.sh
+source scripts/progress.sh
+# shellcheck source=scripts/changed.sh
+source scripts/changed.sh
 
 readonly RESULTS=build/test-results.tsv
 # The whole run, installation and builds included: a cap well above what two busy cores take. For each unit of patience
 # (scripts/patience.sh), of which there are two at least.
-readonly BUDGET_EACH_S=1200
+readonly BUDGET_EACH_S=1350
+readonly SKIP_LINES=5
+
+parts=() # what each part took, in the order of the run
+
+# part NAME BEGUN: that part of the run ends now.
+part()
+{
+    parts+=("$1 $(minutes $((SECONDS - $2)))")
+}
 
 # record STAGE passed|failed|skipped NAME [REASON]
 record()
@@ -38,19 +54,29 @@ tests_at_once()
     echo $((2 * $(nproc)))
 }
 
+# run_ctest FOLDER NAME LIMIT-S CTEST-ARGUMENT...: with a line of progress; its output is in FOLDER/tests.log.
+run_ctest()
+{
+    local folder="$1" name="$2" limit="$3"
+    shift 3
+    fixed_addresses timeout "$limit" ctest --test-dir "$folder" --output-junit junit.xml --output-on-failure \
+        --no-tests=error "$@" 2>&1 | follow_tests "$name" "$folder/tests.log" # fails as ctest does (pipefail)
+}
+
 # stage_tests STAGE CTEST-ARGUMENT...: runs the tests of a built preset and records them. Its limits are those of the machine now.
 stage_tests()
 {
-    local stage="$1" folder="build/$1" rc=0 patience budget left
+    local stage="$1" folder="build/$1" rc=0 patience budget left begun=$SECONDS
     patience="${GYRE_TEST_PATIENCE:-$(scripts/patience.sh)}"
     budget=$((patience * BUDGET_EACH_S)) left=$((patience * BUDGET_EACH_S - SECONDS))
     shift
     rm -f "$folder/junit.xml"
     if ((left > 0)); then
         ((patience == 2)) || say "this machine is slow: limits are $patience times the usual (GYRE_TEST_PATIENCE sets it)"
-        GYRE_TEST_PATIENCE="$patience" fixed_addresses timeout "$left" ctest --test-dir "$folder" --output-junit junit.xml \
-            --output-on-failure --no-tests=error --timeout $((patience * 300)) "$@" || rc=$?
+        GYRE_TEST_PATIENCE="$patience" run_ctest "$folder" "$stage" "$left" --timeout $((patience * 300)) \
+            -j "$(tests_at_once)" "$@" || rc=$?
     fi
+    part "$stage tests" "$begun"
     if [[ ! -f "$folder/junit.xml" ]]; then
         record "$stage" failed "$stage/tests" "did not finish within the run's $budget s (exit status $rc)"
         return
@@ -58,6 +84,20 @@ stage_tests()
     awk -v stage="$stage" -f scripts/junit.awk "$folder/junit.xml" >"$folder/results.tsv"
     [[ -s "$folder/results.tsv" ]] || record "$stage" failed "$stage/tests" "no test ran"
     cat "$folder/results.tsv" >>"$RESULTS"
+}
+
+# stage_build STAGE TARGET CMAKE-ARGUMENT...
+stage_build()
+{
+    local stage="$1" begun=$SECONDS rc=0
+    build_target "$@" || rc=1
+    part "$stage build" "$begun"
+    if ((rc == 0)); then
+        record "$stage" passed "$stage/build"
+    else
+        record "$stage" failed "$stage/build" "see build/$stage/build.log"
+    fi
+    return "$rc"
 }
 
 # stage STAGE TEXT CMAKE-ARGUMENT... -- CTEST-ARGUMENT...
@@ -72,12 +112,7 @@ stage()
         shift
     done
     shift
-    if build_target "$stage" "$target" "${cmake_arguments[@]}"; then
-        record "$stage" passed "$stage/build"
-        stage_tests "$stage" "$@"
-    else
-        record "$stage" failed "$stage/build" "see build/$stage/build.log"
-    fi
+    ! stage_build "$stage" "$target" "${cmake_arguments[@]}" || stage_tests "$stage" "$@"
 }
 
 # The fuzzers are built with AddressSanitizer and UndefinedBehaviorSanitizer: one build serves the tests under these as well.
@@ -87,10 +122,10 @@ stage_fuzz()
     local not='^unit/cuda/|^crash/.*(opencl|cuda)' # minutes of compilers that are not ours
     if compgen -G '/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a' >/dev/null && have clang; then
         stage fuzz "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer, short fuzz runs" \
-            -- -j "$(tests_at_once)" -R "^(fuzz|$tests)/" -E "$not"
+            -- -R "^(fuzz|$tests)/" -E "$not"
     else
         stage asan "unit, plugin, stress, conformance, crash, journal and attach tests under AddressSanitizer and UndefinedBehaviorSanitizer" "$@" \
-            -- -j "$(tests_at_once)" -R "^($tests)/" -E "$not"
+            -- -R "^($tests)/" -E "$not"
         record fuzz skipped fuzz/all "clang with libFuzzer is not on this machine"
     fi
 }
@@ -117,57 +152,139 @@ apply_requirements()
     done
 }
 
-# The tests of one folder that were skipped for the same reason share a row; failures have one each.
-print_rows()
+# Failures have a row each; skips share one for each reason, the most frequent first, in SKIP_LINES lines.
+print_failures()
 {
-    awk -F '\t' -v kind="$1" '
-        $2 != kind { next }
-        {
-            folder = $3
-            sub(/[^\/]*$/, "", folder)
-            key = kind == "skipped" ? $1 FS folder FS $4 : NR
-            if (!(key in count)) order[++rows] = key
-            count[key]++
-            stage[key] = $1
-            name[key] = count[key] == 1 ? $3 : folder "* (" count[key] " tests)"
-            reason[key] = $4
+    awk -F '\t' '$2 == "failed" { printf "  %-6s %-40s %s\n", $1, $3, $4 }' "$RESULTS"
+}
+
+print_skips()
+{
+    awk -F '\t' '
+        $2 == "skipped" {
+            if (!($4 in count))
+                name[$4] = $1 == "dev" ? $3 : $1 ": " $3
+            count[$4]++
         }
         END {
-            for (i = 1; i <= rows; i++)
-                printf "  %-6s %-40s %s\n", stage[order[i]], name[order[i]], reason[order[i]]
-        }' "$RESULTS"
+            for (reason in count)
+                printf "%d\t%s%s\t%s\n", count[reason], name[reason], (count[reason] > 1 ? " and others" : ""), reason
+        }' "$RESULTS" | sort -t $'\t' -k1,1nr -k2 | awk -F '\t' -v lines="$SKIP_LINES" -v file="$RESULTS" '
+        { row[NR] = sprintf("  %4d  %s: %s", $1, $2, $3); tests[NR] = $1 }
+        END {
+            shown = NR > lines ? lines - 1 : NR
+            for (i = 1; i <= shown; i++)
+                print row[i]
+            for (; i <= NR; i++)
+                rest += tests[i]
+            if (NR > shown)
+                printf "  %4d  for %d other reasons: %s has them all\n", rest, NR - shown, file
+        }'
+}
+
+# took: what each part took, in one line.
+took()
+{
+    local text
+    printf -v text '%s, ' "${parts[@]}"
+    say "took ${text}$(minutes "$SECONDS") in all"
 }
 
 print_results()
 {
-    local kind
-    for kind in skipped failed; do
-        grep -q $'\t'"$kind"$'\t' "$RESULTS" || continue
-        printf '\n%s:\n' "$kind"
-        print_rows "$kind"
-    done
+    if grep -q $'\tskipped\t' "$RESULTS"; then
+        printf '\nskipped:\n'
+        print_skips
+    fi
+    if grep -q $'\tfailed\t' "$RESULTS"; then
+        printf '\nfailed:\n'
+        print_failures
+    fi
     printf '\n'
     awk -F '\t' '{ count[$2]++ }
         END { printf "%d passed, %d failed, %d skipped\n", count["passed"], count["failed"], count["skipped"]
               exit count["failed"] > 0 || count["passed"] == 0 }' "$RESULTS"
 }
 
-# suite_run [all]: without `all`, the tests that are labelled `more` are left out: the same cases a second or third way.
-suite_run()
+# set_up GROUP...: packages, and an empty list of results.
+set_up()
 {
-    local compiler=() less=(-LE '^more$')
-    [[ "${1:-}" != all ]] || less=()
-    need_packages build test clang lint
+    local begun=$SECONDS
+    need_packages "$@"
     mkdir -p build
     : >"$RESULTS"
+    part set-up "$begun"
+}
+
+finish()
+{
+    apply_requirements
+    took
+    print_results
+}
+
+# check_stages [all]: what ./dev check runs, with all also what is labelled `more`, and clang-tidy.
+check_stages()
+{
+    local compiler=() which='^long$'
+    [[ "${1:-}" != all ]] || which='^(long|more)$'
     if have clang; then
         compiler=(-DCMAKE_C_COMPILER=clang)
     fi
-    stage dev "everything, warnings are errors" -- -j "$(tests_at_once)" "${less[@]}"
+    stage dev "what takes long" -- -L "$which"
     stage tsan "unit, stress and conformance tests under ThreadSanitizer" "${compiler[@]}" \
-        -- -j "$(tests_at_once)" -R '^(unit|stress|conformance/(cpu|opencl_gathered))/'
+        -- -R '^(unit|stress|conformance/(cpu|opencl_gathered))/'
     stage_fuzz "${compiler[@]}"
     stage_lint "$@"
-    apply_requirements
-    print_results
+}
+
+# labels_are_known LABEL...: each is one of the built preset's.
+labels_are_known()
+{
+    local label known
+    known="$(GYRE_TEST_PATIENCE=2 ctest --test-dir build/dev --print-labels | sed -n 's/^  //p' | grep -vxE 'long|more')"
+    for label; do
+        grep -qxF -- "$label" <<<"$known" || die "test: there is no label '$label': choose of $(tr '\n' ' ' <<<"$known")"
+    done
+}
+
+# suite_test [LABEL...|--changed]: the tests of the dev preset, or those with one of the labels.
+suite_test()
+{
+    local labels=("$@") text="everything, warnings are errors" choice=()
+    if [[ "${1:-}" == --changed ]]; then
+        changed_labels labels
+        ((${#labels[@]})) || die "test: nothing was changed since $(changed_since)"
+        [[ "${labels[0]}" != all ]] || labels=()
+        text="what was changed since $(changed_since): ${labels[*]:-everything}"
+    elif (($#)); then
+        text="tests of $*"
+    fi
+    set_up build test
+    say "== $text"
+    if stage_build dev all; then
+        if ((${#labels[@]})); then
+            labels_are_known "${labels[@]}"
+            choice=(-L "^($(IFS='|' && echo "${labels[*]}"))\$")
+        fi
+        stage_tests dev -LE '^(long|more)$' "${choice[@]}"
+    fi
+    finish
+}
+
+# suite_check [all]
+suite_check()
+{
+    set_up build test clang lint
+    check_stages "$@"
+    finish
+}
+
+# Both, with one line of totals: what continuous integration runs.
+suite_all()
+{
+    set_up build test clang lint
+    stage dev "everything, warnings are errors" -- -LE '^(long|more)$'
+    check_stages
+    finish
 }

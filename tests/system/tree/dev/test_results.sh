@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# How ./dev test counts: ctest's JUnit file to result lines, totals, exit status, GYRE_REQUIRE.
+# How ./dev test counts and what it shows: ctest's JUnit file to result lines, totals, exit status, GYRE_REQUIRE, progress.
 # usage: test_results.sh SOURCE_TREE
 set -euo pipefail
 tree="$1"
@@ -71,10 +71,50 @@ GYRE_REQUIRE=all apply_requirements
 expect "all allows no skip" "1 passed, 1 failed, 0 skipped, exit 1" "$(totals)"
 
 printf 'dev\tskipped\tk/nvrtc/%s\tnot here\n' a b c >"$RESULTS"
-printf 'dev\tskipped\tk/x\tnot here\ndev\tfailed\tu/a\tFailed\ndev\tfailed\tu/b\tFailed\n' >>"$RESULTS"
+printf 'dev\tskipped\tk/x\tno device\ntsan\tskipped\tk/y\tno device\ndev\tfailed\tu/a\tFailed\ndev\tfailed\tu/b\tFailed\n' >>"$RESULTS"
 totals >/dev/null
-expect "skips of one reason share a row" "k/nvrtc/* (3 tests) k/x u/a u/b " \
-    "$(awk '/^  dev/ { print $2 ($3 ~ /^\(/ ? " " $3 " " $4 : "") }' out | tr '\n' ' ')"
+expect "skips of one reason share a row, the most frequent first" "3 k/nvrtc/a and others: not here, 2 k/x and others: no device" \
+    "$(sed -n '/^skipped:/,/^$/ { s/^  *//; s/  / /; /^[0-9]/p }' out | paste -sd, | sed 's/,/, /')"
+expect "each failure has one" "u/a u/b" "$(awk '/^failed:/ { on = 1; next } /^$/ { on = 0 } on { print $2 }' out | paste -sd' ')"
+
+for reason in one two three four five six seven; do
+    printf 'dev\tskipped\tk/%s\t%s\n' "$reason" "$reason" "$reason" again
+done >"$RESULTS"
+totals >/dev/null
+expect "skips for many reasons take $SKIP_LINES lines" "$SKIP_LINES" "$(sed -n '/^skipped:/,/^$/p' out | grep -c '^  ')"
+expect "the last of which counts the others" "4 for 4 other reasons: $RESULTS has them all" "$(grep 'other reasons' out | sed 's/^ *//; s/  / /')"
+
+# progress: a line at once of what fails, with its output; the rest goes to the log
+cat >ctest.out <<'END'
+        Start   1: unit/a
+  1/3 Test   #1: unit/a ..........................   Passed    0.10 sec
+        Start   2: unit/b
+  2/3 Test   #2: unit/b ..........................***Failed    0.20 sec
+why it failed
+
+        Start   3: unit/c
+  3/3 Test   #3: unit/c ..........................***Skipped   0.00 sec
+
+67% tests passed, 1 tests failed out of 3
+
+Label Time Summary:
+unit =   0.30 sec*proc (3 tests)
+END
+PROGRESS_EVERY_S=0
+follow_tests dev tests.log <ctest.out | sed 's/ 0:0[0-9],//' >shown
+expect "the log is whole" "" "$(diff ctest.out tests.log)"
+expect "progress and failures" "gyre: dev: 1 of 3 tests, 0 failed, unit/a
+gyre: failed: unit/b (Failed    0.20 sec)
+gyre: dev: 2 of 3 tests, 1 failed, unit/b
+    why it failed
+    
+gyre: dev: 3 of 3 tests, 1 failed, unit/c" "$(<shown)"
+printf '[1/2] Building C object a.o\nwarning\n[2/2] Linking b\n' | follow_build dev build.log | sed 's/, 0:0[0-9]$//' >shown
+expect "progress of a build" "gyre: dev: 1/2 built gyre: dev: 2/2 built" "$(paste -sd' ' shown)"
+expect "its log is whole, too" 3 "$(wc -l <build.log)"
+
+parts=("set-up 0:01" "dev build 2:03") SECONDS=125
+expect "what each part took" "gyre: took set-up 0:01, dev build 2:03, 2:05 in all" "$(took)"
 
 : >"$RESULTS"
 expect "nothing ran" "0 passed, 0 failed, 0 skipped, exit 1" "$(totals)"

@@ -19,7 +19,10 @@ refuses()
 cd "$1" || exit 1
 refuses "there is no command 'frob'" frob
 refuses "there is no preset 'frob'" build frob
-refuses "test: expected nothing, or all, found 'frob'" test frob
+refuses "test: expected labels of tests, or --changed alone, found '--frob'" test --frob
+refuses "test: expected labels of tests, or --changed alone, found '--changed'" test ring --changed
+refuses "check: expected nothing, or all, found 'frob'" check frob
+refuses "all: expected nothing, found 'frob'" all frob
 refuses "there is no fuzz target 'frob': choose one of" fuzz frob
 refuses "fuzz: expected a number of seconds, found 'long'" fuzz json long
 refuses "bundle: --arch names architectures" bundle --arch

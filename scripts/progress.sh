@@ -1,0 +1,77 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: Apache-2.0
+# One line of progress while a build or ctest runs; their whole output goes to a log. Sourced; runs nothing.
+#
+# On a terminal the line is written over; elsewhere, as in a log, a new one comes every half minute.
+
+PROGRESS_EVERY_S=30
+FAILURE_LINES=60 # of a failed test's output, shown when it fails; the log has all of it
+progress_shown=0
+
+# progress_terminal: whether the output is a terminal.
+progress_terminal()
+{
+    [[ -t 1 ]]
+}
+
+# progress_show TEXT
+progress_show()
+{
+    if progress_terminal; then
+        printf '\r\033[K%.*s' "$((${COLUMNS:-80} - 1))" "$1"
+    elif ((SECONDS - progress_shown >= PROGRESS_EVERY_S)); then
+        progress_shown=$SECONDS
+        printf '%s\n' "$1"
+    fi
+}
+
+# Before anything else is printed: the line of progress goes.
+progress_clear()
+{
+    ! progress_terminal || printf '\r\033[K'
+}
+
+# minutes SECONDS: as 4:05.
+minutes()
+{
+    printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
+}
+
+# follow_build NAME LOG: reads what ninja or make prints; [312/1068] or [ 29%] is the progress.
+follow_build()
+{
+    local line begun=$SECONDS
+    progress_shown=$SECONDS
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        if [[ "$line" =~ ^\[([0-9]+/[0-9]+|\ *[0-9]+%)\] ]]; then
+            progress_show "gyre: $1: ${BASH_REMATCH[1]// /} built, $(minutes $((SECONDS - begun)))"
+        fi
+    done 3>"$2"
+    progress_clear
+}
+
+# follow_tests NAME LOG: reads what `ctest --output-on-failure` prints. A failure is shown at once, with its output.
+follow_tests()
+{
+    local line begun=$SECONDS failed=0 shown=0 count total test verdict
+    progress_shown=$SECONDS
+    while IFS= read -r line; do
+        printf '%s\n' "$line" >&3
+        if [[ "$line" =~ ^\ *([0-9]+)/([0-9]+)\ Test\ +\#[0-9]+:\ ([^\ ]+)\ [\ .]*(.*)$ ]]; then
+            count="${BASH_REMATCH[1]}" total="${BASH_REMATCH[2]}" test="${BASH_REMATCH[3]}" verdict="${BASH_REMATCH[4]//\*/}" shown=0
+            if [[ "$verdict" != Passed* && "$verdict" != Skipped* ]]; then
+                failed=$((failed + 1)) shown=$FAILURE_LINES
+                progress_clear
+                printf 'gyre: failed: %s (%s)\n' "$test" "$verdict"
+            fi
+            progress_show "gyre: $1: $count of $total tests, $failed failed, $(minutes $((SECONDS - begun))), $test"
+        elif [[ "$line" =~ ^(\ +Start\ +[0-9]+:|[0-9]+%\ tests\ passed) ]]; then
+            shown=0
+        elif ((shown > 0)); then
+            shown=$((shown - 1))
+            printf '    %s\n' "$line"
+        fi
+    done 3>"$2"
+    progress_clear
+}
