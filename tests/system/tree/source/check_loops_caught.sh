@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# check_loops.py must catch a loop, a wide header and a ceiling that is too high, and let a clean tree pass.
+# usage: check_loops_caught.sh PYTHON COMPILER NM
+set -euo pipefail
+here="$(cd "$(dirname "$0")" && pwd)"
+python="$1" compiler="$2" nm="$3"
+tree="$(mktemp -d)"
+trap 'rm -rf "$tree"' EXIT
+cd "$tree"
+failed=0
+
+# file NAME TEXT: a source of core/one, and its object.
+file()
+{
+    mkdir -p core/one build/core/CMakeFiles/core.dir/one
+    printf '%b\n' "$2" >"core/one/$1"
+    [[ "$1" == *.h ]] || "$compiler" -c "core/one/$1" -o "build/core/CMakeFiles/core.dir/one/$1.o"
+}
+
+# says STATUS SENTENCE: of the tree as it is.
+says()
+{
+    local rc=0
+    "$python" "$here/check_loops.py" build "$nm" ceilings.txt >out 2>&1 || rc=$?
+    if [[ "$rc" != "$1" ]] || ! grep -qF "$2" out; then
+        echo "expected exit status $1 and '$2', found $rc and:"
+        cat out
+        failed=1
+    fi
+}
+
+: >ceilings.txt
+mkdir build
+says 1 'build first'
+file a.c 'void b(void);\nvoid a(void) { b(); }'
+file b.c 'void b(void) { }'
+says 0 'no loop and no wide header is new'
+file b.c 'void c(void);\nvoid b(void) { c(); }'
+file c.c 'void a(void);\nvoid c(void) { a(); }'
+says 1 'core/one: 3 files call each other in loops, at most 0 are allowed'
+echo 'loop core/one 3' >ceilings.txt
+says 0 'no loop and no wide header is new'
+echo 'loop core/one 4' >ceilings.txt
+# shellcheck disable=SC2016 # backquotes of the sentence
+says 1 'lower the ceiling `loop core/one 4` to 3'
+echo 'loop core/one 3' >ceilings.txt
+file d.c 'void d(void) { }'
+file one.h 'void a(void);\nvoid b(void);\nvoid c(void);\nstatic inline void e(void) { d(); }'
+says 0 'no loop and no wide header is new'
+file one.h 'void a(void);\nvoid b(void);\nvoid c(void);\nvoid d(void);'
+says 1 'core/one/one.h declares functions of core/one/a.c core/one/b.c core/one/c.c core/one/d.c'
+exit "$failed"
