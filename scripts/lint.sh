@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# The static checks of ./dev lint and of the end of ./dev test. Sourced; runs nothing by itself.
+# The static checks of ./dev lint and of the end of ./dev check. Sourced; runs nothing by itself.
 
 # What these tools say differs between their versions; these are the ones of Debian 12.
 readonly CLANG_TOOLS_VERSION=14

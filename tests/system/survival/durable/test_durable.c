@@ -341,7 +341,7 @@ static void full_disk(void)
     require(setrlimit(RLIMIT_FSIZE, &small) == 0); /* from here on write says EFBIG, as it may say ENOSPC */
     uint64_t sent = 0, received = 0;
     crash_request request = {.number = number_of(0)};
-    while (gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(200)) == GYRE_OK) {
+    while (gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(patiently(200))) == GYRE_OK) {
         request.number = number_of(++sent);
         receive_right(queue, received++);
     }
@@ -404,7 +404,8 @@ static void no_room_beside(void)
     arm_fault(&no_new_file, 1, UINT64_MAX / 2);
     uint64_t sent = 0, received = 0;
     crash_request request = {.number = number_of(0)};
-    while (sent < 50000 && gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(300)) == GYRE_OK) {
+    while (sent < 50000 &&
+           gyre_send(queue, &request, sizeof request, NULL, gyre_in_ms(patiently(300))) == GYRE_OK) {
         request.number = number_of(++sent);
         receive_right(queue, received++);
     }

@@ -314,7 +314,7 @@ static bool forge(gyre_queue *queue, uint64_t index)
     const gyre_slot *reply = gyre_reply_slot(queue, index);
     request->length = UINT32_MAX;
     __atomic_store_n(&request->sequence, index + 1, __ATOMIC_RELEASE);
-    for (uint64_t limit = gyre_now_ns() + 300000000; gyre_now_ns() < limit; usleep(100))
+    for (uint64_t limit = gyre_in_ms(patiently(300)); gyre_now_ns() < limit; usleep(100))
         if (__atomic_load_n(&reply->sequence, __ATOMIC_ACQUIRE) == index + 1)
             return true;
     return false;
