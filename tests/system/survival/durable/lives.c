@@ -62,9 +62,10 @@ void journal_path(const char *kernel, char *path, size_t size)
     snprintf(path, size, "%s/%s.%s.journal", folder, kernel, kernel);
 }
 
-void live(void (*life)(void), unsigned kill_after_us)
+static void live_until(void (*life)(void), unsigned kill_after_us, bool from_work)
 {
     int status = 0;
+    ledger->at_work = false;
     ledger->lives++;
     fflush(NULL);
     pid_t child = fork();
@@ -74,9 +75,11 @@ void live(void (*life)(void), unsigned kill_after_us)
         _exit(EXIT_SUCCESS);
     }
     pid_t ended = 0;
-    for (unsigned waited = 0; kill_after_us && waited < kill_after_us && !ended; waited += 1000) {
+    for (unsigned waited = 0; kill_after_us && waited < kill_after_us && !ended;) {
         usleep(1000);
         ended = waitpid(child, &status, WNOHANG);
+        if (!from_work || ledger->at_work)
+            waited += 1000;
     }
     if (kill_after_us && !ended)
         kill(child, SIGKILL);
@@ -86,6 +89,16 @@ void live(void (*life)(void), unsigned kill_after_us)
                 WTERMSIG(status));
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     require((WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS) || (kill_after_us && killed));
+}
+
+void live(void (*life)(void), unsigned kill_after_us)
+{
+    live_until(life, kill_after_us, false);
+}
+
+void live_at_work(void (*life)(void), unsigned kill_after_us)
+{
+    live_until(life, kill_after_us, true);
 }
 
 gyre_runtime *open_durable(bool isolated, const char *const *settings)

@@ -6,6 +6,8 @@
 #ifndef GYRE_TESTS_LIVES_H
 #define GYRE_TESTS_LIVES_H
 
+#include <stdatomic.h>
+
 #include "workers.h"
 
 /** Kept across lives. */
@@ -14,6 +16,7 @@ struct ledger {
     uint64_t durable;  /* requests that were acknowledged as durable */
     uint64_t received; /* completions that were received and checked */
     uint64_t seed, lives, offered;
+    atomic_bool at_work;         /* the life took over what those before it left */
     crash_state models[1 << 16]; /* what fragile_actor keeps behind each request */
 };
 extern struct ledger *ledger;
@@ -28,6 +31,8 @@ void journal_path(const char *kernel, char *path, size_t size);
 
 /** Runs `life` in a child; kills it after so many microseconds (0: waits for its end, which must be good). */
 void live(void (*life)(void), unsigned kill_after_us);
+/** As `live`, but the time runs from when the life is `at_work`: however slow the machine, it gets that far. */
+void live_at_work(void (*life)(void), unsigned kill_after_us);
 
 /** A runtime with journals; `settings` NULL-terminated. */
 gyre_runtime *open_durable(bool isolated, const char *const *settings);

@@ -36,6 +36,7 @@ static uint64_t take_over(gyre_queue *queue)
         receive_right(queue, ledger->received++);
     ledger->offered += recovered.offered;
     ledger->received = ledger->sent = recovered.first + recovered.offered;
+    ledger->at_work = true;
     return ledger->received;
 }
 
@@ -109,7 +110,7 @@ static void replies_that_nobody_took_are_offered(void)
         ledger->seed = (uint64_t)round % 3;
         isolated = round % 2 != 0;
         extra = round < 6 ? NULL : (const char *const[]){"queue.default.seal=crc32c", NULL};
-        live(leave_without_receiving, ledger->seed == 1 ? 0 : 10000000);
+        live(leave_without_receiving, ledger->seed == 1 ? 0 : 60000000);
         live(receive_the_rest, 0);
     }
 }
@@ -156,13 +157,13 @@ static void die_again_and_again(const char *const *settings, int lives)
     extra = settings;
     ledger->seed = gyre_now_ns() | 1;
     printf("seed %llu\n", (unsigned long long)ledger->seed);
-    live(last_life, 0); /* also compiles the handler, for which the others do not live long enough */
-    for (int round = 0; round < lives; round++) {
+    live(last_life, 0); /* also compiles the handler, for which a life may be too short */
+    for (int round = 0; round < lives || ledger->durable == 0; round++) {
+        const unsigned longer = round < lives ? 0 : 20000 * (unsigned)(round - lives); /* a slow disk */
         isolated = faults || round % 3 == 1;
-        live(busy_life, 20000 + (unsigned)draw(60000));
+        (round % 4 == 3 ? live : live_at_work)(busy_life, 20000 + longer + (unsigned)draw(60000));
     }
     live(last_life, 0);
-    require(ledger->durable > 0);
 }
 
 static void nothing_durable_is_lost_when_the_program_is_killed(void)
@@ -214,7 +215,7 @@ static void nothing_durable_is_lost_when_the_program_dies_at_a_fault_point(void)
     for (int round = 0; round < LIVES; round++) {
         fatal = (struct chosen_fault){points[round % POINTS], GYRE_FAULT_DIE, 0};
         isolated = round % 3 == 1;
-        live(fated_life, 1000000);
+        live_at_work(fated_life, 1000000);
     }
     live(last_life, 0);
     require(ledger->durable > 0);
@@ -240,6 +241,7 @@ static void stateless_life(void)
     require(recovered.first + recovered.offered >= ledger->durable);
     ledger->received = recovered.first;
     uint64_t next = recovered.first + recovered.offered;
+    ledger->at_work = true;
     bool rest = ledger->lives > 12;
     while (!rest || ledger->received < next) {
         for (uint64_t count = rest ? 0 : draw(50); count > 0 && next - ledger->received < 900; count--)
@@ -261,7 +263,7 @@ static void requests_of_stateless_handlers_outlive_the_program(void)
     ledger->seed = gyre_now_ns() | 1;
     printf("seed %llu\n", (unsigned long long)ledger->seed);
     for (int round = 0; round < 12; round++)
-        live(stateless_life, 20000 + (unsigned)draw(40000));
+        live_at_work(stateless_life, 20000 + (unsigned)draw(40000));
     live(stateless_life, 0);
 }
 
